@@ -1,0 +1,173 @@
+//! Expressions (CEL) as written.
+//!
+//! One tree for every stage: the checker types it, the evaluator compiles it, the formatter
+//! prints it. Macros stay calls here: `xs.map(x, x + 1)` is a [`ExprKind::Call`] with two arguments.
+
+use std::sync::Arc;
+
+use crate::base::{Span, Spanned};
+
+use super::Name;
+
+/// An expression and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// From its first to its last byte, parentheses around it left out.
+    pub span: Span,
+}
+
+/// The forms of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// `12`, `"text"`, `null`, ...
+    Literal(Literal),
+    /// `state`, `x`; also the first part of `Status.pending`. A leading dot (`.x`) is dropped.
+    Ident(String),
+    /// `a.b`, or `a.?b` where `optional`.
+    Select {
+        /// Left of the dot.
+        operand: Box<Expr>,
+        /// Right of the dot.
+        field: Name,
+        /// `.?`
+        optional: bool,
+    },
+    /// `a[i]`, or `a[?i]` where `optional`.
+    Index {
+        /// Left of the bracket.
+        operand: Box<Expr>,
+        /// Between the brackets.
+        index: Box<Expr>,
+        /// `[?`
+        optional: bool,
+    },
+    /// `f(a)` or `x.f(a)`, macros such as `has(a.b)` and `xs.map(x, e)` included.
+    Call {
+        /// Left of the dot, for a method.
+        target: Option<Box<Expr>>,
+        /// Name of the function or macro.
+        function: Name,
+        /// Arguments as written.
+        args: Vec<Expr>,
+    },
+    /// `!a`, `-a`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b` and the like; `&&` and `||` are [`ExprKind::Logical`].
+    Binary(Spanned<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `a && b && c`, at least two operands, flat.
+    Logical(LogicalOp, Vec<Expr>),
+    /// `c ? a : b`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `[a, ?b]`
+    List(Vec<Element>),
+    /// `{k: v}`
+    Map(Vec<Entry>),
+    /// `Doc { id: "x" }`; the name may be dotted.
+    Record {
+        /// Name of the type.
+        name: Name,
+        /// Fields as written.
+        fields: Vec<RecordField>,
+    },
+    /// A part that could not be parsed; the error is already reported.
+    Error,
+}
+
+/// An element of a list literal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    /// The value.
+    pub value: Expr,
+    /// `?value`: left out where the optional is none.
+    pub optional: bool,
+}
+
+/// An entry of a map literal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: Expr,
+    /// The value.
+    pub value: Expr,
+    /// `?key: value`: left out where the optional is none.
+    pub optional: bool,
+}
+
+/// A field of a record literal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordField {
+    /// Its name.
+    pub name: Name,
+    /// Its value.
+    pub value: Expr,
+    /// `?name: value`: left out where the optional is none.
+    pub optional: bool,
+}
+
+/// A literal of a primitive type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Literal {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// `12`, `0x1f`. `-9223372036854775808` is one literal, since its positive half has no room.
+    Int(i64),
+    /// `12u`
+    UInt(u64),
+    /// `1.5`, `1e3`
+    Float(f64),
+    /// `"text"`, `'text'`, `r"raw"`, `"""long"""`
+    String(Arc<str>),
+    /// `b"bytes"`
+    Bytes(Arc<[u8]>),
+}
+
+/// Operators of one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `!`
+    Not,
+    /// `-`
+    Negate,
+}
+
+/// Operators of two operands that always evaluate both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `in`
+    In,
+}
+
+/// Operators that may leave operands unevaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogicalOp {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}

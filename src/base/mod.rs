@@ -1,0 +1,12 @@
+//! What every other module stands on: where text came from, typed indices, names that are close.
+//!
+//! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
+
+pub mod id;
+pub mod name;
+pub mod source;
+pub mod span;
+
+pub use id::IdVec;
+pub use source::{Location, SourceFile, SourceMap};
+pub use span::{FileId, Span, Spanned};

@@ -1,0 +1,36 @@
+//! Names that a person may have meant.
+
+/// The candidate closest to `written`, where one is close enough to be meant.
+///
+/// Close is an edit distance (with transpositions) of at most a third of the longer name, at
+/// least 1; equal but for case always counts. Ties go to the first candidate.
+pub fn closest<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        if candidate == written {
+            continue;
+        }
+        let distance = match candidate.eq_ignore_ascii_case(written) {
+            true => 0,
+            false => strsim::damerau_levenshtein(written, candidate),
+        };
+        let allowed = (written.chars().count().max(candidate.chars().count()) / 3).max(1);
+        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// `a`, `b` and `c`, each in backticks, for a message; `nothing` when there are none.
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        None => "nothing".to_owned(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,136 @@
+//! The texts of a compilation and the places in them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{FileId, Span};
+
+/// A place in a text, for people and for other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in characters.
+    pub column: u32,
+    /// Offset, from 0, in bytes.
+    pub offset: u32,
+}
+
+/// One text with the name that people know it by.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Path as shown in messages: relative where it was given so, with `/`.
+    pub name: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+    /// Byte offset of the start of each line.
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    fn new(name: &str, text: &str) -> Self {
+        let starts = std::iter::once(0).chain(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| i as u32 + 1),
+        );
+        Self {
+            name: name.into(),
+            text: text.into(),
+            line_starts: starts.collect(),
+        }
+    }
+
+    /// The place of a byte offset; past the end it is the end.
+    pub fn location(&self, offset: u32) -> Location {
+        let offset = offset.min(self.text.len() as u32);
+        let line = self
+            .line_starts
+            .partition_point(|start| *start <= offset)
+            .max(1);
+        let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
+        let column = self
+            .text
+            .get(start as usize..offset as usize)
+            .map_or(0, |before| before.chars().count());
+        Location {
+            line: line as u32,
+            column: column as u32 + 1,
+            offset,
+        }
+    }
+
+    /// The byte offset of a line and column counted from 1, columns in characters.
+    pub fn offset(&self, line: u32, column: u32) -> u32 {
+        let start = self
+            .line_starts
+            .get(line.max(1) as usize - 1)
+            .copied()
+            .unwrap_or(self.text.len() as u32);
+        let rest = self.text.get(start as usize..).unwrap_or("");
+        let within: usize = rest
+            .chars()
+            .take(column.max(1) as usize - 1)
+            .map(char::len_utf8)
+            .sum();
+        start + within as u32
+    }
+}
+
+/// All texts of one compilation. A [`FileId`] is an index into it.
+#[derive(Debug, Clone, Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+}
+
+impl SourceMap {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text and gives its id. A name may be added twice; each has its own id.
+    pub fn add(&mut self, name: &str, text: &str) -> FileId {
+        self.files.push(SourceFile::new(name, text));
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// The file, where the id is of this map.
+    pub fn file(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
+    }
+
+    /// All files, in the order of their ids.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (FileId(i as u32), f))
+    }
+
+    /// The text that a span covers; empty where it lies outside.
+    pub fn text(&self, span: Span) -> &str {
+        self.file(span.file)
+            .and_then(|f| f.text.get(span.start as usize..span.end as usize))
+            .unwrap_or("")
+    }
+
+    /// Name of a span's file; `<unknown>` for a foreign id.
+    pub fn name(&self, id: FileId) -> &str {
+        self.file(id).map_or("<unknown>", |f| &f.name)
+    }
+
+    /// Start of a span as a place.
+    pub fn location(&self, span: Span) -> Location {
+        self.file(span.file).map_or(
+            Location {
+                line: 1,
+                column: 1,
+                offset: 0,
+            },
+            |f| f.location(span.start),
+        )
+    }
+}

@@ -1,0 +1,162 @@
+//! One finding, and the list of all of a run.
+
+use crate::base::Span;
+
+use super::codes::{Code, Level};
+
+/// One finding about a program: what is wrong, where, and what to write instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    /// Which kind of finding; its page is behind `graphc explain`.
+    pub code: &'static Code,
+    /// How bad; the code's own level unless the project's settings raise or lower it.
+    pub level: Level,
+    /// Lower case, no full stop, names in backticks; says what is and what was expected.
+    pub message: String,
+    /// Places, the first one primary. Witnesses (paths, cycles, the other writer) are the rest.
+    pub labels: Vec<Label>,
+    /// What to do about it, where that is an action.
+    pub help: Option<String>,
+    /// Edits that mend it; empty where the mend isn't certain.
+    pub fix: Vec<Edit>,
+}
+
+/// A place that matters to a diagnostic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is there; empty where the message says it.
+    pub message: String,
+}
+
+/// Replaces the text of `span` by `text`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    /// What goes.
+    pub span: Span,
+    /// What comes.
+    pub text: String,
+}
+
+impl Diagnostic {
+    /// A finding of `code` at `span`.
+    pub fn new(code: &'static Code, message: impl Into<String>, span: Span) -> Self {
+        let primary = Label {
+            span,
+            message: String::new(),
+        };
+        Self {
+            code,
+            level: code.level,
+            message: message.into(),
+            labels: vec![primary],
+            help: None,
+            fix: Vec::new(),
+        }
+    }
+
+    /// Says something at the primary place.
+    pub fn here(mut self, message: impl Into<String>) -> Self {
+        if let Some(primary) = self.labels.first_mut() {
+            primary.message = message.into();
+        }
+        self
+    }
+
+    /// Adds another place that matters.
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label {
+            span,
+            message: message.into(),
+        });
+        self
+    }
+
+    /// Says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says what to do, where there is something to say.
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// Adds an edit that mends it.
+    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.fix.push(Edit {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// The primary place.
+    pub fn span(&self) -> Span {
+        self.labels
+            .first()
+            .map_or(Span::default(), |label| label.span)
+    }
+}
+
+/// All findings of a run, in the order found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Diagnostics {
+    items: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.items.push(diagnostic);
+    }
+
+    /// Adds all findings of another list.
+    pub fn append(&mut self, other: Diagnostics) {
+        self.items.extend(other.items);
+    }
+
+    /// Whether one of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.items.iter().any(|d| d.level == Level::Error)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// In order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.items.iter()
+    }
+
+    /// Orders them by file and place and drops repeats of the same code at the same place.
+    pub fn sort(&mut self) {
+        self.items.sort_by_key(|d| (d.span(), d.code.slug));
+        self.items
+            .dedup_by(|a, b| a.code == b.code && a.span() == b.span() && a.message == b.message);
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}

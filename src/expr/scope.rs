@@ -1,0 +1,59 @@
+//! Names that an expression may use.
+
+use std::sync::Arc;
+
+use crate::typed_id;
+
+use super::ty::Type;
+
+typed_id! {
+    /// Position of a name in a [`Scope`]; at run time the environment gives its value.
+    Slot
+}
+
+/// The names in scope of an expression and their types, for the checker and the evaluator alike.
+///
+/// Shape: `state` (where there is one) has fields of its own, so that `state.x` is one look-up by
+/// index and costs nothing in proportion to the state; every other name is a slot. A later name
+/// hides an earlier one of the same spelling.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Fields of `state`, by index; `None` where there is no `state`.
+    pub state: Option<Arc<Vec<(String, Type)>>>,
+    /// Other names, by [`Slot`].
+    pub names: Vec<(String, Type)>,
+    /// Whether `now()`, `uuid()` and `random()` may be called (not in a route, a reducer or a default).
+    pub effects: bool,
+    /// Names of imported standard-library functions (`unified_diff`); built-in functions need no import.
+    pub functions: Arc<Vec<String>>,
+}
+
+impl Scope {
+    /// Adds a name and gives its slot.
+    pub fn declare(&mut self, name: impl Into<String>, ty: Type) -> Slot {
+        self.names.push((name.into(), ty));
+        Slot(self.names.len() as u32 - 1)
+    }
+
+    /// The slot of a name; the latest one of that spelling.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        self.names
+            .iter()
+            .rposition(|(n, _)| n == name)
+            .map(|i| Slot(i as u32))
+    }
+
+    /// The type of a slot.
+    pub fn ty(&self, slot: Slot) -> Option<&Type> {
+        self.names.get(slot.0 as usize).map(|(_, ty)| ty)
+    }
+
+    /// Index and type of a field of `state`.
+    pub fn field(&self, name: &str) -> Option<(u32, &Type)> {
+        let fields = self.state.as_ref()?;
+        fields
+            .iter()
+            .position(|(n, _)| n == name)
+            .and_then(|i| fields.get(i).map(|(_, ty)| (i as u32, ty)))
+    }
+}

@@ -1,0 +1,328 @@
+//! Static types: what the checker computes with and what the IR stores.
+
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::IdVec;
+use crate::typed_id;
+
+typed_id! {
+    /// A record type of a [`TypeTable`].
+    RecordId
+}
+typed_id! {
+    /// An enum of a [`TypeTable`].
+    EnumId
+}
+
+/// A type. Structural for assignability; records and enums keep their names for messages.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Type {
+    /// The type of `null` alone.
+    Null,
+    /// `bool`
+    Bool,
+    /// `int`: 64 bits, signed
+    Int,
+    /// CEL's unsigned integer; only in expressions, never in declarations
+    Uint,
+    /// `float`: IEEE double
+    Float,
+    /// `string`
+    String,
+    /// CEL's bytes; only in expressions
+    Bytes,
+    /// `json`: any JSON value, the explicit opt-out
+    Json,
+    /// `timestamp`: RFC 3339 text outside
+    Timestamp,
+    /// `duration`: CEL's duration text outside, such as `1.5s`
+    Duration,
+    /// `list<T>`
+    List(Arc<Type>),
+    /// `map<T>`, keys are text
+    Map(Arc<Type>),
+    /// `T?`: `T` or null. Never nested, never of `Null` or `Json`.
+    Nullable(Arc<Type>),
+    /// `A | B`: at least two members, none of them a union or nullable, no repeats
+    Union(Vec<Type>),
+    /// One text alone, such as `"approve"`
+    Literal(Arc<str>),
+    /// A declared enum; its values are the members' names as text
+    Enum(EnumId),
+    /// A declared or built-in record
+    Record(RecordId),
+    /// CEL's optional (`a.?b`); only in expressions
+    Optional(Arc<Type>),
+    /// CEL's type values (`type(x)`); only in expressions
+    TypeValue,
+    /// The element type of `[]`: assignable to every type
+    Never,
+    /// Already reported; assignable to and from every type, so that one mistake makes one message
+    Error,
+}
+
+impl Type {
+    /// `list<T>`
+    pub fn list(of: Type) -> Type {
+        Type::List(Arc::new(of))
+    }
+
+    /// `map<T>`
+    pub fn map(of: Type) -> Type {
+        Type::Map(Arc::new(of))
+    }
+
+    /// `T?`, kept in normal form.
+    pub fn nullable(of: Type) -> Type {
+        match of {
+            Type::Null | Type::Json | Type::Error | Type::Nullable(_) => of,
+            Type::Never => Type::Null,
+            other => Type::Nullable(Arc::new(other)),
+        }
+    }
+
+    /// CEL's `optional_type(T)`
+    pub fn optional(of: Type) -> Type {
+        Type::Optional(Arc::new(of))
+    }
+
+    /// Whether null is one of its values.
+    pub fn admits_null(&self) -> bool {
+        matches!(
+            self,
+            Type::Null | Type::Nullable(_) | Type::Json | Type::Error
+        )
+    }
+
+    /// `T` of `T?`; itself otherwise.
+    pub fn without_null(&self) -> Type {
+        match self {
+            Type::Nullable(of) => (**of).clone(),
+            other => other.clone(),
+        }
+    }
+}
+
+/// A record type: fields in the order declared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Its name; lower case for the built-in ones.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Fields in order.
+    pub fields: Vec<RecordField>,
+}
+
+/// A field of a record, an event, a tool's parameters or a node's input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordField {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Its type.
+    pub ty: Type,
+    /// Constant default as JSON; a field of a nullable type without one may be left out and is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<serde_json::Value>,
+}
+
+impl RecordField {
+    /// Whether a value of the record must have it.
+    pub fn required(&self) -> bool {
+        self.default.is_none() && !self.ty.admits_null()
+    }
+}
+
+impl Record {
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&RecordField> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+}
+
+/// An enum: members in the order declared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EnumType {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Members: name (which is the value) and doc comment.
+    pub members: Vec<EnumMember>,
+}
+
+/// A member of an enum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EnumMember {
+    /// Its name and value.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+}
+
+/// The records and enums that types refer to. The built-in records come first, at fixed ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TypeTable {
+    /// Records.
+    pub records: IdVec<RecordId, Record>,
+    /// Enums.
+    pub enums: IdVec<EnumId, EnumType>,
+}
+
+/// `message`: one message of a conversation.
+pub const MESSAGE: RecordId = RecordId(0);
+/// `tool_call`: a call that a model asked for.
+pub const TOOL_CALL: RecordId = RecordId(1);
+/// `usage`: tokens of a model call.
+pub const USAGE: RecordId = RecordId(2);
+/// `error`: what a handler sees.
+pub const ERROR: RecordId = RecordId(3);
+/// `run`: facts of the run.
+pub const RUN: RecordId = RecordId(4);
+
+impl Default for TypeTable {
+    fn default() -> Self {
+        let field = |name: &str, ty: Type| RecordField {
+            name: name.into(),
+            doc: String::new(),
+            ty,
+            default: None,
+        };
+        let with = |name: &str, ty: Type, default: serde_json::Value| RecordField {
+            default: Some(default),
+            ..field(name, ty)
+        };
+        let record = |name: &str, fields| Record {
+            name: name.into(),
+            doc: String::new(),
+            fields,
+        };
+        let text = || Type::nullable(Type::String);
+        let role = ["system", "user", "assistant", "tool"]
+            .map(|r| Type::Literal(r.into()))
+            .to_vec();
+        let records = [
+            record(
+                "message",
+                vec![
+                    field("id", text()),
+                    field("role", Type::Union(role)),
+                    with("content", Type::Json, "".into()),
+                    with(
+                        "tool_calls",
+                        Type::list(Type::Record(TOOL_CALL)),
+                        serde_json::json!([]),
+                    ),
+                    field("tool_call_id", text()),
+                    field("name", text()),
+                    field("usage", Type::nullable(Type::Record(USAGE))),
+                ],
+            ),
+            record(
+                "tool_call",
+                vec![
+                    field("id", Type::String),
+                    field("name", Type::String),
+                    field("args", Type::Json),
+                ],
+            ),
+            record(
+                "usage",
+                vec![
+                    field("input_tokens", Type::Int),
+                    field("output_tokens", Type::Int),
+                ],
+            ),
+            record(
+                "error",
+                vec![
+                    field("kind", Type::String),
+                    field("message", Type::String),
+                    field("node", Type::String),
+                    field("attempt", Type::Int),
+                    field("cause", Type::Json),
+                ],
+            ),
+            record(
+                "run",
+                vec![
+                    field("thread_id", Type::String),
+                    field("id", Type::String),
+                    field("step", Type::Int),
+                    field("remaining_steps", Type::Int),
+                    field("attempt", Type::Int),
+                ],
+            ),
+        ];
+        Self {
+            records: records.into_iter().collect(),
+            enums: IdVec::new(),
+        }
+    }
+}
+
+impl TypeTable {
+    /// The type as it is written in a flow, for messages.
+    pub fn show<'a>(&'a self, ty: &'a Type) -> impl fmt::Display + 'a {
+        Shown { table: self, ty }
+    }
+}
+
+struct Shown<'a> {
+    table: &'a TypeTable,
+    ty: &'a Type,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |ty| Shown {
+            table: self.table,
+            ty,
+        };
+        match self.ty {
+            Type::Null => f.write_str("null"),
+            Type::Bool => f.write_str("bool"),
+            Type::Int => f.write_str("int"),
+            Type::Uint => f.write_str("uint"),
+            Type::Float => f.write_str("float"),
+            Type::String => f.write_str("string"),
+            Type::Bytes => f.write_str("bytes"),
+            Type::Json => f.write_str("json"),
+            Type::Timestamp => f.write_str("timestamp"),
+            Type::Duration => f.write_str("duration"),
+            Type::List(of) => write!(f, "list<{}>", show(of)),
+            Type::Map(of) => write!(f, "map<{}>", show(of)),
+            Type::Nullable(of) => match **of {
+                Type::Union(_) => write!(f, "({})?", show(of)),
+                _ => write!(f, "{}?", show(of)),
+            },
+            Type::Union(members) => {
+                for (i, member) in members.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(" | ")?;
+                    }
+                    write!(f, "{}", show(member))?;
+                }
+                Ok(())
+            }
+            Type::Literal(text) => write!(f, "{text:?}"),
+            Type::Enum(id) => f.write_str(self.table.enums.get(*id).map_or("?", |e| &e.name)),
+            Type::Record(id) => f.write_str(self.table.records.get(*id).map_or("?", |r| &r.name)),
+            Type::Optional(of) => write!(f, "optional<{}>", show(of)),
+            Type::TypeValue => f.write_str("type"),
+            Type::Never => f.write_str("nothing"),
+            Type::Error => f.write_str("?"),
+        }
+    }
+}

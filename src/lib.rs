@@ -1,0 +1,6 @@
+//! graphc.
+
+pub mod ast;
+pub mod base;
+pub mod diag;
+pub mod expr;
