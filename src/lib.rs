@@ -4,3 +4,4 @@ pub mod ast;
 pub mod base;
 pub mod diag;
 pub mod expr;
+pub mod value;
