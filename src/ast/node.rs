@@ -183,7 +183,7 @@ pub enum PropertyKind {
 #[derive(Debug, Clone)]
 pub enum Jumps {
     /// `goto TARGET {..}`, `on_error -> TARGET`, `start -> TARGET`
-    Always(Jump),
+    Always(Box<Jump>),
     /// `{ when .. -> .. else -> .. }`
     Arms(Vec<Arm>, Span),
 }
