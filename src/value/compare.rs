@@ -19,7 +19,9 @@ impl PartialEq for Value {
             (Value::Map(a), Value::Map(b)) => a == b,
             (Value::Optional(a), Value::Optional(b)) => a == b,
             (Value::Type(a), Value::Type(b)) => a == b,
-            (a, b) => a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal),
+            (a, b) => {
+                a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal)
+            }
         }
     }
 }

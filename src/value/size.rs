@@ -76,7 +76,9 @@ impl Value {
     pub fn check_size(&self) -> Result<(), String> {
         let size = Size::of(self);
         if size.depth > MAX_DEPTH {
-            return Err(format!("the value is nested deeper than {MAX_DEPTH} levels"));
+            return Err(format!(
+                "the value is nested deeper than {MAX_DEPTH} levels"
+            ));
         }
         if size.weight > MAX_WEIGHT {
             return Err("the value is too large".into());
