@@ -19,7 +19,9 @@ impl PartialEq for Value {
             (Value::Map(a), Value::Map(b)) => a == b,
             (Value::Optional(a), Value::Optional(b)) => a == b,
             (Value::Type(a), Value::Type(b)) => a == b,
-            (a, b) => a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal),
+            (a, b) => {
+                a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal)
+            }
         }
     }
 }
@@ -49,6 +51,46 @@ impl Value {
             (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(b)),
             (a, b) if a.is_number() && b.is_number() => compare_numbers(a, b),
             _ => None,
+        }
+    }
+
+    /// A total order in which values are equal where `==` says so, and NaN equals itself; what comes
+    /// first of two kinds means nothing. For sorting to find repeats.
+    pub fn compare_any(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::List(a), Value::List(b)) => {
+                let length = a.len().cmp(&b.len());
+                let pairs = a.iter().zip(b.iter());
+                length.then_with(|| first_unequal(pairs.map(|(a, b)| a.compare_any(b))))
+            }
+            (Value::Map(a), Value::Map(b)) => {
+                let length = a.len().cmp(&b.len());
+                let pairs = a.iter().zip(b.iter());
+                let orders = pairs.map(|(a, b)| a.0.cmp(b.0).then_with(|| a.1.compare_any(b.1)));
+                length.then_with(|| first_unequal(orders))
+            }
+            (Value::Optional(Some(a)), Value::Optional(Some(b))) => a.compare_any(b),
+            (Value::Optional(a), Value::Optional(b)) => a.is_some().cmp(&b.is_some()),
+            (Value::Type(a), Value::Type(b)) => a.cmp(b),
+            (a, b) => a.compare(b).unwrap_or_else(|| a.rank().cmp(&b.rank())),
+        }
+    }
+
+    /// Position of the kind in [`Value::compare_any`].
+    fn rank(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Float(f) if f.is_nan() => 3,
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => 2,
+            Value::String(_) => 4,
+            Value::Bytes(_) => 5,
+            Value::Timestamp(_) => 6,
+            Value::Duration(_) => 7,
+            Value::List(_) => 8,
+            Value::Map(_) => 9,
+            Value::Optional(_) => 10,
+            Value::Type(_) => 11,
         }
     }
 
@@ -89,4 +131,10 @@ fn compare_float(float: f64, integer: i128) -> Option<Ordering> {
         Ordering::Equal if fraction < 0.0 => Ordering::Less,
         order => order,
     })
+}
+
+fn first_unequal(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
