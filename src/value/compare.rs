@@ -54,8 +54,8 @@ impl Value {
         }
     }
 
-    /// A total order in which values are equal where `==` says so, and NaN equals itself; what comes
-    /// first of two kinds means nothing. For sorting to find repeats.
+    /// A total order of all values: numbers by what they are exactly, NaN after them, everything else
+    /// as by `<` and `==`. What comes first of two kinds means nothing. This is what to sort by.
     pub fn compare_any(&self, other: &Value) -> Ordering {
         match (self, other) {
             (Value::List(a), Value::List(b)) => {
@@ -72,6 +72,9 @@ impl Value {
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => a.compare_any(b),
             (Value::Optional(a), Value::Optional(b)) => a.is_some().cmp(&b.is_some()),
             (Value::Type(a), Value::Type(b)) => a.cmp(b),
+            (a, b) if a.is_number() && b.is_number() => {
+                compare_exact(a, b).unwrap_or_else(|| a.rank().cmp(&b.rank()))
+            }
             (a, b) => a.compare(b).unwrap_or_else(|| a.rank().cmp(&b.rank())),
         }
     }
@@ -100,13 +103,32 @@ impl Value {
     }
 }
 
+/// As CEL compares: an integer and a float as floats, so that `9007199254740993` equals
+/// `9007199254740992.0`. No order to sort by, since equality isn't transitive then.
 fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Float(_), _) | (_, Value::Float(_)) => float(a)?.partial_cmp(&float(b)?),
+        (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+    }
+}
+
+/// Exact, so that it is transitive. `None` where one is NaN.
+fn compare_exact(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
         (Value::Float(a), b) => compare_float(*a, integer(b)?),
         (a, Value::Float(b)) => compare_float(*b, integer(a)?).map(Ordering::reverse),
         (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+    }
+}
+
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(i) => Some(*i as f64),
+        Value::Uint(u) => Some(*u as f64),
+        Value::Float(f) => Some(*f),
+        _ => None,
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Expressions may nest this deep: evaluation recurses, and a thread's stack has an end.
-const MAX_NESTING: usize = 250;
+const MAX_NESTING: usize = 500;
 
 pub(super) struct Compiler<'a> {
     pub scope: &'a Scope,
@@ -20,6 +20,8 @@ pub(super) struct Compiler<'a> {
     vars: Vec<String>,
     most_vars: usize,
     nesting: usize,
+    /// Whether what can't be resolved fails when it is evaluated.
+    late: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -30,6 +32,15 @@ impl<'a> Compiler<'a> {
             vars: Vec::new(),
             most_vars: 0,
             nesting: 0,
+            late: false,
+        }
+    }
+
+    /// The same, with names and functions that can't be resolved failing when they are evaluated.
+    pub fn late(scope: &'a Scope, types: &'a TypeTable) -> Self {
+        Self {
+            late: true,
+            ..Self::new(scope, types)
         }
     }
 
@@ -48,7 +59,14 @@ impl<'a> Compiler<'a> {
         self.nesting += 1;
         let node = self.construct(expr);
         self.nesting -= 1;
-        node
+        let named = matches!(
+            expr.kind,
+            ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Call { .. }
+        );
+        match node {
+            Err(error) if self.late && named => Ok(literal::unresolved(error)),
+            node => node,
+        }
     }
 
     fn construct(&mut self, expr: &Expr) -> Result<Node, CompileError> {

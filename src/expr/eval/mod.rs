@@ -93,7 +93,20 @@ impl Program {
 /// Compiles an expression in a scope. The first thing that can't be compiled is the error: an
 /// unknown name or function, a wrong number of arguments, a constant pattern that is no regex.
 pub fn compile(expr: &Expr, scope: &Scope, types: &TypeTable) -> Result<Program, CompileError> {
-    let mut compiler = Compiler::new(scope, types);
+    program(expr, Compiler::new(scope, types))
+}
+
+/// As [`compile`], but what can't be resolved is an error of the evaluation that comes to it, as in
+/// CEL without a type check: `nobody || true` is true. For expressions that no checker has seen.
+pub fn compile_unchecked(
+    expr: &Expr,
+    scope: &Scope,
+    types: &TypeTable,
+) -> Result<Program, CompileError> {
+    program(expr, Compiler::late(scope, types))
+}
+
+fn program(expr: &Expr, mut compiler: Compiler<'_>) -> Result<Program, CompileError> {
     let root = compiler.node(expr)?;
     Ok(Program {
         root,

@@ -54,7 +54,7 @@ pub(in crate::expr) fn sort<T>(
             ordered(first, key(item))?;
         }
     }
-    items.sort_by(|a, b| key(a).compare(key(b)).unwrap_or(Ordering::Equal));
+    items.sort_by(|a, b| key(a).compare_any(key(b)));
     Ok(items)
 }
 
