@@ -49,16 +49,17 @@ pub(super) fn compile(
     from_table(compiler, span, function, function, Some(target), args)
 }
 
-/// `optional.of`, where `optional` is no value and the table has such a function.
+/// `optional.of`, where `optional` is no value but a name space of functions.
 fn qualified(compiler: &Compiler<'_>, target: &Expr, function: &str) -> Option<String> {
     let parts = name::path(target)?;
     if name::is_value(compiler, parts.first()?.0) {
         return None;
     }
-    let mut full: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
-    full.push(function);
-    let full = full.join(".");
-    function::find(&full, false).map(|_| full)
+    let space: String = parts.iter().map(|(name, _)| format!("{name}.")).collect();
+    let known = function::FUNCTIONS
+        .iter()
+        .any(|f| f.name.starts_with(&space));
+    known.then(|| space + function)
 }
 
 fn from_table(
