@@ -1,4 +1,5 @@
-//! Cases of expressions in `tests/expr/*.yaml`: what the language adds to CEL, and its error texts.
+//! Cases of expressions in `tests/expr/*.yaml`: what the language adds to CEL, and its error texts;
+//! and the examples of the function table.
 //!
 //! A case has `expr`, perhaps `bindings`, and either `value`, or `error` (the whole message) with
 //! the part of the expression that it points to as `at`.
@@ -8,6 +9,7 @@ mod evaluate;
 
 use std::fs;
 
+use graphc::expr::function::{FUNCTIONS, find};
 use graphc::value::Value;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -75,5 +77,42 @@ fn run(case: &Case) -> Result<(), String> {
             "gives {:?} instead of {expected:?}",
             result.map_err(|error| error.message)
         )),
+    }
+}
+
+#[test]
+fn examples_hold() {
+    let wrong: Vec<String> = FUNCTIONS
+        .iter()
+        .filter_map(|function| {
+            let result = evaluate::evaluate(function.example, &[]);
+            (result != Ok(Value::Bool(true)))
+                .then(|| format!("{}: {} gives {result:?}", function.name, function.example))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn examples_show_their_function() {
+    for function in FUNCTIONS.iter() {
+        let call = match function.method {
+            true => format!(".{}(", function.name),
+            false => format!("{}(", function.name),
+        };
+        assert!(function.example.contains(&call), "{}", function.name);
+        assert!(function.doc.ends_with('.'), "{}", function.name);
+    }
+}
+
+#[test]
+fn each_is_found_by_its_name() {
+    for function in FUNCTIONS.iter() {
+        let found = find(function.name, function.method).unwrap();
+        assert!(
+            std::ptr::eq(found, *function),
+            "{} is there twice",
+            function.name
+        );
     }
 }
