@@ -13,6 +13,7 @@ pub mod function;
 pub mod infer;
 pub mod schema;
 pub mod scope;
+pub mod template;
 pub mod ty;
 
 pub use scope::{Scope, Slot};
