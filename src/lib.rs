@@ -4,4 +4,6 @@ pub mod ast;
 pub mod base;
 pub mod diag;
 pub mod expr;
+pub mod ir;
+pub mod run;
 pub mod value;
