@@ -5,5 +5,6 @@ pub mod base;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod parse;
 pub mod run;
 pub mod value;

@@ -62,6 +62,10 @@ pub fn find(slug: &str) -> Option<&'static Code> {
 
 codes! {
     Error SYNTAX_ERROR "syntax-error";
+    Error UNCLOSED "unclosed";
+    Error BAD_LITERAL "bad-literal";
+    Error UNKNOWN_KEYWORD "unknown-keyword";
+    Error LIMIT_EXCEEDED "limit-exceeded";
     Error TYPE_MISMATCH "type-mismatch";
     Error UNKNOWN_NAME "unknown-name";
     Error UNKNOWN_FIELD "unknown-field";
