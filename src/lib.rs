@@ -6,4 +6,5 @@ pub mod diag;
 pub mod expr;
 pub mod ir;
 pub mod run;
+pub mod store;
 pub mod value;
