@@ -1,12 +1,15 @@
 //! One suite for every store.
 //!
 //! A case is a function over `Arc<dyn Store>`; a further store is one more `suite!` line with a
-//! function that makes an empty one. What only a store on disk has is tested in `sqlite`.
+//! function that makes an empty one. What only a file has is
+//! tested in `sqlite`, `processes` and `broken`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod appends;
+mod broken;
 mod leases;
+mod processes;
 mod reads;
 mod records;
 mod sqlite;
