@@ -25,7 +25,7 @@ struct Threads {
     leases: BTreeMap<String, u64>,
     /// Highest token so far, over all threads: a deleted thread's old leases stay invalid.
     last_token: u64,
-    /// Appends so far: which thread was used last.
+    /// Appends so far: which thread's status was written last.
     appends: u64,
 }
 

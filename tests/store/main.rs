@@ -4,7 +4,12 @@
 //! function that makes an empty one. What only a file has is
 //! tested in `sqlite`, `processes` and `broken`.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
 
 mod appends;
 mod broken;

@@ -162,6 +162,12 @@ pub async fn threads_are_listed_the_latest_used_first(store: Any) {
         (listed[0].thread_id.as_str(), listed[0].checkpoint),
         ("b", 2)
     );
+    // A step alone isn't a use: the status says where a thread stands, and orders the list.
+    store
+        .append(&leases[1], &[root(2, 2, vec![])])
+        .await
+        .unwrap();
+    assert_eq!(store.threads().await.unwrap()[0].thread_id, "b");
     let one = store.thread("b").await.unwrap();
     assert_eq!(one.as_ref(), listed.first());
 }

@@ -11,7 +11,7 @@ use crate::store::rules::{Broken, MAX_NUMBER, Shape};
 
 /// All records of a thread, arranged by how they are read.
 pub(super) struct Log {
-    /// Number of the append that used it last.
+    /// Number of the append that wrote its status last.
     pub(super) used: u64,
     status: ThreadStatus,
     created_at: String,
@@ -65,12 +65,14 @@ impl Log {
     /// Adds records; a broken rule leaves the thread as it was.
     pub(super) fn append(&mut self, records: &[Record], used: u64) -> Result<(), Broken> {
         self.check(records)?;
-        self.used = used;
         for record in records {
             match record {
                 Record::Checkpoint(checkpoint) => self.add_checkpoint(checkpoint),
                 Record::Effect(effect) => self.add_effect(effect),
-                Record::Status(status) => self.status = status.clone(),
+                Record::Status(status) => {
+                    self.status = status.clone();
+                    self.used = used;
+                }
             }
         }
         Ok(())

@@ -104,8 +104,10 @@ impl Append {
                 return Ok(());
             }
             Record::Status(status) => {
-                let json = serde_json::to_value(status).unwrap_or_default();
-                self.status = Some(json_text(&json, "the status")?);
+                let what = "the status";
+                let json = serde_json::to_value(status);
+                let json = json.map_err(|_| Broken::Depth(what.to_string()))?;
+                self.status = Some(json_text(&json, what)?);
                 &status.at
             }
         };
@@ -121,36 +123,27 @@ impl Append {
     /// Where the lease is an old one, a rule is broken or SQLite fails; the transaction is then to
     /// be rolled back.
     pub(super) fn write(&self, db: &Connection, failure: &Failure) -> Result<(), StoreError> {
-        let token: Option<i64> = db
-            .prepare_cached("SELECT token FROM leases WHERE thread_id = ?1")
-            .and_then(|mut s| s.query_row([&self.thread_id], |row| row.get(0)).optional())
-            .map_err(|error| failure.of(error))?;
-        if token != Some(self.token) {
+        let standing = standing(db, &self.thread_id).map_err(|error| failure.of(error))?;
+        let Some(standing) = standing.filter(|standing| standing.token == self.token) else {
             return Err(StoreError::Fenced {
                 thread_id: self.thread_id.clone(),
             });
-        }
+        };
         if self.rows.is_empty() && self.status.is_none() {
             return Ok(());
         }
-        self.write_rows(db).map_err(|stop| match stop {
+        self.write_rows(db, standing).map_err(|stop| match stop {
             Stop::Sql(error) => failure.of(error),
             Stop::Broken(broken) => broken.refusal(&self.thread_id),
         })
     }
 
-    fn write_rows(&self, db: &Connection) -> Result<(), Stop> {
-        let thread = self.write_thread(db)?;
-        let mut last = None;
+    fn write_rows(&self, db: &Connection, standing: Standing) -> Result<(), Stop> {
+        let thread = self.write_thread(db, standing.thread)?;
+        let mut last = standing.last;
         for row in &self.rows {
             match row {
-                Row::Checkpoint(row) => {
-                    let before = match last {
-                        Some(last) => Some(last),
-                        None => last_checkpoint(db, thread)?,
-                    };
-                    last = Some(row.write(db, thread, before)?);
-                }
+                Row::Checkpoint(row) => last = Some(row.write(db, thread, last)?),
                 Row::Effect(row) => row.write(db, thread)?,
             }
         }
@@ -158,11 +151,7 @@ impl Append {
     }
 
     /// Writes the status; gives back the thread's number.
-    fn write_thread(&self, db: &Connection) -> Result<i64, Stop> {
-        let thread: Option<i64> = db
-            .prepare_cached("SELECT id FROM threads WHERE thread_id = ?1")?
-            .query_row([&self.thread_id], |row| row.get(0))
-            .optional()?;
+    fn write_thread(&self, db: &Connection, thread: Option<i64>) -> Result<i64, Stop> {
         match (thread, &self.status) {
             (Some(thread), None) => Ok(thread),
             (Some(thread), Some(status)) => {
@@ -183,14 +172,36 @@ impl Append {
     }
 }
 
+/// What an append goes by.
+struct Standing {
+    /// Token of the thread's latest writer.
+    token: i64,
+    /// The thread's number; `None` before its first append.
+    thread: Option<i64>,
+    last: Option<Last>,
+}
+
 /// `seq` of the latest checkpoint, and of the latest of the root.
 type Last = (i64, Option<i64>);
 
-fn last_checkpoint(db: &Connection, thread: i64) -> rusqlite::Result<Option<Last>> {
+/// One statement for all that must be known, for each costs as much as a row written.
+fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
-        "SELECT seq, root_seq FROM checkpoints WHERE thread = ?1 ORDER BY seq DESC LIMIT 1",
+        "SELECT leases.token, threads.id, checkpoints.seq, checkpoints.root_seq FROM leases \
+         LEFT JOIN threads ON threads.thread_id = leases.thread_id \
+         LEFT JOIN checkpoints ON checkpoints.thread = threads.id AND checkpoints.seq = \
+           (SELECT max(seq) FROM checkpoints WHERE thread = threads.id) \
+         WHERE leases.thread_id = ?1",
     )?
-    .query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))
+    .query_row([thread_id], |row| {
+        let seq: Option<i64> = row.get(2)?;
+        let root_seq = row.get(3)?;
+        Ok(Standing {
+            token: row.get(0)?,
+            thread: row.get(1)?,
+            last: seq.map(|seq| (seq, root_seq)),
+        })
+    })
     .optional()
 }
 

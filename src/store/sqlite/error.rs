@@ -51,6 +51,10 @@ impl Failure {
                 "the store `{path}` can't be {doing}: the disk is full; free some space, then \
                  resume"
             )),
+            Some(ErrorCode::SystemIoFailure) => unavailable(format!(
+                "the store `{path}` can't be {doing}: {error}; check the disk and the space left \
+                 on it, then resume"
+            )),
             Some(ErrorCode::CannotOpen) => unavailable(format!(
                 "the store `{path}` can't be {doing}: check that it is a file and that its folder \
                  may be written"

@@ -98,7 +98,8 @@ impl SqliteStore {
             held: Mutex::default(),
             reader: Worker::start("store-read", reader, failure.doing("read"))?,
             writer: Worker::start("store-write", writer, failure.doing("written"))?,
-            locks: lock::folder(path),
+            // The file is the same, by whatever links and from whatever folder it was named.
+            locks: lock::folder(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf())),
             failure,
         })
     }
