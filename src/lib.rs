@@ -7,4 +7,5 @@ pub mod expr;
 pub mod ir;
 pub mod parse;
 pub mod run;
+pub mod store;
 pub mod value;
