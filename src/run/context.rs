@@ -60,24 +60,37 @@ impl RunContext {
 
     /// Whether anybody wants events of that mode.
     pub fn wants(&self, mode: Mode) -> bool {
-        self.events.as_ref().is_some_and(|events| events.wants(mode))
+        self.events
+            .as_ref()
+            .is_some_and(|events| events.wants(mode))
     }
 
     /// Sends an event, where anybody wants it.
     pub fn send(&self, ns: &str, step: u64, node: Option<&str>, id: String, kind: EventKind) {
         if let Some(events) = &self.events {
             let node = node.map(str::to_owned);
-            events.send(Event { seq: 0, id, ns: ns.to_owned(), step, node, kind });
+            events.send(Event {
+                seq: 0,
+                id,
+                ns: ns.to_owned(),
+                step,
+                node,
+                kind,
+            });
         }
     }
 
     /// The frame of a subgraph call that an earlier process had under way.
     pub fn take_image(&self, key: &str) -> Option<FrameImage> {
-        self.images.lock().unwrap_or_else(PoisonError::into_inner).remove(key)
+        self.images
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(key)
     }
 
     /// Super-steps that are left.
     pub fn remaining_steps(&self) -> u64 {
-        self.step_limit.saturating_sub(self.steps.load(Ordering::Relaxed))
+        self.step_limit
+            .saturating_sub(self.steps.load(Ordering::Relaxed))
     }
 }

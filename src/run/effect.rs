@@ -51,7 +51,13 @@ pub struct EffectScope {
 impl EffectScope {
     /// The scope of a whole task.
     pub fn new(key: TaskKey, stop: CancellationToken) -> Self {
-        Self { key, task: OnceLock::new(), prefix: String::new(), next: AtomicU32::new(0), stop }
+        Self {
+            key,
+            task: OnceLock::new(),
+            prefix: String::new(),
+            next: AtomicU32::new(0),
+            stop,
+        }
     }
 
     /// The task's key.
@@ -71,7 +77,11 @@ impl EffectScope {
 
     /// The next effect's id.
     pub fn next(&self) -> String {
-        format!("{}{}", self.prefix, self.next.fetch_add(1, Ordering::Relaxed))
+        format!(
+            "{}{}",
+            self.prefix,
+            self.next.fetch_add(1, Ordering::Relaxed)
+        )
     }
 
     /// A scope under the next effect's id.
@@ -98,7 +108,11 @@ impl EffectScope {
             Effect::Uuid => "uuid",
             Effect::Random => "random",
         };
-        if let Some(value) = cx.journal.finished(self.task(), &id).and_then(Value::from_stored) {
+        if let Some(value) = cx
+            .journal
+            .finished(self.task(), &id)
+            .and_then(Value::from_stored)
+        {
             return value;
         }
         let ordinal = cx.journal.count(kind, "");
@@ -107,7 +121,8 @@ impl EffectScope {
             Effect::Uuid => Value::text(cx.ambient.uuid(ordinal)),
             Effect::Random => Value::Float(cx.ambient.random(ordinal)),
         };
-        cx.journal.effect(self.task(), id, kind, "", value.to_stored());
+        cx.journal
+            .effect(self.task(), id, kind, "", value.to_stored());
         value
     }
 
@@ -134,14 +149,29 @@ impl EffectScope {
         }
         cx.journal.barrier().await?;
         let outcome = make.await?;
-        cx.journal.effect(self.task(), id.to_owned(), kind, subject, outcome.clone());
+        cx.journal
+            .effect(self.task(), id.to_owned(), kind, subject, outcome.clone());
         Ok(outcome)
     }
 
     /// Keeps a failed attempt, for people who look and for scripts that count.
-    pub fn failed_attempt(&self, cx: &RunContext, id: &str, attempt: u32, kind: &str, subject: &str, error: &RunError) {
+    pub fn failed_attempt(
+        &self,
+        cx: &RunContext,
+        id: &str,
+        attempt: u32,
+        kind: &str,
+        subject: &str,
+        error: &RunError,
+    ) {
         let outcome = json!({ "failed": error.to_json() });
-        cx.journal.effect(self.task(), format!("{id}!{attempt}"), kind, subject, outcome);
+        cx.journal.effect(
+            self.task(),
+            format!("{id}!{attempt}"),
+            kind,
+            subject,
+            outcome,
+        );
     }
 }
 

@@ -22,7 +22,9 @@ use super::journal::{Durability, Journal};
 use super::model::Usage;
 use super::plan::Plan;
 use super::step::{BEFORE, FrameEnd, keep, run_frame};
-use super::store::{EffectRecord, Lease, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadStatus};
+use super::store::{
+    EffectRecord, Lease, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadStatus,
+};
 use super::stream::EventSink;
 use super::task::show;
 use super::work::subgraph::restore;
@@ -97,7 +99,10 @@ impl RunResult {
         }
         json.insert("output".into(), Json::Object(self.output.clone()));
         if !self.interrupts.is_empty() {
-            json.insert("interrupts".into(), self.interrupts.iter().map(OpenInterrupt::to_json).collect());
+            json.insert(
+                "interrupts".into(),
+                self.interrupts.iter().map(OpenInterrupt::to_json).collect(),
+            );
         }
         if let Some(error) = &self.error {
             json.insert("error".into(), error.to_json());
@@ -129,13 +134,19 @@ pub enum StartError {
 
 impl StartError {
     fn refused(message: impl Into<String>) -> Self {
-        StartError::Refused { message: message.into() }
+        StartError::Refused {
+            message: message.into(),
+        }
     }
 
     fn from_run(error: RunError) -> Self {
         match error.kind {
-            ErrorKind::Version => StartError::Version { message: error.message },
-            _ => StartError::Refused { message: error.message },
+            ErrorKind::Version => StartError::Version {
+                message: error.message,
+            },
+            _ => StartError::Refused {
+                message: error.message,
+            },
         }
     }
 }
@@ -164,7 +175,10 @@ impl Engine {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
         };
-        let image = held.image.as_ref().map(|image| ThreadImage { effects: Vec::new(), ..image.clone() });
+        let image = held.image.as_ref().map(|image| ThreadImage {
+            effects: Vec::new(),
+            ..image.clone()
+        });
         let journal = self.journal(held.lease, options.durability, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
@@ -200,21 +214,39 @@ impl Engine {
         };
         image.effects.extend(answered.iter().cloned());
         let journal = self.journal(held.lease, options.durability, Some(&image));
-        let mut cx = self.context(graph, thread_id, image.status.run_id.clone(), journal, &options);
-        let nested = image.frames.into_iter().filter(|frame| !frame.frame.is_empty());
+        let mut cx = self.context(
+            graph,
+            thread_id,
+            image.status.run_id.clone(),
+            journal,
+            &options,
+        );
+        let nested = image
+            .frames
+            .into_iter()
+            .filter(|frame| !frame.frame.is_empty());
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
-        cx.journal.append(answered.into_iter().map(Record::Effect).collect());
+        cx.journal
+            .append(answered.into_iter().map(Record::Effect).collect());
         self.note(&cx, graph, RunState::Running, &[], None);
         let end = self.drive(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end).await)
     }
 
     async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {
-        let Some(store) = &self.store else { return Ok(Held { lease: None, image: None }) };
+        let Some(store) = &self.store else {
+            return Ok(Held {
+                lease: None,
+                image: None,
+            });
+        };
         let lease = store.acquire(thread_id).await?;
         match store.load(thread_id).await {
-            Ok(image) => Ok(Held { lease: Some(lease), image }),
+            Ok(image) => Ok(Held {
+                lease: Some(lease),
+                image,
+            }),
             Err(error) => {
                 // The first error says more than one about giving the thread back.
                 let _ = store.release(lease).await;
@@ -230,7 +262,12 @@ impl Engine {
         error
     }
 
-    fn journal(&self, lease: Option<Lease>, durability: Durability, image: Option<&ThreadImage>) -> Journal {
+    fn journal(
+        &self,
+        lease: Option<Lease>,
+        durability: Durability,
+        image: Option<&ThreadImage>,
+    ) -> Journal {
         match (&self.store, lease) {
             (Some(store), Some(lease)) => Journal::open(store.clone(), lease, durability, image),
             _ => Journal::none(),
@@ -257,7 +294,10 @@ impl Engine {
             cancel: options.cancel.clone(),
             max_concurrency: options.max_concurrency.unwrap_or(usize::MAX),
             interrupt_before: options.interrupt_before.clone(),
-            step_limit: options.recursion_limit.or(own_limit).unwrap_or(RECURSION_LIMIT),
+            step_limit: options
+                .recursion_limit
+                .or(own_limit)
+                .unwrap_or(RECURSION_LIMIT),
             steps: AtomicU64::new(0),
             usage: Mutex::default(),
             images: Mutex::default(),
@@ -292,19 +332,30 @@ impl Engine {
         if image.status.graph == graph {
             return Ok(());
         }
-        let message = format!("the thread belongs to graph `{}`, not `{graph}`", image.status.graph);
+        let message = format!(
+            "the thread belongs to graph `{}`, not `{graph}`",
+            image.status.graph
+        );
         Err(StartError::refused(message))
     }
 
     /// Under another version of the flow, the values of a thread must still be of their types.
-    fn check_types(&self, graph: &Graph, frame: &Frame, image: &ThreadImage) -> Result<(), StartError> {
+    fn check_types(
+        &self,
+        graph: &Graph,
+        frame: &Frame,
+        image: &ThreadImage,
+    ) -> Result<(), StartError> {
         if image.status.version == self.plan.version {
             return Ok(());
         }
         for (field, value) in graph.fields.iter().zip(&frame.fields) {
             let Some(value) = value else { continue };
             if let Err(wrong) = accept(&value.to_json(), &field.ty, &self.plan.flow.types) {
-                let first = wrong.first().map(|mismatch| mismatch.to_string()).unwrap_or_default();
+                let first = wrong
+                    .first()
+                    .map(|mismatch| mismatch.to_string())
+                    .unwrap_or_default();
                 let message = format!(
                     "the flow has changed since the thread's last step, and its field `{}` is not of its type any more: {first}",
                     field.name
@@ -315,25 +366,49 @@ impl Engine {
         Ok(())
     }
 
-    fn input(&self, graph: &Graph, frame: &Frame, input: &Json) -> Result<Vec<(FieldId, Value)>, StartError> {
+    fn input(
+        &self,
+        graph: &Graph,
+        frame: &Frame,
+        input: &Json,
+    ) -> Result<Vec<(FieldId, Value)>, StartError> {
         let Json::Object(entries) = input else {
-            return Err(StartError::refused("the input must be a JSON object of the graph's `in` fields"));
+            return Err(StartError::refused(
+                "the input must be a JSON object of the graph's `in` fields",
+            ));
         };
-        let names = || graph.fields.iter().filter(|field| field.mode.is_in()).map(|field| field.name.as_str());
+        let names = || {
+            graph
+                .fields
+                .iter()
+                .filter(|field| field.mode.is_in())
+                .map(|field| field.name.as_str())
+        };
         let mut problems = Vec::new();
-        for name in entries.keys().filter(|name| !names().any(|known| known == name.as_str())) {
+        for name in entries
+            .keys()
+            .filter(|name| !names().any(|known| known == name.as_str()))
+        {
             let hint = match crate::base::name::closest(name, names()) {
                 Some(close) => format!("; did you mean `{close}`?"),
                 None => format!("; it takes {}", crate::base::name::list(names())),
             };
-            problems.push(format!("graph `{}` takes no input `{name}`{hint}", graph.name));
+            problems.push(format!(
+                "graph `{}` takes no input `{name}`{hint}",
+                graph.name
+            ));
         }
         let mut values = Vec::new();
-        for (id, field) in graph.fields.entries().filter(|(_, field)| field.mode.is_in()) {
+        for (id, field) in graph
+            .fields
+            .entries()
+            .filter(|(_, field)| field.mode.is_in())
+        {
             match entries.get(&field.name) {
                 Some(json) => match accept(json, self.write_type(field), &self.plan.flow.types) {
                     Ok(value) => values.push((id, value)),
-                    Err(wrong) => problems.extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
+                    Err(wrong) => problems
+                        .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
                 },
                 None if frame.fields.get(id.0 as usize).is_none_or(Option::is_none) => {
                     problems.push(format!("input `{}` is missing", field.name));
@@ -341,7 +416,11 @@ impl Engine {
                 None => {}
             }
         }
-        if problems.is_empty() { Ok(values) } else { Err(StartError::refused(problems.join("\n"))) }
+        if problems.is_empty() {
+            Ok(values)
+        } else {
+            Err(StartError::refused(problems.join("\n")))
+        }
     }
 
     /// The type of what is written to a field: an own reducer's second parameter, else the field's.
@@ -360,18 +439,26 @@ impl Engine {
         answers: &[Answer],
     ) -> Result<(GraphId, Frame, ThreadImage, Vec<EffectRecord>), StartError> {
         let Some(image) = image else {
-            return Err(StartError::refused(format!("there is no thread `{thread_id}`")));
+            return Err(StartError::refused(format!(
+                "there is no thread `{thread_id}`"
+            )));
         };
         if image.status.state == RunState::Done {
-            return Err(StartError::refused(format!("thread `{thread_id}` is done: there is nothing to resume")));
+            return Err(StartError::refused(format!(
+                "thread `{thread_id}` is done: there is nothing to resume"
+            )));
         }
         let name = &image.status.graph;
         let Some(graph) = self.plan.flow.graph(name) else {
-            let message = format!("the thread belongs to graph `{name}`, which the flow does not have any more");
+            let message = format!(
+                "the thread belongs to graph `{name}`, which the flow does not have any more"
+            );
             return Err(StartError::Version { message });
         };
         let Some(root) = image.frames.first() else {
-            let message = format!("thread `{thread_id}` has no checkpoint to go on from; run it again with its input");
+            let message = format!(
+                "thread `{thread_id}` has no checkpoint to go on from; run it again with its input"
+            );
             return Err(StartError::refused(message));
         };
         let plan = &self.plan.graphs[graph];
@@ -383,7 +470,11 @@ impl Engine {
     }
 
     /// Answers as effects; a stop before a node is passed by any resume.
-    fn answers(&self, image: &ThreadImage, answers: &[Answer]) -> Result<Vec<EffectRecord>, StartError> {
+    fn answers(
+        &self,
+        image: &ThreadImage,
+        answers: &[Answer],
+    ) -> Result<Vec<EffectRecord>, StartError> {
         let open = open_interrupts(&image.status);
         let root_step = image.frames.first().map_or(0, |frame| frame.step);
         let effect = |interrupt: &OpenInterrupt, outcome: Json| EffectRecord {
@@ -396,7 +487,10 @@ impl Engine {
         };
         let stops = open.iter().filter(|interrupt| interrupt.effect == BEFORE);
         let mut effects: Vec<EffectRecord> = stops.map(|stop| effect(stop, json!(true))).collect();
-        let questions: Vec<&OpenInterrupt> = open.iter().filter(|interrupt| interrupt.effect != BEFORE).collect();
+        let questions: Vec<&OpenInterrupt> = open
+            .iter()
+            .filter(|interrupt| interrupt.effect != BEFORE)
+            .collect();
         for answer in answers {
             let interrupt = find(&questions, answer.interrupt.as_deref())?;
             let ty = interrupt.expect.as_ref().unwrap_or(&Type::Json);
@@ -411,8 +505,14 @@ impl Engine {
                 );
                 return Err(StartError::refused(message));
             }
-            if effects.iter().any(|known| known.task == interrupt.task && known.id == interrupt.effect) {
-                return Err(StartError::refused(format!("interrupt `{}` is answered twice", interrupt.id)));
+            if effects
+                .iter()
+                .any(|known| known.task == interrupt.task && known.id == interrupt.effect)
+            {
+                return Err(StartError::refused(format!(
+                    "interrupt `{}` is answered twice",
+                    interrupt.id
+                )));
             }
             effects.push(effect(interrupt, answer.value.clone()));
         }
@@ -421,9 +521,14 @@ impl Engine {
 
     async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
         let run = run_frame(cx, frame, &cx.cancel);
-        let Some(limit) = options.timeout else { return run.await };
+        let Some(limit) = options.timeout else {
+            return run.await;
+        };
         tokio::time::timeout(limit, run).await.unwrap_or_else(|_| {
-            let message = format!("the run took longer than {}", super::work::show_duration(limit));
+            let message = format!(
+                "the run took longer than {}",
+                super::work::show_duration(limit)
+            );
             FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
         })
     }
@@ -441,7 +546,10 @@ impl Engine {
             graph: self.plan.flow.graphs[graph].name.clone(),
             version: self.plan.version.clone(),
             run_id: cx.run_id.clone(),
-            interrupts: interrupts.iter().filter_map(|open| serde_json::to_value(open).ok()).collect(),
+            interrupts: interrupts
+                .iter()
+                .filter_map(|open| serde_json::to_value(open).ok())
+                .collect(),
             error: error.map(RunError::to_json),
             usage: json!(cx.usage()),
             at: self.ambient.now().to_string(),
@@ -449,7 +557,13 @@ impl Engine {
     }
 
     /// Keeps what the run came to, gives the thread back and says it.
-    async fn finish(&self, cx: RunContext, graph: GraphId, frame: Frame, end: FrameEnd) -> RunResult {
+    async fn finish(
+        &self,
+        cx: RunContext,
+        graph: GraphId,
+        frame: Frame,
+        end: FrameEnd,
+    ) -> RunResult {
         let (mut state, interrupts, mut error) = match end {
             FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
@@ -461,8 +575,14 @@ impl Engine {
         self.note(&cx, graph, state, &interrupts, error.as_ref());
         let plan = &self.plan.flow.graphs[graph];
         let pick = |wanted: fn(crate::ir::FieldMode) -> bool| {
-            let fields = plan.fields.iter().zip(&frame.fields).filter(|(field, _)| wanted(field.mode));
-            fields.filter_map(|(field, value)| Some((field.name.clone(), value.as_ref()?.to_json()))).collect()
+            let fields = plan
+                .fields
+                .iter()
+                .zip(&frame.fields)
+                .filter(|(field, _)| wanted(field.mode));
+            fields
+                .filter_map(|(field, value)| Some((field.name.clone(), value.as_ref()?.to_json())))
+                .collect()
         };
         let (output, values) = (pick(crate::ir::FieldMode::is_out), pick(|_| true));
         let (thread_id, run_id, usage) = (cx.thread_id.clone(), cx.run_id.clone(), cx.usage());
@@ -480,7 +600,17 @@ impl Engine {
                 error.get_or_insert(failed.into());
             }
         }
-        RunResult { state, thread_id, run_id, checkpoint_id, output, values, interrupts, error, usage }
+        RunResult {
+            state,
+            thread_id,
+            run_id,
+            checkpoint_id,
+            output,
+            values,
+            interrupts,
+            error,
+            usage,
+        }
     }
 }
 
@@ -489,20 +619,43 @@ pub fn open_interrupts(status: &ThreadStatus) -> Vec<OpenInterrupt> {
     if status.state != RunState::Interrupted {
         return Vec::new();
     }
-    status.interrupts.iter().filter_map(|open| serde_json::from_value(open.clone()).ok()).collect()
+    status
+        .interrupts
+        .iter()
+        .filter_map(|open| serde_json::from_value(open.clone()).ok())
+        .collect()
 }
 
 fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInterrupt, StartError> {
     let list = || {
-        let lines = open.iter().map(|open| format!("\n  {}  {}  {}", open.id, open.path, show(&Value::from_json(&open.ask))));
+        let lines = open.iter().map(|open| {
+            format!(
+                "\n  {}  {}  {}",
+                open.id,
+                open.path,
+                show(&Value::from_json(&open.ask))
+            )
+        });
         lines.collect::<String>()
     };
     match (id, open) {
-        (_, []) => Err(StartError::refused("no interrupt is open on this thread: resume it without an answer")),
+        (_, []) => Err(StartError::refused(
+            "no interrupt is open on this thread: resume it without an answer",
+        )),
         (None, [only]) => Ok(only),
-        (None, _) => Err(StartError::refused(format!("several interrupts are open; name one of:{}", list()))),
-        (Some(id), open) => open.iter().find(|known| known.id == id || known.path == id).copied().ok_or_else(|| {
-            StartError::refused(format!("no open interrupt has the id `{id}`; open is:{}", list()))
-        }),
+        (None, _) => Err(StartError::refused(format!(
+            "several interrupts are open; name one of:{}",
+            list()
+        ))),
+        (Some(id), open) => open
+            .iter()
+            .find(|known| known.id == id || known.path == id)
+            .copied()
+            .ok_or_else(|| {
+                StartError::refused(format!(
+                    "no open interrupt has the id `{id}`; open is:{}",
+                    list()
+                ))
+            }),
     }
 }

@@ -81,36 +81,72 @@ impl Frame {
     pub fn new(graph: GraphId, plan: &GraphPlan, key: Arc<str>, path: String) -> Self {
         let out_logs = (!key.is_empty()).then(BTreeMap::new);
         let fields = plan.initial.clone();
-        Self { graph, key, path, fields, step: 0, agenda: Agenda::default(), out_logs, growth: BTreeMap::new() }
+        Self {
+            graph,
+            key,
+            path,
+            fields,
+            step: 0,
+            agenda: Agenda::default(),
+            out_logs,
+            growth: BTreeMap::new(),
+        }
     }
 
     /// Notes how much a field that was read from a store had changed since its last whole value.
     pub fn note_growth(&mut self, field: FieldId, changes: u64) {
-        let held = self.fields.get(field.0 as usize).and_then(Option::as_ref).map_or(0, length);
-        self.growth.insert(field, Growth { held: held.saturating_sub(changes), changes });
+        let held = self
+            .fields
+            .get(field.0 as usize)
+            .and_then(Option::as_ref)
+            .map_or(0, length);
+        self.growth.insert(
+            field,
+            Growth {
+                held: held.saturating_sub(changes),
+                changes,
+            },
+        );
     }
 
     /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
-        !self.agenda.leaves.is_empty() || (self.agenda.tasks.is_empty() && self.agenda.deferred.is_empty())
+        !self.agenda.leaves.is_empty()
+            || (self.agenda.tasks.is_empty() && self.agenda.deferred.is_empty())
     }
 
     /// Key of a task of the step that comes next.
     pub fn task_key(&self, node: &Arc<str>, send: Option<u32>) -> TaskKey {
-        TaskKey { frame: self.key.clone(), step: self.step, node: node.clone(), send }
+        TaskKey {
+            frame: self.key.clone(),
+            step: self.step,
+            node: node.clone(),
+            send,
+        }
     }
 
     /// Gives fields their input through their reducers and goes in at the entry.
     ///
     /// # Errors
     /// Where a value does not fit (kind `invalid_input`) or the entry's route fails.
-    pub fn enter(&mut self, cx: &RunContext, input: Vec<(FieldId, Value)>) -> Result<Vec<FieldWrite>, RunError> {
+    pub fn enter(
+        &mut self,
+        cx: &RunContext,
+        input: Vec<(FieldId, Value)>,
+    ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
         let commit = Commit::new(cx, graph, self, "start");
         let mut view = commit.view();
         for (field, value) in input {
-            view.put(field, Incoming { value, replace: false }).map_err(|mut error| {
+            view.put(
+                field,
+                Incoming {
+                    value,
+                    replace: false,
+                },
+            )
+            .map_err(|mut error| {
                 error.kind = ErrorKind::InvalidInput;
                 error
             })?;
@@ -127,7 +163,11 @@ impl Frame {
     ///
     /// # Errors
     /// Where writes clash or a jump fails; the frame is then as it was.
-    pub fn commit(&mut self, cx: &RunContext, outputs: Vec<Output>) -> Result<Vec<FieldWrite>, RunError> {
+    pub fn commit(
+        &mut self,
+        cx: &RunContext,
+        outputs: Vec<Output>,
+    ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
         let commit = Commit::new(cx, graph, self, "join");
@@ -143,7 +183,10 @@ impl Frame {
         let mut writes = Vec::with_capacity(outputs.len());
         // Copied before the commit uses them up; only a called graph has a caller to tell.
         let for_caller: Vec<Write> = match self.out_logs {
-            Some(_) => outputs.iter().flat_map(|output| output.writes.iter().cloned()).collect(),
+            Some(_) => outputs
+                .iter()
+                .flat_map(|output| output.writes.iter().cloned())
+                .collect(),
             None => Vec::new(),
         };
         for (task, output) in self.agenda.tasks.iter().zip(outputs) {
@@ -169,21 +212,40 @@ impl Frame {
         let log = self.out_logs.as_mut()?.entry(write.field).or_default();
         let value = write.incoming.value;
         let change = if write.incoming.replace {
-            *log = OutLog { values: vec![value.clone()], replaced: true };
+            *log = OutLog {
+                values: vec![value.clone()],
+                replaced: true,
+            };
             Change::Put(Value::List([value].into_iter().collect()))
         } else {
             log.values.push(value.clone());
             Change::Append(vec![value])
         };
-        Some(FieldWrite { field: log_name(&graph.fields[write.field], log.replaced), change })
+        Some(FieldWrite {
+            field: log_name(&graph.fields[write.field], log.replaced),
+            change,
+        })
     }
 
-    fn accept(&mut self, graph: &GraphPlan, written: Vec<Written>, agenda: Agenda) -> Vec<FieldWrite> {
+    fn accept(
+        &mut self,
+        graph: &GraphPlan,
+        written: Vec<Written>,
+        agenda: Agenda,
+    ) -> Vec<FieldWrite> {
         self.agenda = agenda;
         let mut changes = Vec::with_capacity(written.len());
-        for Written { field, value, change } in written {
+        for Written {
+            field,
+            value,
+            change,
+        } in written
+        {
             let change = self.grow(field, &value, change);
-            changes.push(FieldWrite { field: graph.fields[field].to_string(), change });
+            changes.push(FieldWrite {
+                field: graph.fields[field].to_string(),
+                change,
+            });
             if let Some(place) = self.fields.get_mut(field.0 as usize) {
                 *place = Some(value);
             }
@@ -198,7 +260,13 @@ impl Frame {
             Change::Append(items) => items.len() as u64,
             Change::Merge(entries) => entries.len() as u64,
             Change::Put(_) | Change::Clear => {
-                self.growth.insert(field, Growth { held: length(value), changes: 0 });
+                self.growth.insert(
+                    field,
+                    Growth {
+                        held: length(value),
+                        changes: 0,
+                    },
+                );
                 return change;
             }
         };
@@ -207,7 +275,10 @@ impl Frame {
         if growth.changes <= growth.held.max(SMALLEST_SNAPSHOT) {
             return change;
         }
-        *growth = Growth { held: length(value), changes: 0 };
+        *growth = Growth {
+            held: length(value),
+            changes: 0,
+        };
         Change::Put(value.clone())
     }
 }
@@ -236,7 +307,13 @@ impl<'a> Commit<'a> {
     fn new(cx: &'a RunContext, graph: &'a GraphPlan, frame: &'a Frame, name: &str) -> Self {
         let key = frame.task_key(&format!("{name}!").into(), None);
         Self {
-            around: Surroundings { cx, graph, fields: &frame.fields, path: &frame.path, step: frame.step },
+            around: Surroundings {
+                cx,
+                graph,
+                fields: &frame.fields,
+                path: &frame.path,
+                step: frame.step,
+            },
             effects: EffectScope::new(key, CancellationToken::new()),
             frame,
         }
@@ -244,7 +321,12 @@ impl<'a> Commit<'a> {
 
     fn view(&self) -> View<'_> {
         let around = &self.around;
-        View::new(&around.cx.plan, around.graph, around.fields, MessageIds::new(self.effects.key().clone()))
+        View::new(
+            &around.cx.plan,
+            around.graph,
+            around.fields,
+            MessageIds::new(self.effects.key().clone()),
+        )
     }
 
     /// The writes of all tasks in order. One task's are already put together.
@@ -260,7 +342,10 @@ impl<'a> Commit<'a> {
                 continue;
             }
             let send = task.send.as_ref().map(|(index, _)| *index);
-            view.ids = MessageIds::new(self.frame.task_key(&self.around.graph.nodes[task.node].name, send));
+            view.ids = MessageIds::new(
+                self.frame
+                    .task_key(&self.around.graph.nodes[task.node].name, send),
+            );
             for write in writes {
                 if !self.around.graph.channels[write.field].gathers()
                     && let Some(before) = writers.insert(write.field, task)
@@ -278,7 +363,10 @@ impl<'a> Commit<'a> {
     fn clash(&self, before: &Task, task: &Task, field: FieldId) -> RunError {
         let graph = self.around.graph;
         let name = |task: &Task| {
-            let send = task.send.as_ref().map_or(String::new(), |(index, _)| format!("[{index}]"));
+            let send = task
+                .send
+                .as_ref()
+                .map_or(String::new(), |(index, _)| format!("[{index}]"));
             format!("`{}{send}`", graph.nodes[task.node].name)
         };
         let message = format!(
@@ -288,7 +376,8 @@ impl<'a> Commit<'a> {
             graph.fields[field],
         );
         let node = &graph.nodes[task.node].name;
-        RunError::new(ErrorKind::Expression, message).in_node(node, &super::task::join_path(self.around.path, node))
+        RunError::new(ErrorKind::Expression, message)
+            .in_node(node, &super::task::join_path(self.around.path, node))
     }
 
     /// Arrivals at joins; a join whose members have all arrived leads on.
@@ -327,7 +416,9 @@ impl<'a> Commit<'a> {
         while let Some(item) = queue.pop_front() {
             let (Next::Node(id) | Next::Send(id, _)) = &item;
             let id = *id;
-            if matches!(item, Next::Node(_)) && (nodes.contains(&id) || agenda.deferred.contains(&id)) {
+            if matches!(item, Next::Node(_))
+                && (nodes.contains(&id) || agenda.deferred.contains(&id))
+            {
                 continue;
             }
             let node = &graph.nodes[id];
@@ -366,7 +457,8 @@ impl<'a> Commit<'a> {
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
         let followed = self.follow(view, slots, |run| run.take(jump));
         let name = &self.around.graph.nodes[node].name;
-        followed.map_err(|error| error.in_node(name, &super::task::join_path(self.around.path, name)))
+        followed
+            .map_err(|error| error.in_node(name, &super::task::join_path(self.around.path, name)))
     }
 
     fn follow<'v>(
@@ -385,10 +477,16 @@ impl<'a> Commit<'a> {
 type TaskWrites<'t> = (&'t Task, Vec<Write>, Vec<Written>);
 
 fn in_order(nodes: BTreeSet<NodeId>, sends: BTreeMap<NodeId, Vec<Value>>) -> Vec<Task> {
-    let mut tasks: Vec<Task> = nodes.into_iter().map(|node| Task { node, send: None }).collect();
+    let mut tasks: Vec<Task> = nodes
+        .into_iter()
+        .map(|node| Task { node, send: None })
+        .collect();
     for (node, inputs) in sends {
         let sent = inputs.into_iter().enumerate();
-        tasks.extend(sent.map(|(index, input)| Task { node, send: Some((index as u32, input)) }));
+        tasks.extend(sent.map(|(index, input)| Task {
+            node,
+            send: Some((index as u32, input)),
+        }));
     }
     // Stable: of one node, the arrow's task comes before the sends.
     tasks.sort_by_key(|task| task.node);

@@ -79,19 +79,35 @@ impl Journal {
     }
 
     /// A journal over a store, going on where `image` stands.
-    pub fn open(store: Arc<dyn Store>, lease: Lease, durability: Durability, image: Option<&ThreadImage>) -> Self {
+    pub fn open(
+        store: Arc<dyn Store>,
+        lease: Lease,
+        durability: Durability,
+        image: Option<&ThreadImage>,
+    ) -> Self {
         let (queue, jobs) = mpsc::unbounded_channel();
         let task = tokio::spawn(write(store, lease, jobs));
-        let effects = image.map(|image| image.effects.as_slice()).unwrap_or_default();
-        let finished = effects.iter().map(|e| ((e.task.clone(), e.id.clone()), e.outcome.clone())).collect();
+        let effects = image
+            .map(|image| image.effects.as_slice())
+            .unwrap_or_default();
+        let finished = effects
+            .iter()
+            .map(|e| ((e.task.clone(), e.id.clone()), e.outcome.clone()))
+            .collect();
         let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
         Self {
             durability,
-            writer: Some(Writer { queue, task: Mutex::new(Some(task)) }),
+            writer: Some(Writer {
+                queue,
+                task: Mutex::new(Some(task)),
+            }),
             finished,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
-            state: Mutex::new(State { held: Vec::new(), counts }),
+            state: Mutex::new(State {
+                held: Vec::new(),
+                counts,
+            }),
         }
     }
 
@@ -135,7 +151,10 @@ impl Journal {
     /// How many effects of that kind and subject the thread has had, this one not counted; counts it.
     pub fn count(&self, kind: &str, subject: &str) -> u64 {
         let mut state = self.state();
-        let count = state.counts.entry((kind.to_owned(), subject.to_owned())).or_default();
+        let count = state
+            .counts
+            .entry((kind.to_owned(), subject.to_owned()))
+            .or_default();
         *count += 1;
         *count - 1
     }
@@ -190,9 +209,13 @@ impl Journal {
     }
 
     async fn settle(&self) -> Result<(), StoreError> {
-        let Some(writer) = &self.writer else { return Ok(()) };
+        let Some(writer) = &self.writer else {
+            return Ok(());
+        };
         let (done, kept) = oneshot::channel();
-        let gone = || StoreError::Unavailable { message: "the journal's writer has ended".to_owned() };
+        let gone = || StoreError::Unavailable {
+            message: "the journal's writer has ended".to_owned(),
+        };
         writer.queue.send(Job::Barrier(done)).map_err(|_| gone())?;
         kept.await.map_err(|_| gone())?
     }
@@ -203,12 +226,18 @@ impl Journal {
     /// The store's first error since the last barrier.
     pub async fn close(self) -> Result<Option<Lease>, StoreError> {
         let held = std::mem::take(&mut self.state().held);
-        let Some(writer) = &self.writer else { return Ok(None) };
+        let Some(writer) = &self.writer else {
+            return Ok(None);
+        };
         if !held.is_empty() {
             let _ = writer.queue.send(Job::Append(held));
         }
         let settled = self.settle().await;
-        let task = writer.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let task = writer
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         drop(self);
         let lease = match task {
             Some(task) => task.await.ok(),
@@ -219,7 +248,11 @@ impl Journal {
 }
 
 /// The writer task: owns the lease; ends when the journal is dropped, and gives the lease back.
-async fn write(store: Arc<dyn Store>, lease: Lease, mut jobs: mpsc::UnboundedReceiver<Job>) -> Lease {
+async fn write(
+    store: Arc<dyn Store>,
+    lease: Lease,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+) -> Lease {
     let mut failed: Option<StoreError> = None;
     let mut batch: Vec<Record> = Vec::new();
     while let Some(job) = jobs.recv().await {

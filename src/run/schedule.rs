@@ -61,7 +61,11 @@ pub fn to_json(graph: &GraphPlan, agenda: &Agenda) -> Json {
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
-        visits: agenda.visits.iter().map(|(node, count)| (name(node), *count)).collect(),
+        visits: agenda
+            .visits
+            .iter()
+            .map(|(node, count)| (name(node), *count))
+            .collect(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
     };
     // Plain data with text keys always has a JSON form.
@@ -73,32 +77,64 @@ pub fn to_json(graph: &GraphPlan, agenda: &Agenda) -> Json {
 /// # Errors
 /// Kind `version`, where the graph has no such node or join any more; kind `store`, where it is no agenda.
 pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
-    let stored: Stored = serde_json::from_value(json.clone())
-        .map_err(|error| RunError::new(ErrorKind::Store, format!("a checkpoint can't be read: {error}")))?;
+    let stored: Stored = serde_json::from_value(json.clone()).map_err(|error| {
+        RunError::new(
+            ErrorKind::Store,
+            format!("a checkpoint can't be read: {error}"),
+        )
+    })?;
     let gone = |what: String| {
-        let message = format!("the thread stands at {what}, which graph `{}` does not have any more", graph.name);
+        let message = format!(
+            "the thread stands at {what}, which graph `{}` does not have any more",
+            graph.name
+        );
         RunError::new(ErrorKind::Version, message)
     };
     let node = |name: &String| {
-        let found = graph.nodes.entries().find(|(_, node)| *node.name == **name).map(|(id, _)| id);
+        let found = graph
+            .nodes
+            .entries()
+            .find(|(_, node)| *node.name == **name)
+            .map(|(id, _)| id);
         found.ok_or_else(|| gone(format!("node `{name}`")))
     };
     let mut agenda = Agenda::default();
     for task in &stored.tasks {
-        let input = task.input.as_ref().and_then(Value::from_stored).unwrap_or_default();
-        agenda.tasks.push(Task { node: node(&task.node)?, send: task.send.map(|index| (index, input)) });
+        let input = task
+            .input
+            .as_ref()
+            .and_then(Value::from_stored)
+            .unwrap_or_default();
+        agenda.tasks.push(Task {
+            node: node(&task.node)?,
+            send: task.send.map(|index| (index, input)),
+        });
     }
     for join in &stored.joins {
-        let members = join.members.iter().map(node).collect::<Result<Vec<_>, _>>()?;
-        let found: Option<JoinId> = graph.joins.entries().find(|(_, (of, _))| *of == members).map(|(id, _)| id);
+        let members = join
+            .members
+            .iter()
+            .map(node)
+            .collect::<Result<Vec<_>, _>>()?;
+        let found: Option<JoinId> = graph
+            .joins
+            .entries()
+            .find(|(_, (of, _))| *of == members)
+            .map(|(id, _)| id);
         let id = found.ok_or_else(|| gone(format!("the join of {}", join.members.join(", "))))?;
-        agenda.joins.insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
+        agenda
+            .joins
+            .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
     }
     agenda.deferred = stored.deferred.iter().map(node).collect::<Result<_, _>>()?;
     for (name, count) in &stored.visits {
         agenda.visits.insert(node(name)?, *count);
     }
-    agenda.leaves = stored.leaves.iter().map(|name| Arc::from(name.as_str())).collect();
+    agenda.leaves = stored
+        .leaves
+        .iter()
+        .map(|name| Arc::from(name.as_str()))
+        .collect();
     Ok(agenda)
 }
 

@@ -51,7 +51,11 @@ pub fn run_frame<'a>(
                 return end;
             }
         }
-        if frame.agenda.leaves.is_empty() { FrameEnd::Done } else { FrameEnd::Left(frame.agenda.leaves.clone()) }
+        if frame.agenda.leaves.is_empty() {
+            FrameEnd::Done
+        } else {
+            FrameEnd::Left(frame.agenda.leaves.clone())
+        }
     })
 }
 
@@ -74,7 +78,9 @@ async fn one_step(
     trail.note(frame);
     let outputs = run_tasks(cx, graph, frame, stop).await?;
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
-    keep(cx, &plan, frame, changes, Source::Step).await.map_err(FrameEnd::Failed)
+    keep(cx, &plan, frame, changes, Source::Step)
+        .await
+        .map_err(FrameEnd::Failed)
 }
 
 /// The nodes that the caller wants the run to stop before, where it has not been sent on.
@@ -86,8 +92,13 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
     for task in &frame.agenda.tasks {
         let name = &graph.nodes[task.node].name;
         let path = join_path(&frame.path, name);
-        let key = frame.task_key(name, task.send.as_ref().map(|(index, _)| *index)).to_string();
-        let wanted = cx.interrupt_before.iter().any(|node| **node == **name || *node == path);
+        let key = frame
+            .task_key(name, task.send.as_ref().map(|(index, _)| *index))
+            .to_string();
+        let wanted = cx
+            .interrupt_before
+            .iter()
+            .any(|node| **node == **name || *node == path);
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
             let id = short_hash("stop", &format!("{}/{key}", cx.thread_id));
             open.push(OpenInterrupt {
@@ -101,7 +112,11 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
             });
         }
     }
-    if open.is_empty() { Ok(()) } else { Err(FrameEnd::Interrupted(open)) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(FrameEnd::Interrupted(open))
+    }
 }
 
 /// The effect that says that a run was sent on from a stop before a node.
@@ -113,10 +128,20 @@ async fn run_tasks(
     frame: &Frame,
     stop: &CancellationToken,
 ) -> Result<Vec<Output>, FrameEnd> {
-    let around = Surroundings { cx, graph, fields: &frame.fields, path: &frame.path, step: frame.step };
+    let around = Surroundings {
+        cx,
+        graph,
+        fields: &frame.fields,
+        path: &frame.path,
+        step: frame.step,
+    };
     let tasks = &frame.agenda.tasks;
     // One task needs no token of its own; of several, the first that fails stops the others.
-    let stop = if tasks.len() > 1 { stop.child_token() } else { stop.clone() };
+    let stop = if tasks.len() > 1 {
+        stop.child_token()
+    } else {
+        stop.clone()
+    };
     let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(tasks.len());
     let mut waiting = Vec::new();
     for (index, task) in tasks.iter().enumerate() {
@@ -130,16 +155,11 @@ async fn run_tasks(
             waiting.push((index, task, effects));
         }
     }
-    let (around, stop) = (&around, &stop);
-    let mut running = stream::iter(waiting)
-        .map(|(index, task, effects)| async move {
-            let outcome = run_task(around, frame, task, &effects).await;
-            if matches!(outcome, Outcome::Failed(_)) {
-                stop.cancel();
-            }
-            (index, outcome)
-        })
-        .buffer_unordered(cx.max_concurrency.max(1));
+    let mut futures = Vec::with_capacity(waiting.len());
+    for (index, task, effects) in waiting {
+        futures.push(run_indexed(&around, frame, index, task, effects, &stop));
+    }
+    let mut running = stream::iter(futures).buffer_unordered(cx.max_concurrency.max(1));
     while let Some((index, outcome)) = running.next().await {
         if let Some(place) = outcomes.get_mut(index) {
             *place = Some(outcome);
@@ -147,6 +167,22 @@ async fn run_tasks(
     }
     drop(running);
     gather(outcomes.into_iter().flatten())
+}
+
+/// A task with its position. Its failure stops the other tasks of the step before their next effect.
+async fn run_indexed(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    index: usize,
+    task: &Task,
+    effects: EffectScope,
+    stop: &CancellationToken,
+) -> (usize, Outcome) {
+    let outcome = run_task(around, frame, task, &effects).await;
+    if matches!(outcome, Outcome::Failed(_)) {
+        stop.cancel();
+    }
+    (index, outcome)
 }
 
 /// All outputs, or why there are not all: an error before an interrupt, a real error before the
@@ -160,7 +196,10 @@ fn gather(outcomes: impl Iterator<Item = Outcome>) -> Result<Vec<Output>, FrameE
             Outcome::Done(output) => outputs.push(output),
             Outcome::Interrupted(interrupts) => open.extend(interrupts),
             Outcome::Failed(error) => {
-                if failed.as_ref().is_none_or(|known| known.kind == ErrorKind::Cancelled) {
+                if failed
+                    .as_ref()
+                    .is_none_or(|known| known.kind == ErrorKind::Cancelled)
+                {
                     failed = Some(error);
                 }
             }
@@ -174,10 +213,23 @@ fn gather(outcomes: impl Iterator<Item = Outcome>) -> Result<Vec<Output>, FrameE
 }
 
 /// A node without effects on the outside: no future, no waiting.
-fn run_pure(around: &Surroundings<'_>, frame: &Frame, node: &NodePlan, task: &Task, effects: &EffectScope) -> Outcome {
+fn run_pure(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    node: &NodePlan,
+    task: &Task,
+    effects: &EffectScope,
+) -> Outcome {
     started(around, node, task);
-    let mut run = TaskRun::new(around, node, task.send.as_ref().map(|(_, input)| input), effects);
-    let done = run.begin(node).and_then(|on| if on { run.finish(node) } else { Ok(()) });
+    let mut run = TaskRun::new(
+        around,
+        node,
+        task.send.as_ref().map(|(_, input)| input),
+        effects,
+    );
+    let done = run
+        .begin(node)
+        .and_then(|on| if on { run.finish(node) } else { Ok(()) });
     let outcome = match done {
         Ok(()) => Outcome::Done(run.into_output(&node.joins)),
         Err(error) => work::handle(around, node, task, effects, located(error, frame, node)),
@@ -185,7 +237,12 @@ fn run_pure(around: &Surroundings<'_>, frame: &Frame, node: &NodePlan, task: &Ta
     finished(around, node, task, effects, outcome)
 }
 
-async fn run_task(around: &Surroundings<'_>, frame: &Frame, task: &Task, effects: &EffectScope) -> Outcome {
+async fn run_task(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    task: &Task,
+    effects: &EffectScope,
+) -> Outcome {
     let node = &around.graph.nodes[task.node];
     started(around, node, task);
     let work = work::run(around, frame, node, task, effects);
@@ -194,15 +251,24 @@ async fn run_task(around: &Surroundings<'_>, frame: &Frame, task: &Task, effects
         Some(limit) => match tokio::time::timeout(limit, work).await {
             Ok(done) => done,
             Err(_) => {
-                let message = format!("node `{}` took longer than {}", node.name, work::show_duration(limit));
-                Err(work::Stop::Failed(RunError::new(ErrorKind::Timeout, message)))
+                let message = format!(
+                    "node `{}` took longer than {}",
+                    node.name,
+                    work::show_duration(limit)
+                );
+                Err(work::Stop::Failed(RunError::new(
+                    ErrorKind::Timeout,
+                    message,
+                )))
             }
         },
     };
     let outcome = match done {
         Ok(output) => Outcome::Done(output),
         Err(work::Stop::Interrupted(open)) => Outcome::Interrupted(open),
-        Err(work::Stop::Failed(error)) => work::handle(around, node, task, effects, located(error, frame, node)),
+        Err(work::Stop::Failed(error)) => {
+            work::handle(around, node, task, effects, located(error, frame, node))
+        }
     };
     finished(around, node, task, effects, outcome)
 }
@@ -215,7 +281,13 @@ fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task) {
     if around.cx.wants(Mode::Tasks) {
         let send = task.send.as_ref().map(|(index, _)| *index);
         let kind = EventKind::TaskStarted { send };
-        around.cx.send(around.path, around.step, Some(&node.name), String::new(), kind);
+        around.cx.send(
+            around.path,
+            around.step,
+            Some(&node.name),
+            String::new(),
+            kind,
+        );
     }
 }
 
@@ -231,7 +303,10 @@ fn finished(
     if let Outcome::Done(output) = &outcome
         && cx.wants(Mode::Updates)
     {
-        send(effects.task().to_owned(), EventKind::Updates(update(around.graph, &output.written)));
+        send(
+            effects.task().to_owned(),
+            EventKind::Updates(update(around.graph, &output.written)),
+        );
     }
     if cx.wants(Mode::Tasks) {
         let error = match &outcome {
@@ -239,7 +314,10 @@ fn finished(
             Outcome::Done(_) | Outcome::Interrupted(_) => None,
         };
         let index = task.send.as_ref().map(|(index, _)| *index);
-        send(String::new(), EventKind::TaskFinished { send: index, error });
+        send(
+            String::new(),
+            EventKind::TaskFinished { send: index, error },
+        );
     }
     outcome
 }
@@ -252,7 +330,10 @@ fn update(graph: &GraphPlan, written: &[Written]) -> Json {
     let entries = written.iter().map(|written| {
         let value = match &written.change {
             Change::Append(items) => Json::Array(items.iter().map(|item| item.to_json()).collect()),
-            Change::Merge(entries) => entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect(),
+            Change::Merge(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.clone(), value.to_json()))
+                .collect(),
             Change::Put(value) => value.to_json(),
             Change::Clear => Json::Null,
         };
@@ -280,7 +361,11 @@ pub async fn keep(
             seq,
             frame: frame.key.to_string(),
             step: frame.step,
-            root_step: if root { frame.step } else { cx.journal.root_step() },
+            root_step: if root {
+                frame.step
+            } else {
+                cx.journal.root_step()
+            },
             run_id: cx.run_id.clone(),
             source,
             writes: changes,
@@ -290,12 +375,21 @@ pub async fn keep(
         cx.journal.committed().await?;
         if cx.wants(Mode::Checkpoints) {
             let next = schedule::next_nodes(graph, &frame.agenda);
-            let kind = EventKind::Checkpoint { checkpoint_id: seq, next };
+            let kind = EventKind::Checkpoint {
+                checkpoint_id: seq,
+                next,
+            };
             cx.send(&frame.path, frame.step, None, String::new(), kind);
         }
     }
     if cx.wants(Mode::Values) {
-        cx.send(&frame.path, frame.step, None, String::new(), EventKind::Values(values(graph, frame)));
+        cx.send(
+            &frame.path,
+            frame.step,
+            None,
+            String::new(),
+            EventKind::Values(values(graph, frame)),
+        );
     }
     Ok(())
 }
@@ -303,7 +397,8 @@ pub async fn keep(
 /// All fields that have a value, as an object.
 pub fn values(graph: &GraphPlan, frame: &Frame) -> Json {
     let entries = graph.fields.iter().zip(&frame.fields);
-    let entries = entries.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_json())));
+    let entries =
+        entries.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_json())));
     Json::Object(entries.collect::<JsonMap<String, Json>>())
 }
 
@@ -321,7 +416,8 @@ impl Trail {
         if self.nodes.len() >= 2 * LONGEST_CYCLE {
             self.nodes.pop_front();
         }
-        self.nodes.extend(frame.agenda.tasks.first().map(|task| task.node.0));
+        self.nodes
+            .extend(frame.agenda.tasks.first().map(|task| task.node.0));
     }
 
     fn explain(&self, mut error: RunError, graph: &GraphPlan, frame: &Frame) -> RunError {
@@ -331,12 +427,25 @@ impl Trail {
             first.eq(nodes.iter().skip(*length).take(*length))
         });
         if let Some(length) = cycle {
-            let names = nodes.iter().take(length).rev().filter_map(|id| graph.nodes.get(crate::ir::NodeId(*id)));
+            let names = nodes
+                .iter()
+                .take(length)
+                .rev()
+                .filter_map(|id| graph.nodes.get(crate::ir::NodeId(*id)));
             let names: Vec<&str> = names.map(|node| &*node.name).collect();
             let again = names.first().copied().unwrap_or_default();
-            error.message = format!("{}; it goes round {} -> {again}", error.message, names.join(" -> "));
+            error.message = format!(
+                "{}; it goes round {} -> {again}",
+                error.message,
+                names.join(" -> ")
+            );
         }
-        match frame.agenda.tasks.first().map(|task| &graph.nodes[task.node].name) {
+        match frame
+            .agenda
+            .tasks
+            .first()
+            .map(|task| &graph.nodes[task.node].name)
+        {
             Some(name) => error.in_node(name, &join_path(&frame.path, name)),
             None => error,
         }

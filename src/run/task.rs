@@ -146,7 +146,10 @@ impl<'a> TaskRun<'a> {
             ("thread_id", Value::text(cx.thread_id.as_str())),
             ("id", Value::text(cx.run_id.as_str())),
             ("step", Value::Int(self.around.step as i64)),
-            ("remaining_steps", Value::Int(i64::try_from(cx.remaining_steps()).unwrap_or(i64::MAX))),
+            (
+                "remaining_steps",
+                Value::Int(i64::try_from(cx.remaining_steps()).unwrap_or(i64::MAX)),
+            ),
             ("attempt", Value::Int(1)),
         ];
         self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
@@ -165,7 +168,12 @@ impl<'a> TaskRun<'a> {
 
     /// What the node's expressions see now.
     pub fn env(&self) -> NodeEnv<'_> {
-        NodeEnv { view: &self.view, slots: &self.slots, cx: self.around.cx, effects: self.effects }
+        NodeEnv {
+            view: &self.view,
+            slots: &self.slots,
+            cx: self.around.cx,
+            effects: self.effects,
+        }
     }
 
     /// An expression's value.
@@ -222,7 +230,11 @@ impl<'a> TaskRun<'a> {
     pub fn finish(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
         self.set_all(&node.set)?;
         self.emit_all(&node.emits, false)?;
-        if self.jumped { Ok(()) } else { self.go_on(node) }
+        if self.jumped {
+            Ok(())
+        } else {
+            self.go_on(node)
+        }
     }
 
     fn go_on(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
@@ -237,10 +249,18 @@ impl<'a> TaskRun<'a> {
     /// # Errors
     /// Where an expression fails or a value does not fit.
     pub fn set_all(&mut self, items: &[SetPlan]) -> Result<(), RunError> {
-        let values = items.iter().map(|item| self.eval(&item.value)).collect::<Result<Vec<_>, _>>()?;
+        let values = items
+            .iter()
+            .map(|item| self.eval(&item.value))
+            .collect::<Result<Vec<_>, _>>()?;
         for (item, value) in items.iter().zip(values) {
-            let incoming = Incoming { value, replace: item.replace };
-            self.view.put(item.field, incoming).map_err(|error| error.at(item.value.place()))?;
+            let incoming = Incoming {
+                value,
+                replace: item.replace,
+            };
+            self.view
+                .put(item.field, incoming)
+                .map_err(|error| error.at(item.value.place()))?;
         }
         Ok(())
     }
@@ -267,12 +287,24 @@ impl<'a> TaskRun<'a> {
     pub fn send_custom(&self, id: &str, emit: &EmitPlan, payload: JsonMap<String, Json>) {
         let name = self.around.cx.plan.flow.events[emit.event].name.clone();
         let id = format!("{}#{id}", self.effects.task());
-        self.send(id, EventKind::Custom { name, payload: Json::Object(payload) });
+        self.send(
+            id,
+            EventKind::Custom {
+                name,
+                payload: Json::Object(payload),
+            },
+        );
     }
 
     /// Sends an event of this node.
     pub fn send(&self, id: String, kind: EventKind) {
-        self.around.cx.send(self.around.path, self.around.step, Some(self.name), id, kind);
+        self.around.cx.send(
+            self.around.path,
+            self.around.step,
+            Some(self.name),
+            id,
+            kind,
+        );
     }
 
     /// Takes the first arm that holds.
@@ -334,7 +366,12 @@ impl<'a> TaskRun<'a> {
                     None => Err(name.error(format!("{} is no place to go to", value.to_json()))),
                 }
             }
-            TargetPlan::Each { var, items, worker, with } => self.send_each(*var, items, *worker, with),
+            TargetPlan::Each {
+                var,
+                items,
+                worker,
+                with,
+            } => self.send_each(*var, items, *worker, with),
             TargetPlan::Parent(name) => {
                 self.leaves.push(name.clone());
                 Ok(())
@@ -389,13 +426,25 @@ impl<'a> TaskRun<'a> {
         // The branch's own names hide those of the node that came here.
         let mut slots = vec![None; plan.slots];
         for slot in [slots::INPUT, slots::RUN] {
-            fill(&mut slots, slot, self.slots.get(slot.0 as usize).cloned().flatten());
+            fill(
+                &mut slots,
+                slot,
+                self.slots.get(slot.0 as usize).cloned().flatten(),
+            );
         }
-        let outer = (std::mem::replace(&mut self.slots, slots), self.name, self.ends, self.jumped);
+        let outer = (
+            std::mem::replace(&mut self.slots, slots),
+            self.name,
+            self.ends,
+            self.jumped,
+        );
         (self.name, self.ends, self.jumped) = (&plan.name, Some(&plan.ends), false);
-        let followed = self.begin(plan).and_then(|on| if on { self.finish(plan) } else { Ok(()) });
+        let followed = self
+            .begin(plan)
+            .and_then(|on| if on { self.finish(plan) } else { Ok(()) });
         (self.slots, self.name, self.ends, self.jumped) = outer;
-        followed.map_err(|error| error.in_node(&plan.name, &join_path(self.around.path, &plan.name)))
+        followed
+            .map_err(|error| error.in_node(&plan.name, &join_path(self.around.path, &plan.name)))
     }
 
     /// The state with the writes of a jump that belongs to no task, and where it leads.
@@ -405,8 +454,18 @@ impl<'a> TaskRun<'a> {
 
     /// What the commit gets. `joins` are those that the node arrives at when nothing jumped.
     pub fn into_output(self, joins: &[JoinId]) -> Output {
-        let arrives = if self.jumped { Vec::new() } else { joins.to_vec() };
-        Output { writes: self.view.writes, written: self.view.written, next: self.next, arrives, leaves: self.leaves }
+        let arrives = if self.jumped {
+            Vec::new()
+        } else {
+            joins.to_vec()
+        };
+        Output {
+            writes: self.view.writes,
+            written: self.view.written,
+            next: self.next,
+            arrives,
+            leaves: self.leaves,
+        }
     }
 }
 
@@ -418,7 +477,11 @@ fn fill(slots: &mut [Option<Value>], slot: Slot, value: Option<Value>) {
 
 /// `path/name`
 pub fn join_path(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}/{name}")
+    }
 }
 
 /// A text as it is, any other value as JSON.

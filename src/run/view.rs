@@ -50,8 +50,20 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// The state of a frame, nothing written yet.
-    pub fn new(plan: &'a Plan, graph: &'a GraphPlan, base: &'a [Option<Value>], ids: MessageIds) -> Self {
-        Self { plan, graph, base, written: Vec::new(), writes: Vec::new(), ids }
+    pub fn new(
+        plan: &'a Plan,
+        graph: &'a GraphPlan,
+        base: &'a [Option<Value>],
+        ids: MessageIds,
+    ) -> Self {
+        Self {
+            plan,
+            graph,
+            base,
+            written: Vec::new(),
+            writes: Vec::new(),
+            ids,
+        }
     }
 
     /// The value of a field.
@@ -71,21 +83,45 @@ impl<'a> View<'a> {
         let own = own_reducer(self.plan, channel);
         let old = self.get(field).cloned();
         let ids = &mut self.ids;
-        let put = channel::put(channel, old.as_ref(), &incoming, own.as_ref().map(|own| own as _), &mut || ids.next());
+        let put = channel::put(
+            channel,
+            old.as_ref(),
+            &incoming,
+            own.as_ref().map(|own| own as _),
+            &mut || ids.next(),
+        );
         let (value, change) = put.map_err(|message| self.refused(field, message))?;
-        match self.written.iter_mut().find(|written| written.field == field) {
+        match self
+            .written
+            .iter_mut()
+            .find(|written| written.field == field)
+        {
             Some(written) => {
-                written.change = combine(std::mem::replace(&mut written.change, Change::Clear), change, &value);
+                written.change = combine(
+                    std::mem::replace(&mut written.change, Change::Clear),
+                    change,
+                    &value,
+                );
                 written.value = value;
             }
-            None => self.written.push(Written { field, value, change }),
+            None => self.written.push(Written {
+                field,
+                value,
+                change,
+            }),
         }
         self.writes.push(Write { field, incoming });
         Ok(())
     }
 
     fn refused(&self, field: FieldId, message: String) -> RunError {
-        RunError::new(ErrorKind::Expression, format!("field `{}` can't take the write: {message}", self.graph.fields[field]))
+        RunError::new(
+            ErrorKind::Expression,
+            format!(
+                "field `{}` can't take the write: {message}",
+                self.graph.fields[field]
+            ),
+        )
     }
 }
 
@@ -126,7 +162,11 @@ impl MessageIds {
 /// `prefix-` and twelve hexadecimal digits of a hash.
 pub fn short_hash(prefix: &str, text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let digits: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("{prefix}-{digits}")
 }
 
@@ -163,10 +203,12 @@ impl Env for ReducerEnv<'_> {
 
 impl OwnReducer for OwnCode<'_> {
     fn reduce(&self, old: &Value, new: &Value) -> Result<Value, String> {
-        self.0.eval(&ReducerEnv(old, new)).map_err(|error| match error.place {
-            Some(place) => format!("{} (in the reducer at {place})", error.message),
-            None => error.message,
-        })
+        self.0
+            .eval(&ReducerEnv(old, new))
+            .map_err(|error| match error.place {
+                Some(place) => format!("{} (in the reducer at {place})", error.message),
+                None => error.message,
+            })
     }
 }
 

@@ -44,7 +44,8 @@ pub struct ToolFields {
 
 /// A graph of the flow.
 pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError> {
-    let mut scope: Scope = builder.scope(graph.fields.iter().map(|field| field.name.as_str()), false);
+    let mut scope: Scope =
+        builder.scope(graph.fields.iter().map(|field| field.name.as_str()), false);
     for name in slots::NAMES {
         scope.declare(name, Type::Json);
     }
@@ -54,13 +55,24 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         Ok((join.members.clone(), to))
     });
     let joins = joins.collect::<Result<_, PlanError>>()?;
-    let nodes: IdVec<NodeId, NodePlan> =
-        graph.nodes.iter().map(|node: &Node| node::plan(builder, graph, node)).collect::<Result<_, _>>()?;
+    let nodes: IdVec<NodeId, NodePlan> = graph
+        .nodes
+        .iter()
+        .map(|node: &Node| node::plan(builder, graph, node))
+        .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
         initial: graph.fields.iter().map(initial).collect(),
-        channels: graph.fields.iter().map(|field| field.channel.clone()).collect(),
-        fields: graph.fields.iter().map(|field| field.name.as_str().into()).collect(),
+        channels: graph
+            .fields
+            .iter()
+            .map(|field| field.channel.clone())
+            .collect(),
+        fields: graph
+            .fields
+            .iter()
+            .map(|field| field.name.as_str().into())
+            .collect(),
         start,
         slots: scope.names.len(),
         tool_fields: tool_fields(builder, graph, &nodes)?,
@@ -90,13 +102,33 @@ fn tool_fields(
 ) -> Result<BTreeMap<ToolId, ToolFields>, PlanError> {
     let mut fields = BTreeMap::new();
     for tool in nodes.iter().flat_map(tools_of) {
-        let Some(body) = builder.flow.tools.get(tool).and_then(|tool| tool.body.as_ref()) else { continue };
+        let Some(body) = builder
+            .flow
+            .tools
+            .get(tool)
+            .and_then(|tool| tool.body.as_ref())
+        else {
+            continue;
+        };
         let field = |name: &String| {
-            let message = || PlanError::new(format!("graph `{}` has no field `{name}`, which a tool needs", graph.name));
+            let message = || {
+                PlanError::new(format!(
+                    "graph `{}` has no field `{name}`, which a tool needs",
+                    graph.name
+                ))
+            };
             graph.field(name).ok_or_else(message)
         };
-        let reads = body.reads.iter().map(|(name, _)| field(name)).collect::<Result<_, _>>()?;
-        let writes = body.set.iter().map(|item| field(&item.field)).collect::<Result<_, _>>()?;
+        let reads = body
+            .reads
+            .iter()
+            .map(|(name, _)| field(name))
+            .collect::<Result<_, _>>()?;
+        let writes = body
+            .set
+            .iter()
+            .map(|item| field(&item.field))
+            .collect::<Result<_, _>>()?;
         fields.insert(tool, ToolFields { reads, writes });
     }
     Ok(fields)
@@ -108,6 +140,9 @@ pub fn tools_of(node: &NodePlan) -> Vec<ToolId> {
         WorkPlan::Llm(call) | WorkPlan::Agent { call, .. } => call.tools.clone(),
         WorkPlan::Tools { tools, .. } => tools.clone(),
         WorkPlan::Call { tool, .. } => vec![*tool],
-        WorkPlan::Update | WorkPlan::Branch | WorkPlan::Interrupt { .. } | WorkPlan::Subgraph { .. } => Vec::new(),
+        WorkPlan::Update
+        | WorkPlan::Branch
+        | WorkPlan::Interrupt { .. }
+        | WorkPlan::Subgraph { .. } => Vec::new(),
     }
 }

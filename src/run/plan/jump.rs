@@ -88,13 +88,21 @@ pub struct EmitPlan {
 }
 
 /// A route in a scope, which gains the loop names of its `each` targets.
-pub fn route(builder: &Builder<'_>, route: &Route, scope: &mut Scope) -> Result<RoutePlan, PlanError> {
+pub fn route(
+    builder: &Builder<'_>,
+    route: &Route,
+    scope: &mut Scope,
+) -> Result<RoutePlan, PlanError> {
     Ok(match route {
         Route::Always(to) => RoutePlan::Always(jump(builder, to, scope)?),
         Route::Arms(arms) => {
             let mut plans = Vec::with_capacity(arms.len());
             for arm in arms {
-                let when = arm.when.as_ref().map(|when| builder.code(when, scope)).transpose()?;
+                let when = arm
+                    .when
+                    .as_ref()
+                    .map(|when| builder.code(when, scope))
+                    .transpose()?;
                 plans.push((when, jump(builder, &arm.jump, scope)?));
             }
             RoutePlan::Arms(plans)
@@ -104,40 +112,77 @@ pub fn route(builder: &Builder<'_>, route: &Route, scope: &mut Scope) -> Result<
 
 /// A jump in a scope.
 pub fn jump(builder: &Builder<'_>, jump: &Jump, scope: &mut Scope) -> Result<JumpPlan, PlanError> {
-    let to = jump.to.iter().map(|to| target(builder, to, scope)).collect::<Result<_, _>>()?;
+    let to = jump
+        .to
+        .iter()
+        .map(|to| target(builder, to, scope))
+        .collect::<Result<_, _>>()?;
     let set = sets(builder, &jump.set, scope)?;
-    Ok(JumpPlan { to, set, emits: emits(builder, &jump.emits, scope)? })
+    Ok(JumpPlan {
+        to,
+        set,
+        emits: emits(builder, &jump.emits, scope)?,
+    })
 }
 
 /// Writes in a scope.
-pub fn sets(builder: &Builder<'_>, items: &[SetItem], scope: &Scope) -> Result<Vec<SetPlan>, PlanError> {
+pub fn sets(
+    builder: &Builder<'_>,
+    items: &[SetItem],
+    scope: &Scope,
+) -> Result<Vec<SetPlan>, PlanError> {
     let plan = |item: &SetItem| {
-        Ok(SetPlan { field: item.field, replace: item.replace, value: builder.code(&item.value, scope)? })
+        Ok(SetPlan {
+            field: item.field,
+            replace: item.replace,
+            value: builder.code(&item.value, scope)?,
+        })
     };
     items.iter().map(plan).collect()
 }
 
 /// Events in a scope.
-pub fn emits(builder: &Builder<'_>, emits: &[Emit], scope: &Scope) -> Result<Vec<EmitPlan>, PlanError> {
+pub fn emits(
+    builder: &Builder<'_>,
+    emits: &[Emit],
+    scope: &Scope,
+) -> Result<Vec<EmitPlan>, PlanError> {
     let plan = |emit: &Emit| {
         Ok(EmitPlan {
             event: emit.event,
             fields: named(builder, &emit.fields, scope)?,
             on_start: emit.on_start,
-            when: emit.when.as_ref().map(|when| builder.code(when, scope)).transpose()?,
+            when: emit
+                .when
+                .as_ref()
+                .map(|when| builder.code(when, scope))
+                .transpose()?,
         })
     };
     emits.iter().map(plan).collect()
 }
 
 /// Names and values in a scope.
-pub fn named(builder: &Builder<'_>, items: &[Named], scope: &Scope) -> Result<Vec<(Arc<str>, Code)>, PlanError> {
-    items.iter().map(|item| Ok((item.name.as_str().into(), builder.code(&item.value, scope)?))).collect()
+pub fn named(
+    builder: &Builder<'_>,
+    items: &[Named],
+    scope: &Scope,
+) -> Result<Vec<(Arc<str>, Code)>, PlanError> {
+    items
+        .iter()
+        .map(|item| Ok((item.name.as_str().into(), builder.code(&item.value, scope)?)))
+        .collect()
 }
 
 /// A table of names and what they lead to.
-pub fn ends(builder: &Builder<'_>, ends: &[End], scope: &mut Scope) -> Result<BTreeMap<String, TargetPlan>, PlanError> {
-    ends.iter().map(|end| Ok((end.name.clone(), target(builder, &end.to, scope)?))).collect()
+pub fn ends(
+    builder: &Builder<'_>,
+    ends: &[End],
+    scope: &mut Scope,
+) -> Result<BTreeMap<String, TargetPlan>, PlanError> {
+    ends.iter()
+        .map(|end| Ok((end.name.clone(), target(builder, &end.to, scope)?)))
+        .collect()
 }
 
 fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<TargetPlan, PlanError> {
@@ -145,16 +190,30 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
         Target::Node(node) => TargetPlan::Node(*node),
         Target::End => TargetPlan::End,
         Target::Fail { message, at } => TargetPlan::Fail {
-            message: message.as_ref().map(|message| builder.code(message, scope)).transpose()?,
+            message: message
+                .as_ref()
+                .map(|message| builder.code(message, scope))
+                .transpose()?,
             place: builder.place(*at),
         },
-        Target::Computed { name, table } => {
-            TargetPlan::Computed { name: builder.code(name, scope)?, table: ends(builder, table, scope)? }
-        }
-        Target::Each { var, items, worker, with } => {
+        Target::Computed { name, table } => TargetPlan::Computed {
+            name: builder.code(name, scope)?,
+            table: ends(builder, table, scope)?,
+        },
+        Target::Each {
+            var,
+            items,
+            worker,
+            with,
+        } => {
             let items = builder.code(items, scope)?;
             let var = scope.declare(var.as_str(), Type::Json);
-            TargetPlan::Each { var, items, worker: *worker, with: named(builder, with, scope)? }
+            TargetPlan::Each {
+                var,
+                items,
+                worker: *worker,
+                with: named(builder, with, scope)?,
+            }
         }
         Target::Parent(name) => TargetPlan::Parent(name.as_str().into()),
         Target::Named(name) => TargetPlan::Named(name.as_str().into()),

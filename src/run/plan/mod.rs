@@ -46,17 +46,38 @@ pub struct Plan {
 pub fn plan(flow: Arc<Flow>) -> Result<Plan, PlanError> {
     let builder = Builder::new(&flow);
     if flow.format != crate::ir::flow::FORMAT {
-        let message = format!("the IR has format {}, this version runs format {}", flow.format, crate::ir::flow::FORMAT);
+        let message = format!(
+            "the IR has format {}, this version runs format {}",
+            flow.format,
+            crate::ir::flow::FORMAT
+        );
         return Err(PlanError::new(message));
     }
     let reducers = flow.reducers.iter().map(|reducer| {
-        let mut scope = Scope { functions: builder.functions.clone(), ..Scope::default() };
+        let mut scope = Scope {
+            functions: builder.functions.clone(),
+            ..Scope::default()
+        };
         scope.declare(reducer.old.0.as_str(), Type::Json);
         scope.declare(reducer.new.0.as_str(), Type::Json);
         builder.code(&reducer.body, &scope)
     });
     let reducers = reducers.collect::<Result<_, _>>()?;
-    let tools = flow.tools.iter().map(|tool| tool::plan(&builder, tool)).collect::<Result<_, _>>()?;
-    let graphs = flow.graphs.iter().map(|graph| graph::plan(&builder, graph)).collect::<Result<_, _>>()?;
-    Ok(Plan { version: flow.version(), graphs, reducers, tools, flow })
+    let tools = flow
+        .tools
+        .iter()
+        .map(|tool| tool::plan(&builder, tool))
+        .collect::<Result<_, _>>()?;
+    let graphs = flow
+        .graphs
+        .iter()
+        .map(|graph| graph::plan(&builder, graph))
+        .collect::<Result<_, _>>()?;
+    Ok(Plan {
+        version: flow.version(),
+        graphs,
+        reducers,
+        tools,
+        flow,
+    })
 }

@@ -20,8 +20,17 @@ pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 9] =
-        ["input", "run", "reply", "output", "transcript", "results", "result", "answer", "error"];
+    pub const NAMES: [&str; 9] = [
+        "input",
+        "run",
+        "reply",
+        "output",
+        "transcript",
+        "results",
+        "result",
+        "answer",
+        "error",
+    ];
     /// What a send passed in.
     pub const INPUT: Slot = Slot(0);
     /// Facts of the run.
@@ -189,7 +198,13 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePla
     }
     let skips = node.skips.iter().map(|skip| {
         let when = builder.code(&skip.when, &scope)?;
-        Ok((when, skip.to.as_ref().map(|to| jump::jump(builder, to, &mut scope)).transpose()?))
+        Ok((
+            when,
+            skip.to
+                .as_ref()
+                .map(|to| jump::jump(builder, to, &mut scope))
+                .transpose()?,
+        ))
     });
     let skips = skips.collect::<Result<_, PlanError>>()?;
     let mut lets = Vec::with_capacity(node.lets.len());
@@ -198,17 +213,32 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePla
         lets.push((scope.declare(item.name.as_str(), Type::Json), value));
     }
     let requires = node.requires.iter().map(|require| {
-        let message = require.message.as_ref().map(|message| builder.code(message, &scope)).transpose()?;
+        let message = require
+            .message
+            .as_ref()
+            .map(|message| builder.code(message, &scope))
+            .transpose()?;
         Ok((builder.code(&require.condition, &scope)?, message))
     });
     let requires = requires.collect::<Result<_, PlanError>>()?;
     let work = work(builder, &node.work, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
-    let next = node.next.as_ref().map(|next| jump::route(builder, next, &mut scope)).transpose()?;
+    let next = node
+        .next
+        .as_ref()
+        .map(|next| jump::route(builder, next, &mut scope))
+        .transpose()?;
     let ends = jump::ends(builder, &node.ends, &mut scope)?;
-    let on_error = node.on_error.as_ref().map(|route| jump::route(builder, route, &mut scope)).transpose()?;
-    let max_visits = node.max_visits.as_ref().map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
+    let on_error = node
+        .on_error
+        .as_ref()
+        .map(|route| jump::route(builder, route, &mut scope))
+        .transpose()?;
+    let max_visits = node
+        .max_visits
+        .as_ref()
+        .map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
     Ok(NodePlan {
         name: node.name.as_str().into(),
         pure: matches!(work, WorkPlan::Update | WorkPlan::Branch) && node.timeout_ms.is_none(),
@@ -233,60 +263,108 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePla
 fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPlan, PlanError> {
     Ok(match work {
         Work::Llm(call) => WorkPlan::Llm(model_call(builder, call, scope)?),
-        Work::Agent { call, max_turns, until, parallel } => WorkPlan::Agent {
+        Work::Agent {
+            call,
+            max_turns,
+            until,
+            parallel,
+        } => WorkPlan::Agent {
             call: model_call(builder, call, scope)?,
             max_turns: *max_turns,
-            until: until.as_ref().map(|until| builder.code(until, scope)).transpose()?,
+            until: until
+                .as_ref()
+                .map(|until| builder.code(until, scope))
+                .transpose()?,
             parallel: *parallel,
         },
-        Work::Tools { messages, tools, parallel } => WorkPlan::Tools {
+        Work::Tools {
+            messages,
+            tools,
+            parallel,
+        } => WorkPlan::Tools {
             messages: builder.code(messages, scope)?,
             tools: tools.clone(),
             parallel: *parallel,
         },
-        Work::Call { tool, args } => WorkPlan::Call { tool: *tool, args: jump::named(builder, args, scope)? },
+        Work::Call { tool, args } => WorkPlan::Call {
+            tool: *tool,
+            args: jump::named(builder, args, scope)?,
+        },
         Work::Update => WorkPlan::Update,
         Work::Branch => WorkPlan::Branch,
-        Work::Interrupt { ask, expect, timeout } => WorkPlan::Interrupt {
+        Work::Interrupt {
+            ask,
+            expect,
+            timeout,
+        } => WorkPlan::Interrupt {
             ask: match ask {
                 Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
                 Ask::Text(text) => AskPlan::Text(builder.text(text, scope)?),
             },
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
-                Some(timeout) => {
-                    Some((Duration::from_millis(timeout.after_ms), jump::jump(builder, &timeout.to, scope)?))
-                }
+                Some(timeout) => Some((
+                    Duration::from_millis(timeout.after_ms),
+                    jump::jump(builder, &timeout.to, scope)?,
+                )),
                 None => None,
             },
         },
         Work::Subgraph { graph, with, into } => WorkPlan::Subgraph {
             graph: *graph,
-            with: with.iter().map(|item| pass(builder, item, scope)).collect::<Result<_, _>>()?,
-            into: into.iter().map(|binding| (binding.from, binding.to)).collect(),
+            with: with
+                .iter()
+                .map(|item| pass(builder, item, scope))
+                .collect::<Result<_, _>>()?,
+            into: into
+                .iter()
+                .map(|binding| (binding.from, binding.to))
+                .collect(),
         },
     })
 }
 
 fn pass(builder: &Builder<'_>, pass: &Pass, scope: &Scope) -> Result<PassPlan, PlanError> {
     Ok(match pass {
-        Pass::Field { to, from } => PassPlan::Field { to: *to, from: *from },
-        Pass::Value { to, value } => PassPlan::Value { to: *to, value: builder.code(value, scope)? },
+        Pass::Field { to, from } => PassPlan::Field {
+            to: *to,
+            from: *from,
+        },
+        Pass::Value { to, value } => PassPlan::Value {
+            to: *to,
+            value: builder.code(value, scope)?,
+        },
     })
 }
 
-fn model_call(builder: &Builder<'_>, call: &ModelCall, scope: &Scope) -> Result<ModelCallPlan, PlanError> {
-    let text = |template: &Option<_>| template.as_ref().map(|t| builder.text(t, scope)).transpose();
+fn model_call(
+    builder: &Builder<'_>,
+    call: &ModelCall,
+    scope: &Scope,
+) -> Result<ModelCallPlan, PlanError> {
+    let text = |template: &Option<_>| {
+        template
+            .as_ref()
+            .map(|t| builder.text(t, scope))
+            .transpose()
+    };
     let output = call.output.as_ref().map(|ty| {
         let name: String = builder.flow.types.show(ty).to_string();
-        let name = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
         (ty.clone(), name, json_schema(ty, &builder.flow.types))
     });
     Ok(ModelCallPlan {
         model: call.model,
         system: text(&call.system)?,
         prompt: text(&call.prompt)?,
-        messages: call.messages.as_ref().map(|messages| builder.code(messages, scope)).transpose()?,
+        messages: call
+            .messages
+            .as_ref()
+            .map(|messages| builder.code(messages, scope))
+            .transpose()?,
         output,
         tools: call.tools.clone(),
         tool_choice: match call.tool_choice.as_deref() {

@@ -58,7 +58,11 @@ pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
             parameters: fields_schema(&tool.params, &builder.flow.types),
         },
         timeout: tool.timeout_ms.map(Duration::from_millis),
-        body: tool.body.as_ref().map(|content| body(builder, tool, content)).transpose()?,
+        body: tool
+            .body
+            .as_ref()
+            .map(|content| body(builder, tool, content))
+            .transpose()?,
     })
 }
 
@@ -74,18 +78,34 @@ fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan,
         lets.push((scope.declare(item.name.as_str(), Type::Json), value));
     }
     let requires = body.requires.iter().map(|require| {
-        let message = require.message.as_ref().map(|message| builder.code(message, &scope)).transpose()?;
+        let message = require
+            .message
+            .as_ref()
+            .map(|message| builder.code(message, &scope))
+            .transpose()?;
         Ok((builder.code(&require.condition, &scope)?, message))
     });
     let requires = requires.collect::<Result<_, PlanError>>()?;
     let set = body.set.iter().enumerate().map(|(i, item)| {
         let value = builder.code(&item.value, &scope)?;
-        Ok(SetPlan { field: FieldId(i as u32), replace: item.replace, value })
+        Ok(SetPlan {
+            field: FieldId(i as u32),
+            replace: item.replace,
+            value,
+        })
     });
     let set = set.collect::<Result<_, PlanError>>()?;
     let emits = jump::emits(builder, &body.emits, &scope)?;
-    let goto = body.goto.as_ref().map(|goto| jump::route(builder, goto, &mut scope)).transpose()?;
-    let returns = body.returns.as_ref().map(|returns| builder.code(returns, &scope)).transpose()?;
+    let goto = body
+        .goto
+        .as_ref()
+        .map(|goto| jump::route(builder, goto, &mut scope))
+        .transpose()?;
+    let returns = body
+        .returns
+        .as_ref()
+        .map(|returns| builder.code(returns, &scope))
+        .transpose()?;
     Ok(BodyPlan {
         reads: body.reads.iter().map(|(name, _)| name.clone()).collect(),
         writes: body.set.iter().map(|item| item.field.clone()).collect(),

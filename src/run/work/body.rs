@@ -9,9 +9,9 @@ use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::plan::graph::ToolFields;
+use crate::run::plan::node::slots as node_slots;
 use crate::run::plan::tool::BodyPlan;
 use crate::run::plan::{Code, RoutePlan, TargetPlan};
-use crate::run::plan::node::slots as node_slots;
 use crate::run::task::{TaskRun, show};
 use crate::value::{Map, Value};
 
@@ -20,12 +20,26 @@ use crate::value::{Map, Value};
 ///
 /// # Errors
 /// Kind `tool_error`: what it requires, what it computes, and a second jump in one node.
-pub fn interpret(run: &mut TaskRun<'_>, tool: ToolId, args: &Map, scope: &EffectScope) -> Result<Value, RunError> {
+pub fn interpret(
+    run: &mut TaskRun<'_>,
+    tool: ToolId,
+    args: &Map,
+    scope: &EffectScope,
+) -> Result<Value, RunError> {
     let cx = run.around.cx;
     let plan = cx.plan.clone();
-    let refuse = |error: RunError| RunError { kind: ErrorKind::ToolError, ..error };
-    let (Some(body), Some(fields)) = (&plan.tools[tool].body, run.around.graph.tool_fields.get(&tool)) else {
-        return Err(RunError::new(ErrorKind::ToolError, "the tool has no body here"));
+    let refuse = |error: RunError| RunError {
+        kind: ErrorKind::ToolError,
+        ..error
+    };
+    let (Some(body), Some(fields)) = (
+        &plan.tools[tool].body,
+        run.around.graph.tool_fields.get(&tool),
+    ) else {
+        return Err(RunError::new(
+            ErrorKind::ToolError,
+            "the tool has no body here",
+        ));
     };
     let mut slots = vec![None; body.slots];
     for (place, param) in slots.iter_mut().zip(&plan.flow.tools[tool].params) {
@@ -34,10 +48,27 @@ pub fn interpret(run: &mut TaskRun<'_>, tool: ToolId, args: &Map, scope: &Effect
     let facts = run.slots.get(node_slots::RUN.0 as usize).cloned().flatten();
     put(&mut slots, body.run, facts);
     for (slot, code) in &body.lets {
-        let value = code.eval(&BodyEnv { run, fields, slots: &slots, scope }).map_err(refuse)?;
+        let value = code
+            .eval(&BodyEnv {
+                run,
+                fields,
+                slots: &slots,
+                scope,
+            })
+            .map_err(refuse)?;
         put(&mut slots, *slot, Some(value));
     }
-    let done = Done::compute(run, body, &BodyEnv { run, fields, slots: &slots, scope }).map_err(refuse)?;
+    let done = Done::compute(
+        run,
+        body,
+        &BodyEnv {
+            run,
+            fields,
+            slots: &slots,
+            scope,
+        },
+    )
+    .map_err(refuse)?;
     done.apply(run, body, fields, scope).map_err(refuse)
 }
 
@@ -62,12 +93,19 @@ enum Goto {
 }
 
 impl Done {
-    fn compute(run: &TaskRun<'_>, body: &BodyPlan, env: &BodyEnv<'_, '_>) -> Result<Done, RunError> {
+    fn compute(
+        run: &TaskRun<'_>,
+        body: &BodyPlan,
+        env: &BodyEnv<'_, '_>,
+    ) -> Result<Done, RunError> {
         for (condition, message) in &body.requires {
             require(condition, message.as_ref(), env)?;
         }
         let writes = body.set.iter().map(|item| {
-            Ok(Incoming { value: item.value.eval(env)?, replace: item.replace })
+            Ok(Incoming {
+                value: item.value.eval(env)?,
+                replace: item.replace,
+            })
         });
         let writes = writes.collect::<Result<Vec<_>, RunError>>()?;
         let mut events = Vec::new();
@@ -76,20 +114,33 @@ impl Done {
                 Some(when) => when.holds(env)?,
                 None => true,
             } {
-                let payload = emit.fields.iter().map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())));
+                let payload = emit
+                    .fields
+                    .iter()
+                    .map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())));
                 events.push((index, payload.collect::<Result<_, RunError>>()?));
             }
         }
-        let goto = body.goto.as_ref().map(|route| chosen(route, env)).transpose()?;
+        let goto = body
+            .goto
+            .as_ref()
+            .map(|route| chosen(route, env))
+            .transpose()?;
         if goto.is_some() && run.jumped {
-            let message = "another tool has already ended this turn with a jump; this call was not made";
+            let message =
+                "another tool has already ended this turn with a jump; this call was not made";
             return Err(RunError::new(ErrorKind::ToolError, message));
         }
         let result = match &body.returns {
             Some(code) => code.eval(env)?,
             None => Value::Null,
         };
-        Ok(Done { writes, events, goto, result })
+        Ok(Done {
+            writes,
+            events,
+            goto,
+            result,
+        })
     }
 
     fn apply(
@@ -158,7 +209,9 @@ fn chosen(route: &RoutePlan, env: &dyn Env) -> Result<Goto, RunError> {
             TargetPlan::Computed { name, .. } => match name.eval(env)? {
                 Value::String(text) if &*text == "end" => {}
                 Value::String(text) => names.push(text.to_string()),
-                other => return Err(name.error(format!("{} is no place to go to", other.to_json()))),
+                other => {
+                    return Err(name.error(format!("{} is no place to go to", other.to_json())));
+                }
             },
             TargetPlan::Fail { message, place } => {
                 let message = match message {
@@ -167,10 +220,17 @@ fn chosen(route: &RoutePlan, env: &dyn Env) -> Result<Goto, RunError> {
                 };
                 return Err(RunError::new(ErrorKind::Fail, message).at(place.clone()));
             }
-            TargetPlan::End | TargetPlan::Node(_) | TargetPlan::Each { .. } | TargetPlan::Parent(_) => {}
+            TargetPlan::End
+            | TargetPlan::Node(_)
+            | TargetPlan::Each { .. }
+            | TargetPlan::Parent(_) => {}
         }
     }
-    Ok(if names.is_empty() { Goto::End } else { Goto::Named(names) })
+    Ok(if names.is_empty() {
+        Goto::End
+    } else {
+        Goto::Named(names)
+    })
 }
 
 struct BodyEnv<'r, 'a> {

@@ -27,7 +27,12 @@ pub async fn work<'a>(
         json.insert(name.to_string(), run.eval(code)?.to_json());
     }
     let scope = run.effects.child();
-    let call = Call { tool, args: Json::Object(json), scope: &scope, errors: Errors::ToNode };
+    let call = Call {
+        tool,
+        args: Json::Object(json),
+        scope: &scope,
+        errors: Errors::ToNode,
+    };
     let result = call_one(run, node, call).await?;
     run.put_slot(slots::RESULT, result);
     Ok(())

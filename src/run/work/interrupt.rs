@@ -35,15 +35,25 @@ pub fn work<'a>(
     let question = match cx.journal.finished(run.effects.task(), &asked) {
         Some(known) => known.clone(),
         None => {
-            let question = json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
-            cx.journal.effect(run.effects.task(), asked, "ask", &run.path(), question.clone());
+            let question =
+                json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
+            cx.journal.effect(
+                run.effects.task(),
+                asked,
+                "ask",
+                &run.path(),
+                question.clone(),
+            );
             question
         }
     };
     if let Some(answer) = cx.journal.finished(run.effects.task(), &answered) {
         let answer = accept(answer, expect, &cx.plan.flow.types).map_err(|wrong| {
             let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
-            RunError::new(ErrorKind::InvalidInput, format!("the answer is not of its type: {}", problems.join("; ")))
+            RunError::new(
+                ErrorKind::InvalidInput,
+                format!("the answer is not of its type: {}", problems.join("; ")),
+            )
         })?;
         run.put_slot(slots::ANSWER, answer);
         return Ok(());
@@ -69,13 +79,20 @@ fn question(run: &TaskRun<'_>, ask: &AskPlan) -> Result<Json, RunError> {
     match ask {
         AskPlan::Text(text) => Ok(Json::String(text.render(&run.env())?)),
         AskPlan::Fields(fields) => {
-            let entries = fields.iter().map(|(name, code)| Ok((name.to_string(), run.eval(code)?.to_json())));
-            Ok(Json::Object(entries.collect::<Result<JsonMap<String, Json>, RunError>>()?))
+            let entries = fields
+                .iter()
+                .map(|(name, code)| Ok((name.to_string(), run.eval(code)?.to_json())));
+            Ok(Json::Object(
+                entries.collect::<Result<JsonMap<String, Json>, RunError>>()?,
+            ))
         }
     }
 }
 
 fn is_over(question: &Json, limit: Duration, now: Timestamp) -> bool {
-    let asked = question.get("at").and_then(Json::as_str).and_then(|at| at.parse::<Timestamp>().ok());
+    let asked = question
+        .get("at")
+        .and_then(Json::as_str)
+        .and_then(|at| at.parse::<Timestamp>().ok());
     asked.is_some_and(|asked| now.duration_since(asked).unsigned_abs() >= limit)
 }

@@ -51,19 +51,41 @@ pub async fn run(
     task: &Task,
     effects: &EffectScope,
 ) -> Result<Output, Stop> {
-    let mut run = TaskRun::new(around, node, task.send.as_ref().map(|(_, input)| input), effects);
+    let mut run = TaskRun::new(
+        around,
+        node,
+        task.send.as_ref().map(|(_, input)| input),
+        effects,
+    );
     if run.begin(node)? {
         match &node.work {
             WorkPlan::Llm(call) => llm::work(&mut run, node, call).await?,
-            WorkPlan::Agent { call, max_turns, until, parallel } => {
-                let limits = agent::Limits { max_turns: *max_turns, until: until.as_ref(), parallel: *parallel };
+            WorkPlan::Agent {
+                call,
+                max_turns,
+                until,
+                parallel,
+            } => {
+                let limits = agent::Limits {
+                    max_turns: *max_turns,
+                    until: until.as_ref(),
+                    parallel: *parallel,
+                };
                 agent::work(&mut run, node, call, limits).await?;
             }
-            WorkPlan::Tools { messages, tools, parallel } => {
+            WorkPlan::Tools {
+                messages,
+                tools,
+                parallel,
+            } => {
                 tools::work(&mut run, node, messages, tools, *parallel).await?;
             }
             WorkPlan::Call { tool, args } => call::work(&mut run, node, *tool, args).await?,
-            WorkPlan::Interrupt { ask, expect, timeout } => {
+            WorkPlan::Interrupt {
+                ask,
+                expect,
+                timeout,
+            } => {
                 interrupt::work(&mut run, ask, expect, timeout.as_ref())?;
             }
             WorkPlan::Subgraph { graph, with, into } => {
@@ -85,19 +107,34 @@ pub fn handle(
     effects: &EffectScope,
     error: RunError,
 ) -> Outcome {
-    let Some(route) = node.on_error.as_ref().filter(|_| can_be_handled(error.kind)) else {
+    let Some(route) = node
+        .on_error
+        .as_ref()
+        .filter(|_| can_be_handled(error.kind))
+    else {
         return Outcome::Failed(error);
     };
-    let mut run = TaskRun::new(around, node, task.send.as_ref().map(|(_, input)| input), effects);
+    let mut run = TaskRun::new(
+        around,
+        node,
+        task.send.as_ref().map(|(_, input)| input),
+        effects,
+    );
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
     match run.route(route) {
         Ok(()) => Outcome::Done(run.into_output(&[])),
         // `else -> fail` passes the error on as it is.
-        Err(failed) if failed.kind == ErrorKind::Fail => Outcome::Failed(RunError { attempt: failed.attempt, ..error }),
+        Err(failed) if failed.kind == ErrorKind::Fail => Outcome::Failed(RunError {
+            attempt: failed.attempt,
+            ..error
+        }),
         Err(failed) => {
             let path = run.path();
-            Outcome::Failed(RunError { cause: Some(Box::new(error)), ..failed.in_node(&node.name, &path) })
+            Outcome::Failed(RunError {
+                cause: Some(Box::new(error)),
+                ..failed.in_node(&node.name, &path)
+            })
         }
     }
 }
@@ -111,7 +148,17 @@ fn can_be_handled(kind: ErrorKind) -> bool {
 /// A span of time as it is written in a flow.
 pub fn show_duration(duration: Duration) -> String {
     let millis = duration.as_millis();
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
-    let unit = units.into_iter().find(|(size, _)| millis >= *size && millis % size == 0);
-    unit.map_or_else(|| format!("{millis}ms"), |(size, name)| format!("{}{name}", millis / size))
+    let units = [
+        (86_400_000, "d"),
+        (3_600_000, "h"),
+        (60_000, "m"),
+        (1000, "s"),
+    ];
+    let unit = units
+        .into_iter()
+        .find(|(size, _)| millis >= *size && millis % size == 0);
+    unit.map_or_else(
+        || format!("{millis}ms"),
+        |(size, name)| format!("{}{name}", millis / size),
+    )
 }

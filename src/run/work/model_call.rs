@@ -12,7 +12,8 @@ use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::model::{
-    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest, ToolSpec, Usage,
+    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest,
+    ToolSpec, Usage,
 };
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::ModelCallPlan;
@@ -39,7 +40,8 @@ impl Reply {
     /// The assistant message, a record `message`.
     pub fn to_message(&self) -> Value {
         let calls = self.tool_calls.iter().map(|call| {
-            let args = lenient_json(&call.arguments).unwrap_or_else(|_| Json::String(call.arguments.clone()));
+            let args = lenient_json(&call.arguments)
+                .unwrap_or_else(|_| Json::String(call.arguments.clone()));
             let entries = [
                 ("id", Value::text(call.id.as_str())),
                 ("name", Value::text(call.name.as_str())),
@@ -51,16 +53,26 @@ impl Reply {
             ("input_tokens", Value::Int(self.usage.input_tokens as i64)),
             ("output_tokens", Value::Int(self.usage.output_tokens as i64)),
         ];
-        message("assistant", Value::text(self.text.as_str()), [
-            ("tool_calls", Value::List(calls.collect())),
-            ("usage", Value::Map(usage.into_iter().collect())),
-        ])
+        message(
+            "assistant",
+            Value::text(self.text.as_str()),
+            [
+                ("tool_calls", Value::List(calls.collect())),
+                ("usage", Value::Map(usage.into_iter().collect())),
+            ],
+        )
     }
 }
 
 /// A record `message`.
-pub fn message(role: &str, content: Value, more: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
-    let mut map: Map = [("role", Value::text(role)), ("content", content)].into_iter().collect();
+pub fn message(
+    role: &str,
+    content: Value,
+    more: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Value {
+    let mut map: Map = [("role", Value::text(role)), ("content", content)]
+        .into_iter()
+        .collect();
     for (key, value) in more {
         map.insert(key, value);
     }
@@ -74,13 +86,22 @@ pub fn message(role: &str, content: Value, more: impl IntoIterator<Item = (&'sta
 pub fn conversation(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<List, RunError> {
     let mut list = List::new();
     if let Some(system) = &call.system {
-        list.push(message("system", Value::text(system.render(&run.env())?), []));
+        list.push(message(
+            "system",
+            Value::text(system.render(&run.env())?),
+            [],
+        ));
     }
     if let Some(messages) = &call.messages {
         match run.eval(messages)? {
             Value::List(items) => items.iter().for_each(|item| list.push(item.clone())),
             single @ Value::Map(_) => list.push(single),
-            other => return Err(messages.error(format!("`messages` is {}, expected a list of messages", other.to_json()))),
+            other => {
+                return Err(messages.error(format!(
+                    "`messages` is {}, expected a list of messages",
+                    other.to_json()
+                )));
+            }
         }
     }
     if let Some(prompt) = &call.prompt {
@@ -104,11 +125,16 @@ pub async fn ask(
     let path = run.path();
     let make = async {
         let reply = with_fallbacks(run, node, call, messages, &id, &path).await?;
-        serde_json::to_value(reply).map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))
+        serde_json::to_value(reply)
+            .map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))
     };
     let outcome = run.effects.outside(cx, &id, "model", &path, make).await?;
-    let reply: Reply = serde_json::from_value(outcome)
-        .map_err(|error| RunError::new(ErrorKind::Store, format!("a recorded reply can't be read: {error}")))?;
+    let reply: Reply = serde_json::from_value(outcome).map_err(|error| {
+        RunError::new(
+            ErrorKind::Store,
+            format!("a recorded reply can't be read: {error}"),
+        )
+    })?;
     cx.add_usage(reply.usage);
     Ok(reply)
 }
@@ -125,9 +151,16 @@ async fn with_fallbacks(
     let first = &flow.models[call.model];
     let mut failed: Option<RunError> = None;
     // Attempts are numbered on over the fallbacks, so that each has a record of its own.
-    for (turn, model) in std::iter::once(call.model).chain(first.fallback.iter().copied()).enumerate() {
+    for (turn, model) in std::iter::once(call.model)
+        .chain(first.fallback.iter().copied())
+        .enumerate()
+    {
         let policy = node.retry.as_ref().or(flow.models[model].retry.as_ref());
-        let id = if turn == 0 { id.to_owned() } else { format!("{id}~{turn}") };
+        let id = if turn == 0 {
+            id.to_owned()
+        } else {
+            format!("{id}~{turn}")
+        };
         let asked = retry::attempts(run, policy, (&id, "model", path), |attempt| {
             one_attempt(run, call, model, messages, &id, path, attempt)
         });
@@ -137,7 +170,8 @@ async fn with_fallbacks(
             Err(error) => failed = Some(error),
         }
     }
-    Err(failed.unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
+    Err(failed
+        .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
 }
 
 async fn one_attempt(
@@ -168,26 +202,43 @@ async fn one_attempt(
         cancel: run.effects.stop.clone(),
     };
     let asked = async {
-        let mut reply = Reply { text: String::new(), tool_calls: Vec::new(), usage: Usage::default(), finish: None };
-        let mut stream = backend.stream(request(run, call, model, messages), &context).await?;
+        let mut reply = Reply {
+            text: String::new(),
+            tool_calls: Vec::new(),
+            usage: Usage::default(),
+            finish: None,
+        };
+        let mut stream = backend
+            .stream(request(run, call, model, messages), &context)
+            .await?;
         while let Some(delta) = stream.next().await {
             receive(run, model, &mut reply, delta?);
         }
         match reply.finish {
-            Some(FinishReason::ContentFilter) => {
-                Err(ModelError::new(ErrorKind::ContentFilter, "the provider cut the reply off for its content"))
-            }
+            Some(FinishReason::ContentFilter) => Err(ModelError::new(
+                ErrorKind::ContentFilter,
+                "the provider cut the reply off for its content",
+            )),
             Some(_) => Ok(reply),
-            None => Err(ModelError::new(ErrorKind::Network, "the reply broke off before its end")),
+            None => Err(ModelError::new(
+                ErrorKind::Network,
+                "the reply broke off before its end",
+            )),
         }
     };
     let limited = async {
         match limit {
             None => asked.await,
-            Some(limit) => tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
-                let message = format!("model `{}` took longer than {}", model.name, super::show_duration(limit));
-                Err(ModelError::new(ErrorKind::Timeout, message))
-            }),
+            Some(limit) => tokio::time::timeout(limit, asked)
+                .await
+                .unwrap_or_else(|_| {
+                    let message = format!(
+                        "model `{}` took longer than {}",
+                        model.name,
+                        super::show_duration(limit)
+                    );
+                    Err(ModelError::new(ErrorKind::Timeout, message))
+                }),
         }
     };
     // A model call has no effect but its reply, so a cancelled run need not wait for it.
@@ -195,7 +246,10 @@ async fn one_attempt(
         result = limited => result,
         () = run.effects.stop.cancelled() => return Err(cancelled().into()),
     };
-    result.map_err(|error| Failure { retry_after: error.retry_after, error: error.into() })
+    result.map_err(|error| Failure {
+        retry_after: error.retry_after,
+        error: error.into(),
+    })
 }
 
 fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta) {
@@ -203,7 +257,13 @@ fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta
         ChatDelta::Text(text) => {
             reply.text.push_str(&text);
             if run.around.cx.wants(Mode::Messages) {
-                run.send(String::new(), EventKind::Token { text, model: model.name.clone() });
+                run.send(
+                    String::new(),
+                    EventKind::Token {
+                        text,
+                        model: model.name.clone(),
+                    },
+                );
             }
         }
         // Thinking is the provider's own; what the flow keeps is the reply.
@@ -216,14 +276,21 @@ fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta
 
 fn request(run: &TaskRun<'_>, call: &ModelCallPlan, model: &Model, messages: &List) -> ChatRequest {
     let tools = &run.around.cx.plan.tools;
-    let specs: Vec<ToolSpec> = call.tools.iter().map(|tool| tools[*tool].spec.clone()).collect();
+    let specs: Vec<ToolSpec> = call
+        .tools
+        .iter()
+        .map(|tool| tools[*tool].spec.clone())
+        .collect();
     ChatRequest {
         model_name: model.name.clone(),
         model: model.model.clone(),
         messages: messages.clone(),
         tools: specs,
         tool_choice: call.tool_choice.clone(),
-        output: call.output.as_ref().map(|(_, name, schema)| OutputSpec { name: name.clone(), schema: schema.clone() }),
+        output: call.output.as_ref().map(|(_, name, schema)| OutputSpec {
+            name: name.clone(),
+            schema: schema.clone(),
+        }),
         temperature: model.temperature,
         top_p: model.top_p,
         max_tokens: model.max_tokens,
@@ -246,11 +313,18 @@ pub async fn structured(
     messages: &List,
     reply: Reply,
 ) -> Result<(Reply, Option<Value>), RunError> {
-    let Some((ty, _, _)) = &call.output else { return Ok((reply, None)) };
+    let Some((ty, _, _)) = &call.output else {
+        return Ok((reply, None));
+    };
     let read = |reply: &Reply| -> Result<Value, String> {
         let json = lenient_json(&reply.text)?;
-        accept(&json, ty, &run.around.cx.plan.flow.types)
-            .map_err(|wrong| wrong.iter().map(|m| m.to_string()).collect::<Vec<_>>().join("; "))
+        accept(&json, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
+            wrong
+                .iter()
+                .map(|m| m.to_string())
+                .collect::<Vec<_>>()
+                .join("; ")
+        })
     };
     let problem = match read(&reply) {
         Ok(output) => return Ok((reply, Some(output))),
@@ -258,7 +332,9 @@ pub async fn structured(
     };
     let mut again = messages.clone();
     again.push(reply.to_message());
-    let request = format!("The reply is not of the form asked for: {problem}. Reply again, with that form only.");
+    let request = format!(
+        "The reply is not of the form asked for: {problem}. Reply again, with that form only."
+    );
     again.push(message("user", Value::text(request), []));
     let reply = ask(run, node, call, &again).await?;
     match read(&reply) {

@@ -19,7 +19,10 @@ pub struct Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        Failure { error, retry_after: None }
+        Failure {
+            error,
+            retry_after: None,
+        }
     }
 }
 
@@ -48,12 +51,24 @@ where
         };
         let mut error = failure.error;
         error.attempt = number;
-        let again = policy.filter(|policy| number < policy.attempts && policy.on.contains(&error.kind));
-        run.effects.failed_attempt(cx, id, number, kind, subject, &error);
-        let Some(policy) = again else { return Err(error) };
-        let wait = pause(policy, number, cx.ambient.random(0)).max(failure.retry_after.unwrap_or_default());
+        let again =
+            policy.filter(|policy| number < policy.attempts && policy.on.contains(&error.kind));
+        run.effects
+            .failed_attempt(cx, id, number, kind, subject, &error);
+        let Some(policy) = again else {
+            return Err(error);
+        };
+        let wait = pause(policy, number, cx.ambient.random(0))
+            .max(failure.retry_after.unwrap_or_default());
         let wait_ms = wait.as_millis() as u64;
-        run.send(String::new(), EventKind::Retrying { attempt: number, error: brief(&error), wait_ms });
+        run.send(
+            String::new(),
+            EventKind::Retrying {
+                attempt: number,
+                error: brief(&error),
+                wait_ms,
+            },
+        );
         tokio::select! {
             () = cx.ambient.sleep(wait) => {}
             () = run.effects.stop.cancelled() => return Err(cancelled()),
@@ -67,7 +82,11 @@ fn pause(policy: &Retry, number: u32, chance: f64) -> Duration {
     let exponent = i32::try_from(number.saturating_sub(1)).unwrap_or(i32::MAX);
     let millis = policy.initial_ms as f64 * policy.factor.powi(exponent);
     let millis = millis.min(policy.max_ms as f64);
-    let spread = if policy.jitter { millis * 0.5 * chance } else { 0.0 };
+    let spread = if policy.jitter {
+        millis * 0.5 * chance
+    } else {
+        0.0
+    };
     Duration::from_millis((millis + spread) as u64)
 }
 
@@ -77,14 +96,27 @@ mod tests {
 
     #[test]
     fn waits_grow_up_to_the_longest() {
-        let policy = Retry { attempts: 9, initial_ms: 100, factor: 2.0, max_ms: 1000, jitter: false, on: Vec::new() };
-        let waits: Vec<u128> = (1..=6).map(|n| pause(&policy, n, 0.9).as_millis()).collect();
+        let policy = Retry {
+            attempts: 9,
+            initial_ms: 100,
+            factor: 2.0,
+            max_ms: 1000,
+            jitter: false,
+            on: Vec::new(),
+        };
+        let waits: Vec<u128> = (1..=6)
+            .map(|n| pause(&policy, n, 0.9).as_millis())
+            .collect();
         assert_eq!(waits, [100, 200, 400, 800, 1000, 1000]);
     }
 
     #[test]
     fn jitter_adds_at_most_half() {
-        let policy = Retry { jitter: true, initial_ms: 100, ..Retry::default() };
+        let policy = Retry {
+            jitter: true,
+            initial_ms: 100,
+            ..Retry::default()
+        };
         assert_eq!(pause(&policy, 1, 0.0).as_millis(), 100);
         assert_eq!(pause(&policy, 1, 0.5).as_millis(), 125);
     }

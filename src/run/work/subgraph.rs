@@ -32,7 +32,12 @@ pub async fn work(
     let plan = cx.plan.clone();
     let called = &plan.graphs[graph];
     let key = format!("{}/", run.effects.task());
-    let mut child = Frame::new(graph, called, key.as_str().into(), join_path(&frame.path, run.name));
+    let mut child = Frame::new(
+        graph,
+        called,
+        key.as_str().into(),
+        join_path(&frame.path, run.name),
+    );
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {
@@ -62,7 +67,9 @@ fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, 
         match pass {
             PassPlan::Value { to, value } => input.push((*to, run.eval(value)?)),
             // A field of the caller that has no value yet leaves the child's without one.
-            PassPlan::Field { to, from } => input.extend(run.view.get(*from).map(|value| (*to, value.clone()))),
+            PassPlan::Field { to, from } => {
+                input.extend(run.view.get(*from).map(|value| (*to, value.clone())))
+            }
         }
     }
     Ok(input)
@@ -82,18 +89,37 @@ fn hand_back(
         if gathers {
             for (index, value) in log.values.iter().enumerate() {
                 let replace = log.replaced && index == 0;
-                run.view.put(*to, Incoming { value: value.clone(), replace })?;
+                run.view.put(
+                    *to,
+                    Incoming {
+                        value: value.clone(),
+                        replace,
+                    },
+                )?;
             }
         } else if let Some(value) = child.fields.get(from.0 as usize).cloned().flatten() {
-            run.view.put(*to, Incoming { value, replace: log.replaced })?;
+            run.view.put(
+                *to,
+                Incoming {
+                    value,
+                    replace: log.replaced,
+                },
+            )?;
         }
     }
     Ok(())
 }
 
 fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
-    let out = graph.fields.iter().zip(&child.fields).filter(|(field, _)| field.mode.is_out());
-    Value::Map(out.filter_map(|(field, value)| Some((field.name.as_str(), value.clone()?))).collect::<Map>())
+    let out = graph
+        .fields
+        .iter()
+        .zip(&child.fields)
+        .filter(|(field, _)| field.mode.is_out());
+    Value::Map(
+        out.filter_map(|(field, value)| Some((field.name.as_str(), value.clone()?)))
+            .collect::<Map>(),
+    )
 }
 
 /// A frame as a checkpoint has it.
@@ -104,25 +130,41 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
     frame.step = image.step;
     frame.agenda = schedule::from_json(graph, &image.schedule)?;
     for (id, name) in graph.fields.entries() {
-        if let (Some(field), Some(place)) = (image.fields.get(&**name), frame.fields.get_mut(id.0 as usize)) {
+        if let (Some(field), Some(place)) = (
+            image.fields.get(&**name),
+            frame.fields.get_mut(id.0 as usize),
+        ) {
             *place = Some(field.value.clone());
             frame.note_growth(id, field.changes);
         }
-        let Some(logs) = &mut frame.out_logs else { continue };
+        let Some(logs) = &mut frame.out_logs else {
+            continue;
+        };
         for replaced in [true, false] {
-            let Some(kept) = image.fields.get(&log_name(name, replaced)) else { continue };
-            let values = kept.value.as_list().map(|list| list.iter().cloned().collect()).unwrap_or_default();
+            let Some(kept) = image.fields.get(&log_name(name, replaced)) else {
+                continue;
+            };
+            let values = kept
+                .value
+                .as_list()
+                .map(|list| list.iter().cloned().collect())
+                .unwrap_or_default();
             logs.insert(id, OutLog { values, replaced });
             // A replaced field's log begins anew under its other name; the older one counts no more.
             break;
         }
     }
     let known = |name: &str| graph.fields.iter().any(|field| **field == *name);
-    let gone = image.fields.keys().find(|name| !name.ends_with(['>', '=']) && !known(name));
+    let gone = image
+        .fields
+        .keys()
+        .find(|name| !name.ends_with(['>', '=']) && !known(name));
     match gone {
         Some(name) => {
-            let message =
-                format!("the thread has a field `{name}`, which graph `{}` does not have any more", graph.name);
+            let message = format!(
+                "the thread has a field `{name}`, which graph `{}` does not have any more",
+                graph.name
+            );
             Err(RunError::new(ErrorKind::Version, message))
         }
         None => Ok(()),

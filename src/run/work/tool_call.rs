@@ -35,16 +35,29 @@ impl From<ToolCallRequest> for Requested {
             "" => Ok(json!({})),
             text => lenient_json(text),
         };
-        Self { id: call.id, name: call.name, args }
+        Self {
+            id: call.id,
+            name: call.name,
+            args,
+        }
     }
 }
 
 impl Requested {
     /// Of a record `tool_call` in a message.
     pub fn from_value(call: &Value) -> Self {
-        let text = |key| call.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |key| {
+            call.get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let args = call.get("args").map_or_else(|| json!({}), Value::to_json);
-        Self { id: text("id"), name: text("name"), args: Ok(args) }
+        Self {
+            id: text("id"),
+            name: text("name"),
+            args: Ok(args),
+        }
     }
 }
 
@@ -86,11 +99,19 @@ pub async fn answer_all<'a>(
     let mut results: Vec<Option<Result<Value, RunError>>> = calls.iter().map(|_| None).collect();
     let mut outside = Vec::new();
     for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
-        let tool = tools.iter().copied().find(|tool| *plan.tools[*tool].name == *call.name);
+        let tool = tools
+            .iter()
+            .copied()
+            .find(|tool| *plan.tools[*tool].name == *call.name);
         let ready = match (tool, &call.args) {
             (None, _) => Err(unknown(run, tools, &call.name)),
             (Some(_), Err(problem)) => Err(format!("the arguments are no JSON: {problem}")),
-            (Some(tool), Ok(args)) => Ok(Call { tool, args: args.clone(), scope, errors: Errors::ToModel }),
+            (Some(tool), Ok(args)) => Ok(Call {
+                tool,
+                args: args.clone(),
+                scope,
+                errors: Errors::ToModel,
+            }),
         };
         let result = match ready {
             Err(refusal) => Some(Err(RunError::new(ErrorKind::ToolError, refusal))),
@@ -106,31 +127,53 @@ pub async fn answer_all<'a>(
         }
     }
     let shared: &TaskRun<'a> = run;
-    let made = join_all(outside.into_iter().map(|(index, call)| async move {
-        (index, call_outside(shared, node, call).await)
-    }));
-    for (index, result) in made.await {
+    let mut made = Vec::with_capacity(outside.len());
+    for (index, call) in outside {
+        made.push(call_indexed(shared, node, index, call));
+    }
+    for (index, result) in join_all(made).await {
         if let Some(place) = results.get_mut(index) {
             *place = Some(result);
         }
     }
-    calls.iter().zip(results.into_iter().flatten()).map(|(call, result)| tool_message(call, result)).collect()
+    calls
+        .iter()
+        .zip(results.into_iter().flatten())
+        .map(|(call, result)| tool_message(call, result))
+        .collect()
+}
+
+async fn call_indexed(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    index: usize,
+    call: Call<'_>,
+) -> (usize, Result<Value, RunError>) {
+    (index, call_outside(run, node, call).await)
 }
 
 fn tool_message(call: &Requested, result: Result<Value, RunError>) -> Result<Value, RunError> {
     let content = match result {
         Ok(value) => show(&value),
-        Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => return Err(error),
+        Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => {
+            return Err(error);
+        }
         Err(error) => format!("error: {}", error.message),
     };
-    let more = [("tool_call_id", Value::text(call.id.as_str())), ("name", Value::text(call.name.as_str()))];
+    let more = [
+        ("tool_call_id", Value::text(call.id.as_str())),
+        ("name", Value::text(call.name.as_str())),
+    ];
     Ok(message("tool", Value::text(content), more))
 }
 
 fn unknown(run: &TaskRun<'_>, tools: &[ToolId], name: &str) -> String {
     let plan = &run.around.cx.plan;
     let names = tools.iter().map(|tool| &*plan.tools[*tool].name);
-    format!("there is no tool `{name}` here; there is {}", crate::base::name::list(names))
+    format!(
+        "there is no tool `{name}` here; there is {}",
+        crate::base::name::list(names)
+    )
 }
 
 fn runs_inside(run: &TaskRun<'_>, tool: ToolId) -> bool {
@@ -143,7 +186,11 @@ fn runs_inside(run: &TaskRun<'_>, tool: ToolId) -> bool {
 ///
 /// # Errors
 /// Of its arguments, of the tool, of its result.
-pub async fn call_one<'a>(run: &mut TaskRun<'a>, node: &'a NodePlan, call: Call<'_>) -> Result<Value, RunError> {
+pub async fn call_one<'a>(
+    run: &mut TaskRun<'a>,
+    node: &'a NodePlan,
+    call: Call<'_>,
+) -> Result<Value, RunError> {
     if !runs_inside(run, call.tool) {
         return call_outside(run, node, call).await;
     }
@@ -154,42 +201,72 @@ pub async fn call_one<'a>(run: &mut TaskRun<'a>, node: &'a NodePlan, call: Call<
 fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
     let flow = &run.around.cx.plan.flow;
     let tool = &flow.tools[call.tool];
-    accept_fields(&call.args, &tool.params, &flow.types).map_err(|wrong| {
-        RunError::new(ErrorKind::ToolError, format!("`{}` refuses its arguments: {}", tool.name, all(&wrong)))
-    })
+    let accepted = accept_fields(&call.args, &tool.params, &flow.types).map_err(|wrong| {
+        RunError::new(
+            ErrorKind::ToolError,
+            format!("`{}` refuses its arguments: {}", tool.name, all(&wrong)),
+        )
+    })?;
+    Ok(accepted.as_map().cloned().unwrap_or_default())
 }
 
 fn all(wrong: &[Mismatch]) -> String {
-    wrong.iter().map(|mismatch| mismatch.to_string()).collect::<Vec<_>>().join("; ")
+    wrong
+        .iter()
+        .map(|mismatch| mismatch.to_string())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
-async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Result<Value, RunError> {
+async fn call_outside(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: Call<'_>,
+) -> Result<Value, RunError> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[call.tool];
     let args = arguments(run, &call)?;
     let Json::Object(args) = Value::Map(args).to_json() else {
-        return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object"));
+        return Err(RunError::new(
+            ErrorKind::ToolError,
+            "the arguments are no object",
+        ));
     };
     let id = call.scope.next();
     let make = async {
-        let made = retry::attempts(run, node.retry.as_ref(), (&id, "tool", &tool.name), |attempt| {
-            one_attempt(run, &call, &id, args.clone(), attempt)
-        });
+        let made = retry::attempts(
+            run,
+            node.retry.as_ref(),
+            (&id, "tool", &tool.name),
+            |attempt| one_attempt(run, &call, &id, args.clone(), attempt),
+        );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
             Err(error) if is_final(&error, call.errors) => Ok(json!({ "error": error.to_json() })),
             Err(error) => Err(error),
         }
     };
-    let outcome = call.scope.outside(cx, &id, "tool", &tool.name, make).await?;
+    let outcome = call
+        .scope
+        .outside(cx, &id, "tool", &tool.name, make)
+        .await?;
     if let Some(error) = outcome.get("error") {
         let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
         let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
         return Err(RunError::new(kind, text("message")));
     }
     let result = outcome.get("ok").unwrap_or(&Json::Null);
-    accept(result, tool.returns.as_ref().unwrap_or(&Type::Json), &cx.plan.flow.types).map_err(|wrong| {
-        let message = format!("the result of `{}` is not of its type: {}", tool.name, all(&wrong));
+    accept(
+        result,
+        tool.returns.as_ref().unwrap_or(&Type::Json),
+        &cx.plan.flow.types,
+    )
+    .map_err(|wrong| {
+        let message = format!(
+            "the result of `{}` is not of its type: {}",
+            tool.name,
+            all(&wrong)
+        );
         RunError::new(ErrorKind::InvalidOutput, message)
     })
 }
@@ -226,13 +303,29 @@ async fn one_attempt(
     if context.cancel.is_cancelled() {
         return Err(cancelled().into());
     }
-    let made = backend.call(ToolCall { tool: plan.name.to_string(), args }, &context);
+    let made = backend.call(
+        ToolCall {
+            tool: plan.name.to_string(),
+            args,
+        },
+        &context,
+    );
     let made = match plan.timeout {
         None => made.await,
         Some(limit) => tokio::time::timeout(limit, made).await.unwrap_or_else(|_| {
-            let message = format!("tool `{}` took longer than {}", plan.name, super::show_duration(limit));
-            Err(crate::run::tool::ToolError::new(ErrorKind::Timeout, message))
+            let message = format!(
+                "tool `{}` took longer than {}",
+                plan.name,
+                super::show_duration(limit)
+            );
+            Err(crate::run::tool::ToolError::new(
+                ErrorKind::Timeout,
+                message,
+            ))
         }),
     };
-    made.map_err(|error| Failure { retry_after: error.retry_after, error: error.into() })
+    made.map_err(|error| Failure {
+        retry_after: error.retry_after,
+        error: error.into(),
+    })
 }

@@ -25,9 +25,18 @@ pub async fn work<'a>(
     let Some(list) = value.as_list() else {
         return Err(messages.error("`messages` is no list".to_owned()));
     };
-    let last = list.iter().rev().find(|message| role(message) == "assistant");
-    let calls = last.and_then(|message| message.get("tool_calls")).and_then(Value::as_list);
-    let requested: Vec<Requested> = calls.into_iter().flat_map(List::iter).map(Requested::from_value).collect();
+    let last = list
+        .iter()
+        .rev()
+        .find(|message| role(message) == "assistant");
+    let calls = last
+        .and_then(|message| message.get("tool_calls"))
+        .and_then(Value::as_list);
+    let requested: Vec<Requested> = calls
+        .into_iter()
+        .flat_map(List::iter)
+        .map(Requested::from_value)
+        .collect();
     let results = answer_all(run, node, tools, requested, parallel).await?;
     if run.around.cx.wants(Mode::Messages) {
         for (index, message) in results.iter().enumerate() {
@@ -40,5 +49,8 @@ pub async fn work<'a>(
 }
 
 fn role(message: &Value) -> &str {
-    message.get("role").and_then(Value::as_str).unwrap_or_default()
+    message
+        .get("role")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
