@@ -5,6 +5,7 @@ pub mod base;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod parse;
 pub mod resolve;
 pub mod run;
 pub mod value;

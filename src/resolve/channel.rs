@@ -12,8 +12,20 @@ use super::names::{Thing, Wanted};
 
 /// Names of the built-in reducers.
 pub(super) const BUILT_IN: &[&str] = &[
-    "last", "any_last", "append", "add", "min", "max", "and", "or", "union", "merge", "deep_merge",
-    "upsert", "add_messages", "barrier",
+    "last",
+    "any_last",
+    "append",
+    "add",
+    "min",
+    "max",
+    "and",
+    "or",
+    "union",
+    "merge",
+    "deep_merge",
+    "upsert",
+    "add_messages",
+    "barrier",
 ];
 
 impl Resolver<'_> {
@@ -25,7 +37,10 @@ impl Resolver<'_> {
         }
         let takes_arguments = matches!(name, "upsert" | "barrier");
         if !takes_arguments && !via.args.is_empty() {
-            self.bad_value(format!("reducer `{name}` takes nothing in parentheses"), via.span);
+            self.bad_value(
+                format!("reducer `{name}` takes nothing in parentheses"),
+                via.span,
+            );
         }
         let (channel, expected) = match name {
             "any_last" => (Channel::AnyLast, None),
@@ -40,7 +55,10 @@ impl Resolver<'_> {
             "deep_merge" => (Channel::DeepMerge, (!is_map(ty)).then_some("a map")),
             "add_messages" => {
                 let messages = Type::list(Type::Record(MESSAGE));
-                (Channel::AddMessages, (*ty != messages).then_some("`list<message>`"))
+                (
+                    Channel::AddMessages,
+                    (*ty != messages).then_some("`list<message>`"),
+                )
             }
             "upsert" => return self.upsert(via, ty),
             "barrier" => return self.barrier(via, ty),
@@ -65,7 +83,10 @@ impl Resolver<'_> {
     /// `upsert(key)`: the key is a field of the list's records.
     fn upsert(&mut self, via: &ReducerRef, ty: &Type) -> Channel {
         let [key] = via.args.as_slice() else {
-            self.bad_value("reducer `upsert` needs one field, as in `upsert(id)`".into(), via.span);
+            self.bad_value(
+                "reducer `upsert` needs one field, as in `upsert(id)`".into(),
+                via.span,
+            );
             return Channel::Last;
         };
         let record = match ty {
@@ -119,7 +140,10 @@ impl Resolver<'_> {
         };
         if !via.args.is_empty() {
             let name = &via.name.node;
-            self.bad_value(format!("reducer `{name}` takes nothing in parentheses"), via.span);
+            self.bad_value(
+                format!("reducer `{name}` takes nothing in parentheses"),
+                via.span,
+            );
         }
         self.own_fits(id, via, ty);
         Channel::Own { reducer: id }

@@ -13,8 +13,8 @@ use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
 use super::Resolver;
-use super::naming::Style;
 use super::names::{Entry, Thing};
+use super::naming::Style;
 
 /// How many of each kind have an id.
 #[derive(Default)]
@@ -188,7 +188,9 @@ impl Resolver<'_> {
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span);
         let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
         let help = match entry {
-            Some(_) => Some("it imports that name itself: import it from where it is declared".into()),
+            Some(_) => {
+                Some("it imports that name itself: import it from where it is declared".into())
+            }
             None => super::names::did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
         };
         self.diags.push(diagnostic.maybe_help(help));
@@ -203,7 +205,11 @@ impl Resolver<'_> {
         thing: Thing,
         shared: &mut BTreeMap<String, Span>,
     ) -> Thing {
-        let Some(alias) = name.alias.as_ref().filter(|alias| alias.node != name.name.node) else {
+        let Some(alias) = name
+            .alias
+            .as_ref()
+            .filter(|alias| alias.node != name.name.node)
+        else {
             return thing;
         };
         match thing {
@@ -234,8 +240,10 @@ impl Resolver<'_> {
             return;
         }
         let message = format!("`{}` is a built-in type", name.node);
-        let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span)
-            .help(format!("built in are {}", name::list(super::types::BUILT_IN.iter().copied())));
+        let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span).help(format!(
+            "built in are {}",
+            name::list(super::types::BUILT_IN.iter().copied())
+        ));
         self.diags.push(diagnostic);
     }
 

@@ -91,7 +91,9 @@ impl Resolver<'_> {
                 self.visit(file, other);
             }
             ExprKind::List(elements) => {
-                elements.iter_mut().for_each(|e| self.visit(file, &mut e.value));
+                elements
+                    .iter_mut()
+                    .for_each(|e| self.visit(file, &mut e.value));
             }
             ExprKind::Map(entries) => {
                 for entry in entries {
@@ -101,7 +103,9 @@ impl Resolver<'_> {
             }
             ExprKind::Record { name, fields } => {
                 let known = self.type_name(file, name, true);
-                fields.iter_mut().for_each(|f| self.visit(file, &mut f.value));
+                fields
+                    .iter_mut()
+                    .for_each(|f| self.visit(file, &mut f.value));
                 if !known {
                     expr.kind = ExprKind::Error;
                 }

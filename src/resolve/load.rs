@@ -70,7 +70,11 @@ pub(super) fn load(
     let mut known: BTreeMap<String, Option<FileId>> = BTreeMap::new();
     let text = loader.read(entry).unwrap_or_else(|error| {
         let message = format!("`{entry}` can't be read: {error}");
-        diags.push(Diagnostic::new(&codes::FILE_NOT_FOUND, message, Span::default()));
+        diags.push(Diagnostic::new(
+            &codes::FILE_NOT_FOUND,
+            message,
+            Span::default(),
+        ));
         String::new()
     });
     known.insert(entry.to_owned(), Some(FileId(0)));
@@ -160,21 +164,20 @@ fn declared_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn read(
-    path: &str,
-    from: &Name,
-    loader: &dyn Loader,
-) -> Result<(String, bool), Box<Diagnostic>> {
+fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), Box<Diagnostic>> {
     if path.starts_with("std/") {
         return match stdlib::source(path) {
             Some(text) => Ok((text.to_owned(), true)),
             None => Err(Box::new(unknown_module(path, from.span))),
         };
     }
-    loader.read(path).map(|text| (text, false)).map_err(|error| {
-        let message = format!("`{path}` can't be read: {error}");
-        Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span))
-    })
+    loader
+        .read(path)
+        .map(|text| (text, false))
+        .map_err(|error| {
+            let message = format!("`{path}` can't be read: {error}");
+            Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span))
+        })
 }
 
 fn unknown_module(path: &str, span: Span) -> Diagnostic {
@@ -193,7 +196,11 @@ fn module_path(base: &str, standard: bool, from: &Name) -> Result<String, Box<Di
     }
     if from.starts_with('@') {
         let message = "imports from packs (`@name/..`) are not supported";
-        return Err(Box::new(Diagnostic::new(&codes::UNSUPPORTED, message, from.span)));
+        return Err(Box::new(Diagnostic::new(
+            &codes::UNSUPPORTED,
+            message,
+            from.span,
+        )));
     }
     let relative = from.starts_with("./") || from.starts_with("../");
     if !relative || standard {
@@ -202,7 +209,9 @@ fn module_path(base: &str, standard: bool, from: &Name) -> Result<String, Box<Di
             true => format!("write `./{}` for a file beside this one", from.node),
             false => "a module is a file (`\"./types.graph\"`) or part of the standard library (`\"std/text\"`)".to_owned(),
         };
-        return Err(Box::new(Diagnostic::new(&codes::UNKNOWN_MODULE, message, from.span).help(help)));
+        return Err(Box::new(
+            Diagnostic::new(&codes::UNKNOWN_MODULE, message, from.span).help(help),
+        ));
     }
     within(base, &from.node).ok_or_else(|| Box::new(outside(&from.node, from.span)))
 }

@@ -12,6 +12,7 @@
 //! (top-level items) and `body/` (what stands in a graph).
 
 mod body;
+mod bound;
 mod channel;
 mod declare;
 mod expr;
@@ -47,11 +48,7 @@ use types::Alias;
 /// Resolves the flow whose first file is `entry`, a path relative to the project's folder.
 ///
 /// There is always a program, with gaps where something was reported.
-pub fn resolve(
-    entry: &str,
-    loader: &dyn Loader,
-    diags: &mut Diagnostics,
-) -> (Program, SourceMap) {
+pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Program, SourceMap) {
     let mut sources = SourceMap::new();
     let files = load::load(entry, loader, &mut sources, diags);
     let mut resolver = Resolver {

@@ -138,6 +138,7 @@ pub(super) type Names = BTreeMap<String, Entry>;
 impl Resolver<'_> {
     /// What `name` stands for in `file`; reported where it is nothing of the kind.
     pub fn find(&mut self, file: FileId, name: &Name, wanted: Wanted) -> Option<Thing> {
+        let lost = self.is_lost(file, &name.node);
         let entry = self.names.get_mut(file.0 as usize)?.get_mut(&name.node);
         let diagnostic = match entry {
             Some(entry) => {
@@ -153,7 +154,7 @@ impl Resolver<'_> {
                     }
                 }
             }
-            None if self.is_lost(file, &name.node) => return None,
+            None if lost => return None,
             None => self.unknown(file, name, wanted),
         };
         self.diags.push(diagnostic);
@@ -179,20 +180,29 @@ impl Resolver<'_> {
             return diagnostic.help(format!("did you mean `{near}`?"));
         }
         match self.declared_elsewhere(file, &name.node, wanted) {
-            Some((path, span)) => diagnostic
-                .label(span, "declared here")
-                .help(format!("import it: `import {{ {} }} from \"{path}\"`", name.node)),
+            Some((path, span)) => diagnostic.label(span, "declared here").help(format!(
+                "import it: `import {{ {} }} from \"{path}\"`",
+                name.node
+            )),
             None => diagnostic,
         }
     }
 
-    fn declared_elsewhere(&self, file: FileId, name: &str, wanted: Wanted) -> Option<(String, Span)> {
+    fn declared_elsewhere(
+        &self,
+        file: FileId,
+        name: &str,
+        wanted: Wanted,
+    ) -> Option<(String, Span)> {
         let here = self.files.get(file.0 as usize)?;
-        self.files.iter().zip(&self.names).find_map(|(other, names)| {
-            let entry = names.get(name)?;
-            let fits = !entry.imported && wanted.takes(entry.thing) && !other.standard;
-            fits.then(|| (relative(&here.path, &other.path), entry.span))
-        })
+        self.files
+            .iter()
+            .zip(&self.names)
+            .find_map(|(other, names)| {
+                let entry = names.get(name)?;
+                let fits = !entry.imported && wanted.takes(entry.thing) && !other.standard;
+                fits.then(|| (relative(&here.path, &other.path), entry.span))
+            })
     }
 }
 

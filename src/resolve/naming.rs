@@ -17,8 +17,18 @@ pub(super) enum Style {
 
 /// Names with a meaning in expressions of a node, which a `let` or loop name would hide.
 const IN_SCOPE: [&str; 12] = [
-    "state", "input", "output", "reply", "transcript", "results", "result", "answer", "error",
-    "run", "params", "context",
+    "state",
+    "input",
+    "output",
+    "reply",
+    "transcript",
+    "results",
+    "result",
+    "answer",
+    "error",
+    "run",
+    "params",
+    "context",
 ];
 
 /// Words that a target can't be taken for a node's name.
@@ -36,14 +46,18 @@ impl Resolver<'_> {
         }
         let message = format!("`{}` is not written in {called}", name.node);
         let diagnostic = Diagnostic::new(&codes::NAMING, message, name.span);
-        self.diags.push(diagnostic.help(format!("write `{better}`")));
+        self.diags
+            .push(diagnostic.help(format!("write `{better}`")));
     }
 
     /// Checks the name of a node.
     pub fn check_node_name(&mut self, name: &Name) {
         self.check_style(name, Style::Snake);
         if TARGETS.contains(&name.node.as_str()) {
-            let message = format!("`{}` is a word of the language and can't name a node", name.node);
+            let message = format!(
+                "`{}` is a word of the language and can't name a node",
+                name.node
+            );
             self.diags
                 .push(Diagnostic::new(&codes::RESERVED_NAME, message, name.span));
         }

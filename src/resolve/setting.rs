@@ -22,7 +22,9 @@ impl Resolver<'_> {
     /// Milliseconds of a setting.
     pub fn setting_duration(&mut self, key: &Name, value: &SettingValue) -> Option<u64> {
         match value {
-            SettingValue::Duration(duration) => self.duration(&format!("`{}`", key.node), *duration),
+            SettingValue::Duration(duration) => {
+                self.duration(&format!("`{}`", key.node), *duration)
+            }
             other => self.wrong_kind(key, other, "a duration such as `30s`"),
         }
     }

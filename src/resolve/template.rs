@@ -5,9 +5,9 @@ use crate::ast::{Name, item::NamedArg};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
+use super::Resolver;
 use super::load::{outside, within};
 use super::names::Wanted;
-use super::Resolver;
 
 impl Resolver<'_> {
     /// The text of a template; `None` where it can't be had, which is reported.
@@ -23,7 +23,10 @@ impl Resolver<'_> {
     }
 
     fn prompt_file(&mut self, file: FileId, path: &Name) -> Option<TemplateText> {
-        let base = self.files.get(file.0 as usize).map(|file| file.path.as_str())?;
+        let base = self
+            .files
+            .get(file.0 as usize)
+            .map(|file| file.path.as_str())?;
         let Some(inside) = within(base, &path.node) else {
             self.diags.push(outside(&path.node, path.span));
             return None;
@@ -35,8 +38,11 @@ impl Resolver<'_> {
                     Ok(text) => Some(self.sources.add(&inside, &text)),
                     Err(error) => {
                         let message = format!("`{inside}` can't be read: {error}");
-                        self.diags
-                            .push(Diagnostic::new(&codes::FILE_NOT_FOUND, message, path.span));
+                        self.diags.push(Diagnostic::new(
+                            &codes::FILE_NOT_FOUND,
+                            message,
+                            path.span,
+                        ));
                         None
                     }
                 };

@@ -13,11 +13,17 @@ use super::program::Param;
 
 /// Names of the built-in types.
 pub(super) const BUILT_IN: &[&str] = &[
-    "string", "int", "float", "bool", "json", "timestamp", "duration", "message", "list", "map",
+    "string",
+    "int",
+    "float",
+    "bool",
+    "json",
+    "timestamp",
+    "duration",
+    "message",
+    "list",
+    "map",
 ];
-
-/// Attributes of fields that the language knows.
-const FIELD_ATTRIBUTES: [&str; 6] = ["min", "max", "len", "pattern", "desc", "alias"];
 
 /// `type Key = string | int`, resolved when first used.
 pub(super) struct Alias<'a> {
@@ -44,9 +50,7 @@ impl Resolver<'_> {
     /// The type; [`Type::Error`] and reported where a name in it is unknown.
     pub fn ty(&mut self, file: FileId, written: &TypeExpr) -> Type {
         match &written.kind {
-            TypeKind::Name(name) => {
-                self.named_type(file, &Name::new(name.clone(), written.span))
-            }
+            TypeKind::Name(name) => self.named_type(file, &Name::new(name.clone(), written.span)),
             TypeKind::Generic(name, of) => {
                 let of = self.ty(file, of);
                 self.generic(name, of)
@@ -67,7 +71,8 @@ impl Resolver<'_> {
             other => {
                 let message = format!("`{other}` takes no type in `<>`");
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
-                self.diags.push(diagnostic.help("`list<T>` and `map<T>` do"));
+                self.diags
+                    .push(diagnostic.help("`list<T>` and `map<T>` do"));
                 Type::Error
             }
         }
@@ -87,7 +92,8 @@ impl Resolver<'_> {
             bare @ ("list" | "map") => {
                 let message = format!("`{bare}` needs the type of its elements");
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
-                self.diags.push(diagnostic.help(format!("write `{bare}<string>`, for example")));
+                self.diags
+                    .push(diagnostic.help(format!("write `{bare}<string>`, for example")));
                 Type::Error
             }
             _ => match self.find(file, name, Wanted::Type) {
@@ -129,13 +135,21 @@ impl Resolver<'_> {
     }
 
     /// Fields of a record, event or `input` block, or parameters: names once each, types, defaults.
-    pub fn params(&mut self, file: FileId, fields: &[Field], what: &str) -> Vec<Param> {
+    ///
+    /// `outside` says whether their values may come from outside, so that bounds on them mean something.
+    pub fn params(
+        &mut self,
+        file: FileId,
+        fields: &[Field],
+        what: &str,
+        outside: bool,
+    ) -> Vec<Param> {
         let mut seen: Vec<&Name> = Vec::new();
         let mut params = Vec::new();
         for field in fields {
             self.check_style(&field.name, Style::Snake);
-            self.field_attributes(&field.attributes);
             let ty = self.spanned_type(file, &field.ty);
+            let bounds = self.bounds(&field.attributes, &ty.node, outside);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
             if let Some(first) = seen.iter().find(|known| known.node == field.name.node) {
                 self.twice(what, first, &field.name);
@@ -144,9 +158,10 @@ impl Resolver<'_> {
             seen.push(&field.name);
             params.push(Param {
                 name: field.name.clone(),
-                doc: field.doc.clone(),
+                doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
                 ty,
                 default,
+                constraints: bounds.constraints,
                 span: field.span,
             });
         }
@@ -160,13 +175,6 @@ impl Resolver<'_> {
             .here("given again")
             .label(first.span, "first given here");
         self.diags.push(diagnostic);
-    }
-
-    /// Refuses attributes of a field: those that are known, and those that are not.
-    pub fn field_attributes(&mut self, attributes: &[Attribute]) {
-        for attribute in attributes {
-            self.refuse_attribute(attribute, &FIELD_ATTRIBUTES, &[]);
-        }
     }
 
     /// Refuses an attribute that is none of `built`: as unsupported where it is one of `known`.
@@ -214,4 +222,3 @@ fn union(members: Vec<Type>) -> Type {
         false => joined,
     }
 }
-

@@ -75,9 +75,7 @@ impl Resolver<'_> {
     fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
         match ask {
             written::Ask::Fields(fields) => Some(Ask::Fields(self.named(inside.file, fields))),
-            written::Ask::Template(template) => {
-                self.template(inside.file, template).map(Ask::Text)
-            }
+            written::Ask::Template(template) => self.template(inside.file, template).map(Ask::Text),
         }
     }
 
@@ -93,7 +91,10 @@ impl Resolver<'_> {
         })?;
         let after_ms = self.duration("`timeout`", after);
         let Some(to) = to else {
-            let message = format!("the `timeout` of interrupt `{}` leads nowhere", node.name.node);
+            let message = format!(
+                "the `timeout` of interrupt `{}` leads nowhere",
+                node.name.node
+            );
             let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, after.span)
                 .help("say where the run goes when nobody has answered: `timeout 7d -> NODE`");
             self.diags.push(diagnostic);
@@ -171,8 +172,10 @@ impl Resolver<'_> {
         }
         let diagnostic = match found {
             Some(field) => {
-                let message =
-                    format!("field `{}` of `{}` is not `{word}`", name.node, graph.name.node);
+                let message = format!(
+                    "field `{}` of `{}` is not `{word}`",
+                    name.node, graph.name.node
+                );
                 let declared = graph.fields[field].name.span;
                 Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
                     .label(declared, "declared here")

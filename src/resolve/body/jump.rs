@@ -32,7 +32,11 @@ impl Resolver<'_> {
     pub(super) fn jump(&mut self, inside: &Inside, jump: &WrittenJump) -> Jump {
         let to = self.targets(inside, &jump.target);
         let set = self.set(inside, &jump.set);
-        let emits: Vec<Emit> = jump.emits.iter().map(|e| self.emit(inside.file, e)).collect();
+        let emits: Vec<Emit> = jump
+            .emits
+            .iter()
+            .map(|e| self.emit(inside.file, e))
+            .collect();
         self.no_emit_on_start(&emits, "a jump");
         Jump {
             to,
@@ -133,7 +137,9 @@ impl Resolver<'_> {
         let mut items: Vec<SetItem> = Vec::new();
         for item in set {
             let value = self.expr(inside.file, &item.value);
-            let first = items.iter().find(|known| known.name.node == item.field.node);
+            let first = items
+                .iter()
+                .find(|known| known.name.node == item.field.node);
             if let Some(first) = first.map(|first| first.name.clone()) {
                 self.twice("field", &first, &item.field);
                 continue;
@@ -183,7 +189,11 @@ impl Resolver<'_> {
 
     /// `on start` means the start of a node's work: nothing else has one.
     pub fn no_emit_on_start(&mut self, emits: &[Emit], of: &str) {
-        let spans: Vec<Span> = emits.iter().filter(|e| e.on_start).map(|e| e.span).collect();
+        let spans: Vec<Span> = emits
+            .iter()
+            .filter(|e| e.on_start)
+            .map(|e| e.span)
+            .collect();
         for span in spans {
             self.bad_value(format!("{of} has no start to emit on"), span);
         }

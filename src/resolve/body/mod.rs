@@ -70,6 +70,7 @@ impl Resolver<'_> {
             doc: field.doc.clone(),
             ty: field.ty.node.clone(),
             default: None,
+            constraints: Default::default(),
         });
         let out = out.collect();
         let result = self.synthetic(&format!("result of {}", written.name.node), out);
@@ -107,7 +108,10 @@ impl Resolver<'_> {
             graph: id,
             nodes: BTreeMap::new(),
             fields: BTreeMap::new(),
-            has_model: written.members.iter().any(|m| matches!(m, Member::Model(..))),
+            has_model: written
+                .members
+                .iter()
+                .any(|m| matches!(m, Member::Model(..))),
         };
         for (field, declared) in self.program.graphs[id].fields.entries() {
             inside.fields.insert(declared.name.node.clone(), field);

@@ -61,7 +61,11 @@ impl Resolver<'_> {
         let tools = own.or_else(|| self.program.graphs[inside.graph].tools.clone());
         if tools.is_none() {
             let message = format!("`tools` node `{}` has no `tools`", node.name.node);
-            self.missing(node, message, "list them here or in the graph: `tools [..]`");
+            self.missing(
+                node,
+                message,
+                "list them here or in the graph: `tools [..]`",
+            );
         }
         Work::Tools {
             messages: written.map(|expr| self.expr(inside.file, expr)),
@@ -97,7 +101,10 @@ impl Resolver<'_> {
         let written = messages(properties);
         if system.is_none() && prompt.is_none() && written.is_none() {
             let kind = node.kind.keyword();
-            let message = format!("`{kind}` node `{}` says nothing to its model", node.name.node);
+            let message = format!(
+                "`{kind}` node `{}` says nothing to its model",
+                node.name.node
+            );
             self.missing(node, message, "give it `messages`, `prompt` or `system`");
         }
         let tools = self.node_tools(inside, properties);
@@ -134,7 +141,9 @@ impl Resolver<'_> {
             let help = "write `model NAME` here, or in the graph for all its nodes";
             self.missing(node, message, help);
         }
-        self.program.graphs[inside.graph].model.map(|model| model.node)
+        self.program.graphs[inside.graph]
+            .model
+            .map(|model| model.node)
     }
 
     fn node_tools(&mut self, inside: &Inside, properties: &Properties) -> Option<ToolList> {

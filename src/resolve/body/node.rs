@@ -19,7 +19,10 @@ impl Resolver<'_> {
         let input = self.node_input(inside, &properties);
         let input_record = (!input.is_empty()).then(|| {
             let fields = self.record_fields(&input);
-            self.synthetic(&format!("input of {}.{}", inside.name, node.name.node), fields)
+            self.synthetic(
+                &format!("input of {}.{}", inside.name, node.name.node),
+                fields,
+            )
         });
         let skips = self.skips(inside, &properties);
         let lets = self.lets(inside, &properties);
@@ -44,7 +47,10 @@ impl Resolver<'_> {
             input_record,
             skips,
             lets,
-            requires: requires.into_iter().map(|r| self.require(file, r)).collect(),
+            requires: requires
+                .into_iter()
+                .map(|r| self.require(file, r))
+                .collect(),
             set: set.map(|set| self.set(inside, set)).unwrap_or_default(),
             emits: emits.into_iter().map(|e| self.emit(file, e)).collect(),
             edges: self.head_edge(inside, node),
@@ -55,7 +61,9 @@ impl Resolver<'_> {
             timeout_ms: self.node_timeout(inside, &work, &properties),
             on_error: self.on_error(inside, &properties),
             max_visits: self.max_visits(inside, &properties),
-            defer: properties.whole(|kind| matches!(kind, PropertyKind::Defer)).is_some(),
+            defer: properties
+                .whole(|kind| matches!(kind, PropertyKind::Defer))
+                .is_some(),
             tags: tags(&properties),
             work,
             span: node.span,
@@ -67,7 +75,9 @@ impl Resolver<'_> {
             PropertyKind::Input(fields) => Some(fields),
             _ => None,
         });
-        fields.map(|fields| self.params(inside.file, fields, "field")).unwrap_or_default()
+        fields
+            .map(|fields| self.params(inside.file, fields, "field", false))
+            .unwrap_or_default()
     }
 
     fn skips(&mut self, inside: &Inside, properties: &Properties) -> Vec<Skip> {
@@ -80,7 +90,9 @@ impl Resolver<'_> {
             .map(|(condition, to)| Skip {
                 when: self.expr(inside.file, condition),
                 to: to.as_ref().map(|jump| self.jump(inside, jump)),
-                span: to.as_ref().map_or(condition.span, |jump| condition.span.to(jump.span)),
+                span: to
+                    .as_ref()
+                    .map_or(condition.span, |jump| condition.span.to(jump.span)),
             })
             .collect()
     }
@@ -260,7 +272,11 @@ fn tags(properties: &Properties) -> Vec<String> {
         PropertyKind::Tags(names) => Some(names),
         _ => None,
     });
-    names.into_iter().flatten().map(|name| name.node.clone()).collect()
+    names
+        .into_iter()
+        .flatten()
+        .map(|name| name.node.clone())
+        .collect()
 }
 
 /// Whether a node calls a model or a tool itself: those take a graph's `retry` and `timeout`. A

@@ -9,9 +9,24 @@ use super::super::Resolver;
 const CALLING: &[&str] = &["llm", "agent"];
 const EFFECTS: &[&str] = &["llm", "agent", "tools", "call"];
 /// Every kind but `branch`, which is folded into the nodes before it.
-const RUNNING: &[&str] = &["llm", "agent", "tools", "call", "update", "interrupt", "subgraph"];
+const RUNNING: &[&str] = &[
+    "llm",
+    "agent",
+    "tools",
+    "call",
+    "update",
+    "interrupt",
+    "subgraph",
+];
 const ALL: &[&str] = &[
-    "llm", "agent", "tools", "call", "update", "branch", "interrupt", "subgraph",
+    "llm",
+    "agent",
+    "tools",
+    "call",
+    "update",
+    "branch",
+    "interrupt",
+    "subgraph",
 ];
 
 /// Kinds that have the property of that keyword.
@@ -72,7 +87,8 @@ impl Resolver<'_> {
         let mut kept: Vec<&Property> = Vec::new();
         for property in &node.properties {
             if matches!(property.kind, PropertyKind::Cache { .. }) {
-                self.diags.push(super::super::unsupported("`cache`", property.span));
+                self.diags
+                    .push(super::super::unsupported("`cache`", property.span));
                 continue;
             }
             let word = self.sources.text(property.keyword).to_owned();
@@ -109,7 +125,8 @@ impl Resolver<'_> {
             ("agent", "parallel") => "write `parallel_tools`".to_owned(),
             ("tools", "parallel_tools") => "write `parallel`".to_owned(),
             ("subgraph", "retry") => {
-                "what failed is tried again where it failed: give `retry` to the nodes of the graph".to_owned()
+                "what failed is tried again where it failed: give `retry` to the nodes of the graph"
+                    .to_owned()
             }
             _ => format!("it is a property of {has}"),
         };

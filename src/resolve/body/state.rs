@@ -19,7 +19,9 @@ impl Resolver<'_> {
             };
             for field in block {
                 self.check_style(&field.name, Style::Snake);
-                let first = fields.iter().find(|known| known.name.node == field.name.node);
+                let first = fields
+                    .iter()
+                    .find(|known| known.name.node == field.name.node);
                 match first.map(|first| first.name.clone()) {
                     Some(first) => self.twice("field", &first, &field.name),
                     None => {
@@ -33,23 +35,26 @@ impl Resolver<'_> {
     }
 
     fn state_field(&mut self, file: FileId, field: &StateField) -> Field {
-        self.field_attributes(&field.attributes);
         let refused = [
             field.ephemeral.map(|span| ("`ephemeral`", span)),
             field.untracked.map(|span| ("`untracked`", span)),
-            field.based_on.as_ref().map(|based| ("`based_on`", based.span)),
+            field
+                .based_on
+                .as_ref()
+                .map(|based| ("`based_on`", based.span)),
         ];
         for (what, span) in refused.into_iter().flatten() {
             self.diags.push(unsupported(what, span));
         }
         let ty = self.spanned_type(file, &field.ty);
+        let bounds = self.bounds(&field.attributes, &ty.node, false);
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
         };
         Field {
             name: field.name.clone(),
-            doc: field.doc.clone(),
+            doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
             ty,
             mode: match (field.input, field.output) {
                 (true, true) => FieldMode::InOut,

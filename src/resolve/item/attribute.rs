@@ -87,7 +87,10 @@ impl Resolver<'_> {
             // A bad duration is an error of syntax.
             Some(None) => None,
             Some(Some(_)) => {
-                self.bad_value("`@timeout` is 0, expected a duration such as `10s`".into(), attribute.span);
+                self.bad_value(
+                    "`@timeout` is 0, expected a duration such as `10s`".into(),
+                    attribute.span,
+                );
                 None
             }
             None => {

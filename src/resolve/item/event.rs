@@ -9,7 +9,7 @@ use super::super::program::Event;
 impl Resolver<'_> {
     /// An event and its payload.
     pub fn event(&mut self, file: FileId, decl: &EventDecl) {
-        let fields = self.params(file, &decl.fields, "field");
+        let fields = self.params(file, &decl.fields, "field", false);
         self.program.events.push(Event {
             name: decl.name.clone(),
             doc: decl.doc.clone(),

@@ -30,9 +30,12 @@ impl Resolver<'_> {
                     Item::Reducer(decl) => self.reducer(file.id, decl),
                     Item::Model(decl) => self.model(file.id, decl),
                     Item::Tool(decl) => self.tool(file.id, decl),
-                    Item::Prompt(decl) => self.diags.push(super::unsupported("`prompt`", decl.name.span)),
+                    Item::Prompt(decl) => self
+                        .diags
+                        .push(super::unsupported("`prompt`", decl.name.span)),
                     Item::Instance(decl) => {
-                        self.diags.push(super::unsupported("an instance of a graph", decl.span));
+                        self.diags
+                            .push(super::unsupported("an instance of a graph", decl.span));
                     }
                     _ => {}
                 }

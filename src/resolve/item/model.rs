@@ -14,8 +14,15 @@ use super::super::setting::integer;
 
 /// Settings of a model.
 const KEYS: [&str; 9] = [
-    "temperature", "top_p", "max_tokens", "thinking_budget", "reasoning_effort", "seed", "timeout",
-    "retry", "fallback",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "thinking_budget",
+    "reasoning_effort",
+    "seed",
+    "timeout",
+    "retry",
+    "fallback",
 ];
 
 impl Resolver<'_> {
@@ -136,7 +143,11 @@ impl Resolver<'_> {
                 }
                 if seen.contains(&id) {
                     let message = format!("model `{}` falls back to itself", model.name.node);
-                    found.push(Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, first.span));
+                    found.push(Diagnostic::new(
+                        &codes::CIRCULAR_FALLBACK,
+                        message,
+                        first.span,
+                    ));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use crate::ast::Name;
 use crate::ast::item::{EnumDecl, Item, TypeBody, TypeDecl};
 use crate::base::FileId;
+use crate::expr::infer::constant;
 use crate::expr::ty::{EnumMember, RecordField};
 
 use super::super::Resolver;
@@ -12,16 +13,25 @@ use super::super::program::{self, Param, RecordDecl};
 
 impl Resolver<'_> {
     /// Fills in every record and enum, then the copies that imports made.
+    ///
+    /// Enums come first, and defaults of fields last, since a default may be a member of an enum or a
+    /// literal of a record with defaults of its own.
     pub fn records(&mut self) {
         for file in self.files {
             for item in &file.ast.items {
-                match item {
-                    Item::Type(decl) => self.type_item(file.id, decl),
-                    Item::Enum(decl) => self.enum_item(file.id, decl),
-                    _ => {}
+                if let Item::Enum(decl) = item {
+                    self.enum_item(file.id, decl);
                 }
             }
         }
+        for file in self.files {
+            for item in &file.ast.items {
+                if let Item::Type(decl) = item {
+                    self.type_item(file.id, decl);
+                }
+            }
+        }
+        self.record_defaults();
         (0..self.aliases.len()).for_each(|index| {
             self.alias(index);
         });
@@ -42,7 +52,7 @@ impl Resolver<'_> {
         let Some(Thing::Record(id)) = self.own(file, &decl.name) else {
             return;
         };
-        let fields = self.params(file, fields, "field");
+        let fields = self.params(file, fields, "field", true);
         self.program.types.records[id].fields = self.record_fields(&fields);
         self.program.records.push(RecordDecl {
             id,
@@ -52,6 +62,31 @@ impl Resolver<'_> {
         });
     }
 
+    /// Defaults as JSON, until no default waits for another's record.
+    fn record_defaults(&mut self) {
+        let decls = std::mem::take(&mut self.program.records);
+        for _ in 0..=decls.len() {
+            let mut changed = false;
+            for decl in &decls {
+                for (i, param) in decl.fields.iter().enumerate() {
+                    let Some(default) = &param.default else {
+                        continue;
+                    };
+                    let value = constant(default, &self.program.types);
+                    let field = self.program.types.records[decl.id].fields.get_mut(i);
+                    if let Some(field) = field.filter(|field| field.default != value) {
+                        field.default = value;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.program.records = decls;
+    }
+
     fn enum_item(&mut self, file: FileId, decl: &EnumDecl) {
         let Some(Thing::Enum(id)) = self.own(file, &decl.name) else {
             return;
@@ -59,7 +94,7 @@ impl Resolver<'_> {
         let mut members: Vec<Name> = Vec::new();
         for member in &decl.members {
             self.check_style(&member.name, Style::Snake);
-            self.field_attributes(&member.attributes);
+            let doc = self.member_doc(&member.doc, &member.attributes);
             if let Some(first) = members.iter().find(|known| known.node == member.name.node) {
                 self.twice("member", first, &member.name);
                 continue;
@@ -67,7 +102,7 @@ impl Resolver<'_> {
             members.push(member.name.clone());
             self.program.types.enums[id].members.push(EnumMember {
                 name: member.name.node.clone(),
-                doc: member.doc.clone(),
+                doc,
             });
         }
         if members.is_empty() {
@@ -96,7 +131,11 @@ impl Resolver<'_> {
                 name: param.name.node.clone(),
                 doc: param.doc.clone(),
                 ty: param.ty.node.clone(),
-                default: None,
+                default: param
+                    .default
+                    .as_ref()
+                    .and_then(|e| constant(e, &self.program.types)),
+                constraints: param.constraints.clone(),
             })
             .collect()
     }

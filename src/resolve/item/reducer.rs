@@ -15,10 +15,13 @@ impl Resolver<'_> {
     pub fn reducer(&mut self, file: FileId, decl: &ReducerDecl) {
         if channel::BUILT_IN.contains(&decl.name.node.as_str()) {
             let message = format!("`{}` is a built-in reducer", decl.name.node);
-            self.diags
-                .push(Diagnostic::new(&codes::RESERVED_NAME, message, decl.name.span));
+            self.diags.push(Diagnostic::new(
+                &codes::RESERVED_NAME,
+                message,
+                decl.name.span,
+            ));
         }
-        let mut params = self.params(file, &decl.params, "parameter");
+        let mut params = self.params(file, &decl.params, "parameter", false);
         let mut returns = self.spanned_type(file, &decl.returns);
         let body = self.expr(file, &decl.body);
         if let Some(param) = params.iter().find(|param| param.default.is_some()) {
@@ -78,6 +81,7 @@ fn unknown_param(reducer: &Name, name: &str) -> Param {
         doc: String::new(),
         ty: Spanned::new(Type::Error, reducer.span),
         default: None,
+        constraints: Default::default(),
         span: reducer.span,
     }
 }

@@ -87,7 +87,9 @@ impl Resolver<'_> {
         match key.node.as_str() {
             "attempts" => retry.attempts = self.setting_count(key, value).unwrap_or(retry.attempts),
             "initial" => {
-                retry.initial_ms = self.setting_duration(key, value).unwrap_or(retry.initial_ms);
+                retry.initial_ms = self
+                    .setting_duration(key, value)
+                    .unwrap_or(retry.initial_ms);
             }
             "factor" => {
                 let factor = self.setting_number(key, value, 1.0, f64::INFINITY);

@@ -14,7 +14,7 @@ use super::super::target::{Arm, Jump, Route, Target, TargetKind};
 impl Resolver<'_> {
     /// A tool with its attributes and body.
     pub fn tool(&mut self, file: FileId, decl: &ToolDecl) {
-        let params = self.params(file, &decl.params, "parameter");
+        let params = self.params(file, &decl.params, "parameter", true);
         let mut tool = Tool {
             name: decl.name.clone(),
             doc: decl.doc.clone(),
@@ -36,9 +36,13 @@ impl Resolver<'_> {
 
     fn tool_body(&mut self, file: FileId, body: &item::ToolBody) -> ToolBody {
         ToolBody {
-            reads: self.params(file, &body.reads, "field"),
+            reads: self.params(file, &body.reads, "field", false),
             lets: body.lets.iter().map(|l| self.bound(file, l)).collect(),
-            requires: body.requires.iter().map(|r| self.require(file, r)).collect(),
+            requires: body
+                .requires
+                .iter()
+                .map(|r| self.require(file, r))
+                .collect(),
             set: self.tool_set(file, &body.set),
             emits: body.emits.iter().map(|e| self.emit(file, e)).collect(),
             goto: body.goto.as_ref().map(|jumps| self.tool_route(file, jumps)),
@@ -48,7 +52,11 @@ impl Resolver<'_> {
 
     /// Parameters, `reads` and `let` names share one scope.
     fn tool_names(&mut self, tool: &Tool, body: &ToolBody) {
-        let names = tool.params.iter().chain(&body.reads).map(|param| &param.name);
+        let names = tool
+            .params
+            .iter()
+            .chain(&body.reads)
+            .map(|param| &param.name);
         let mut seen: Vec<&Name> = Vec::new();
         for name in names.chain(body.lets.iter().map(|bound| &bound.name)) {
             match seen.iter().find(|known| known.node == name.node) {
@@ -62,7 +70,10 @@ impl Resolver<'_> {
     fn tool_set(&mut self, file: FileId, set: &[SetItem]) -> Vec<SetItem> {
         let mut items: Vec<SetItem> = Vec::new();
         for item in set {
-            if let Some(first) = items.iter().find(|known| known.field.node == item.field.node) {
+            if let Some(first) = items
+                .iter()
+                .find(|known| known.field.node == item.field.node)
+            {
                 let first = first.field.clone();
                 self.twice("field", &first, &item.field);
                 continue;
