@@ -6,6 +6,7 @@ pub mod diag;
 pub mod expr;
 pub mod ir;
 pub mod parse;
+pub mod resolve;
 pub mod run;
 pub mod store;
 pub mod value;

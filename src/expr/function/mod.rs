@@ -13,7 +13,7 @@ mod map;
 mod message;
 mod optional;
 pub(super) mod order;
-pub(super) mod pattern;
+pub(crate) mod pattern;
 mod size;
 mod string;
 mod text;
