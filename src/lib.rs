@@ -5,5 +5,6 @@ pub mod base;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod resolve;
 pub mod run;
 pub mod value;
