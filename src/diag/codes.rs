@@ -62,4 +62,19 @@ pub fn find(slug: &str) -> Option<&'static Code> {
 
 codes! {
     Error SYNTAX_ERROR "syntax-error";
+    Error TYPE_MISMATCH "type-mismatch";
+    Error UNKNOWN_NAME "unknown-name";
+    Error UNKNOWN_FIELD "unknown-field";
+    Error UNKNOWN_MEMBER "unknown-member";
+    Error UNKNOWN_FUNCTION "unknown-function";
+    Error MISSING_FIELD "missing-field";
+    Error DUPLICATE_FIELD "duplicate-field";
+    Error WRONG_ARGUMENTS "wrong-arguments";
+    Error NULL_NOT_HANDLED "null-not-handled";
+    Error NEVER_EQUAL "never-equal";
+    Error IMPURE_CALL "impure-call";
+    Error BAD_REGEX "bad-regex";
+    Error BAD_TEMPLATE "bad-template";
+    Error UNKNOWN_FILTER "unknown-filter";
+    Warning PLACEHOLDER_IN_TEXT "placeholder-in-text";
 }

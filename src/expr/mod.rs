@@ -8,6 +8,7 @@
 //! Nothing here knows of graphs or nodes: a scope is a list of names with types.
 
 pub mod function;
+pub mod infer;
 pub mod scope;
 pub mod ty;
 
