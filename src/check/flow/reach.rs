@@ -55,7 +55,7 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
     }
 }
 
-/// Reports nodes without a way on and circles without a way out. Errors don't count as a way out.
+/// Reports circles without a way out. Errors don't count as a way out.
 pub fn trapped(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
     let free = leading_out(flow);
     let among = |spot: Spot| {
@@ -69,33 +69,16 @@ pub fn trapped(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
             continue;
         };
         let cycle = group.first().and_then(|spot| shortest(flow, *spot, |way, _| usual(way)));
-        diags.push(match cycle {
-            None => no_way_on(&first.name, first.span),
-            Some(cycle) => cycle.labels(
-                flow,
-                Diagnostic::new(
-                    &codes::ENDLESS_CYCLE,
-                    format!(
-                        "no way out of the cycle of {}",
-                        list(members.iter().map(|stop| stop.name.as_str()))
-                    ),
-                    first.span,
-                )
-                .help("give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`"),
-            ),
-        });
+        let Some(cycle) = cycle else { continue };
+        let message = format!(
+            "no way out of the cycle of {}",
+            list(members.iter().map(|stop| stop.name.as_str()))
+        );
+        let found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span).help(
+            "give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`",
+        );
+        diags.push(cycle.labels(flow, found));
     }
-}
-
-fn no_way_on(name: &str, span: crate::base::Span) -> Diagnostic {
-    Diagnostic::new(
-        &codes::NO_WAY_ON,
-        format!("node `{name}` leads nowhere"),
-        span,
-    )
-    .help(format!(
-        "write `{name} -> end`, or where else it goes; a node goes on by an edge, a `goto` or a join"
-    ))
 }
 
 fn usual(way: &Way) -> bool {
@@ -109,7 +92,12 @@ fn leading_out(flow: &Flow) -> Vec<bool> {
     let mut free = vec![false; count];
     let mut open = Vec::new();
     for (from, spot) in flow.spots().enumerate() {
-        for goal in flow.ways(spot).iter().filter(|way| usual(way)).flat_map(|way| &way.goals) {
+        let ways = || flow.ways(spot).iter().filter(|way| usual(way));
+        if ways().next().is_none() {
+            // That it leads nowhere is reported by itself.
+            open.push(from);
+        }
+        for goal in ways().flat_map(|way| &way.goals) {
             match flow.number(goal.to) {
                 Some(to) => into.get_mut(to).into_iter().for_each(|list| list.push(from)),
                 None => open.push(from),

@@ -9,7 +9,7 @@ use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{Checker, Narrowing, reads};
 use crate::expr::ty::RUN;
-use crate::expr::{Scope, Type};
+use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
@@ -30,8 +30,21 @@ pub struct Cx<'a> {
     pub facts: Facts,
     /// Fields of the state that some expression has read.
     pub read: BTreeSet<FieldId>,
+    /// Fields that the called graph may give back, in a subgraph node.
+    pub given_back: Vec<FieldId>,
+    /// Computed targets met so far.
+    pub computed: Vec<Computed>,
     /// What was found.
     pub diags: Diagnostics,
+}
+
+/// A computed target and the names that it may give.
+#[derive(Debug, Clone)]
+pub struct Computed {
+    /// The expression.
+    pub span: Span,
+    /// Names; `None` where its type does not say, which is reported.
+    pub names: Option<Vec<String>>,
 }
 
 impl<'a> Cx<'a> {
@@ -49,6 +62,8 @@ impl<'a> Cx<'a> {
             scope,
             facts,
             read: BTreeSet::new(),
+            given_back: Vec::new(),
+            computed: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -64,6 +79,8 @@ impl<'a> Cx<'a> {
             },
             facts: Facts::default(),
             read: BTreeSet::new(),
+            given_back: Vec::new(),
+            computed: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -114,10 +131,16 @@ impl<'a> Cx<'a> {
 
     /// Checks a template.
     pub fn template(&mut self, text: &TemplateText) {
-        let fields = crate::expr::template::check(text, &self.scope, &self.program.types, &mut self.diags);
-        for field in fields.fields {
+        for field in template::reads(text, &self.scope).fields {
             self.note_field(FieldId(field), text.span);
         }
+        template::check_knowing(
+            text,
+            &self.scope,
+            &self.program.types,
+            self.facts.known.clone(),
+            &mut self.diags,
+        );
     }
 
     /// Reports a finding.
@@ -145,16 +168,15 @@ impl<'a> Cx<'a> {
         self.read.insert(id);
         let name = &field.name.node;
         let help = format!("write it before, or give it a first value: `= ..` behind its type, or the type `{}?`", self.program.types.show(&field.ty.node));
-        if !self.facts.maybe.contains(&id) {
-            self.facts.maybe.insert(id);
+        if self.facts.unset.remove(&id) {
+            self.facts.unsure.remove(&id);
             let message = format!("`state.{name}` has no value yet");
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );
-        } else if !self.facts.always.contains(&id) {
-            self.facts.always.insert(id);
+        } else if self.facts.unsure.remove(&id) {
             let message = format!("`state.{name}` may have no value yet");
             self.report(
                 Diagnostic::new(&codes::MAYBE_UNSET, message, span)

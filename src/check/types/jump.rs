@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
-use crate::expr::Type;
+use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Route, Target, TargetKind};
 
 use super::args::Callee;
-use super::cx::Cx;
+use super::cx::{Computed, Cx};
 use super::facts::Facts;
 use super::route;
 
@@ -59,8 +59,12 @@ impl Cx<'_> {
                 self.infer(message, Some(&Type::String));
             }
             TargetKind::Computed(name) => {
-                // Which names it may give is the question of the rule on `ends`.
-                self.infer(name, None);
+                let ty = self.infer(name, None);
+                let names = self.computed_names(&ty, name.span);
+                self.computed.push(Computed {
+                    span: target.span,
+                    names,
+                });
             }
             TargetKind::Each {
                 var,
@@ -101,6 +105,22 @@ impl Cx<'_> {
         }
     }
 
+    /// The names that a computed target of this type may give.
+    fn computed_names(&mut self, ty: &Type, span: Span) -> Option<Vec<String>> {
+        let names = texts(ty, &self.program.types);
+        if names.is_none() && !matches!(ty, Type::Error) {
+            let message = format!(
+                "a computed target must be of an enum or of a union of texts, found {}",
+                self.show(ty)
+            );
+            self.report(
+                Diagnostic::new(&codes::COMPUTED_TARGET, message, span)
+                    .help("declare an enum whose members are the nodes it may go to"),
+            );
+        }
+        names
+    }
+
     fn not_a_list(&mut self, found: &Type, span: Span) -> Type {
         let message = format!("`each` takes a list, found {}", self.show(found));
         let help = match found {
@@ -110,5 +130,21 @@ impl Cx<'_> {
         };
         self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).maybe_help(help));
         Type::Error
+    }
+}
+
+/// All values of a type that has a fixed set of texts; `None` for other types.
+pub fn texts(ty: &Type, types: &TypeTable) -> Option<Vec<String>> {
+    match ty {
+        Type::Literal(text) => Some(vec![text.to_string()]),
+        Type::Enum(id) => {
+            let members = &types.enums.get(*id)?.members;
+            Some(members.iter().map(|m| m.name.clone()).collect())
+        }
+        Type::Union(members) => {
+            let all: Option<Vec<Vec<String>>> = members.iter().map(|m| texts(m, types)).collect();
+            Some(all?.into_iter().flatten().collect())
+        }
+        _ => None,
     }
 }

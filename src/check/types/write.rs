@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::ir::{Channel, FieldMode};
-use crate::resolve::program::{Emit, Field, SetItem};
+use crate::resolve::program::{Emit, Field, Program, SetItem};
 
 use super::args::Callee;
 use super::cx::Cx;
@@ -41,16 +41,9 @@ impl Cx<'_> {
         }
     }
 
-    /// The type that a write to a field takes.
-    fn takes(&self, field: &Field, replace: bool) -> Type {
-        match &field.channel {
-            Channel::Own { reducer } if !replace => self
-                .program
-                .reducers
-                .get(*reducer)
-                .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
-            _ => field.ty.node.clone(),
-        }
+    /// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
+    pub(super) fn takes(&self, field: &Field, replace: bool) -> Type {
+        takes(self.program, field, replace)
     }
 
     fn read_only(&mut self, item: &SetItem, field: &Field) {
@@ -87,5 +80,16 @@ impl Cx<'_> {
             }
             self.facts.known = before.known;
         }
+    }
+}
+
+/// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
+pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
+    match &field.channel {
+        Channel::Own { reducer } if !replace => program
+            .reducers
+            .get(*reducer)
+            .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
+        _ => field.ty.node.clone(),
     }
 }
