@@ -6,6 +6,7 @@ pub mod check;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod parse;
 pub mod resolve;
 pub mod run;
 pub mod value;

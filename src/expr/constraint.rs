@@ -85,7 +85,7 @@ impl Constraints {
             broken.push(format!("expected {least} to {most} {unit}, found {len}"));
         }
         if let (Some(pattern), Some(text)) = (&self.pattern, json.as_str())
-            && let Ok(regex) = regex::Regex::new(pattern)
+            && let Ok(regex) = super::function::pattern::regex(pattern)
             && !regex.is_match(text)
         {
             broken.push(format!("expected text that matches `{pattern}`"));

@@ -9,6 +9,7 @@
 
 pub mod accept;
 pub mod constraint;
+pub mod eval;
 pub mod function;
 pub mod infer;
 pub mod schema;

@@ -19,6 +19,9 @@ pub struct Graph {
     pub doc: Doc,
     /// The file it stands in.
     pub file: FileId,
+    /// Whether a part of it did not parse: rules about what is missing in it (an edge, a write)
+    /// would report what is only lost, and pass over it.
+    pub broken: bool,
     /// Names of a caller's nodes that it may go to.
     pub leaves: Vec<Name>,
     /// `tools [..]`: the most that its nodes may use.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::ast::expr::Expr;
 use crate::ast::{Doc, Name, item};
 use crate::base::{FileId, IdVec, Span, Spanned};
+use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
@@ -78,6 +79,8 @@ pub struct Param {
     pub ty: Spanned<Type>,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
+    /// What its attributes ask of values from outside.
+    pub constraints: Constraints,
     /// The whole declaration.
     pub span: Span,
 }

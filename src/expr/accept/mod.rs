@@ -13,6 +13,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::base::name::{closest, list};
 use crate::value::{Key, Map, Value};
 
+use super::function::{convert, time};
 use super::ty::{RecordField, RecordId, Type, TypeTable};
 
 pub use lenient::lenient_json;
@@ -111,11 +112,11 @@ impl Reader<'_> {
                 Value::Float(number.as_f64().unwrap_or(f64::NAN))
             }
             (Type::String, Json::String(text)) => Value::text(text.as_str()),
-            (Type::Timestamp, Json::String(text)) => match text.parse() {
+            (Type::Timestamp, Json::String(text)) => match time::parse_timestamp(text) {
                 Ok(timestamp) => Value::Timestamp(timestamp),
                 Err(_) => self.wrong("a timestamp such as 2026-01-31T12:00:00Z", json),
             },
-            (Type::Duration, Json::String(text)) => match duration(text) {
+            (Type::Duration, Json::String(text)) => match convert::parse_duration(text) {
                 Some(duration) => Value::Duration(duration),
                 None => self.wrong("a duration such as 1.5s, 10m or 2h", json),
             },
@@ -270,10 +271,6 @@ fn whole(number: &serde_json::Number) -> Option<i64> {
         let exact = float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
         exact.then_some(float as i64)
     })
-}
-
-fn duration(text: &str) -> Option<jiff::SignedDuration> {
-    text.parse().ok()
 }
 
 /// A step of a path: `.name` where the key is a plain name.

@@ -25,11 +25,11 @@ impl Checker<'_> {
             && let Some(qualified) = self.qualified(target, name)
         {
             let name = Name::new(qualified, target.span.to(name.span));
-            return self.function(expr, &name, args, hint);
+            return self.function(expr, &name, args);
         }
         match target {
             Some(target) => self.method(expr, target, name, args, hint),
-            None => self.function(expr, name, args, hint),
+            None => self.function(expr, name, args),
         }
     }
 
@@ -41,17 +41,12 @@ impl Checker<'_> {
             return None;
         }
         let qualified = format!("{prefix}.{}", name.node);
-        let exists =
-            function::find(&qualified, false).is_some() || macros::is_qualified(&qualified);
-        exists.then_some(qualified)
+        function::find(&qualified, false).map(|_| qualified)
     }
 
-    fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr], hint: Option<&Type>) -> Type {
+    fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
         if let Some(special) = effect::find(name) {
             return special(self, expr, name, args);
-        }
-        if let Some(ty) = self.qualified_macro(name, args, hint) {
-            return ty;
         }
         let Some(found) = function::find(name, false) else {
             self.each(args);
@@ -90,9 +85,8 @@ impl Checker<'_> {
         };
         if name.node == "with"
             && let [changes] = args
-            && let Some(ty) = self.with(target, changes)
         {
-            return ty;
+            return self.with(target, changes);
         }
         self.constant_pattern(name, args.first());
         self.apply(
@@ -177,16 +171,8 @@ impl Checker<'_> {
         let ExprKind::Literal(Literal::String(text)) = &pattern.kind else {
             return;
         };
-        if let Err(error) = regex::Regex::new(text) {
-            let message = format!("bad pattern: {}", reason(&error));
+        if let Err(message) = function::pattern::regex(text) {
             self.error(&codes::BAD_REGEX, message, pattern.span);
         }
     }
-}
-
-/// The last line of the crate's message says what is wrong; the others draw the pattern.
-pub(crate) fn reason(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let last = text.lines().last().unwrap_or(&text).trim();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }

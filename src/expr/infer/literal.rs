@@ -123,7 +123,7 @@ impl Checker<'_> {
         }
         self.fields(id, &given);
         if known {
-            self.missing_fields(expr.span, id, &given);
+            self.missing_entries(expr.span, id, &given);
         }
         Type::Record(id)
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::ast::expr::{Expr, ExprKind};
 
 use super::super::scope::{Scope, Slot};
-use super::path::dotted;
 use super::{effect, macros};
 
 /// What an expression reads of its scope.
@@ -106,15 +105,10 @@ impl Walk<'_> {
         if target.is_none() && effect::is_effect(function) {
             self.found.effects = true;
         }
-        let qualified = target
-            .and_then(dotted)
-            .map(|prefix| format!("{prefix}.{function}"))
-            .filter(|name| macros::is_qualified(name));
-        if let (None, Some(target)) = (&qualified, target) {
+        if let Some(target) = target {
             self.expr(target);
         }
-        let name = qualified.as_deref().unwrap_or(function);
-        let bound = target.and_then(|_| macros::bound(name, args));
+        let bound = target.and_then(|_| macros::bound(function, args));
         let Some((vars, outside)) = bound else {
             args.iter().for_each(|arg| self.expr(arg));
             return;

@@ -1,12 +1,12 @@
 //! Record literals: `Doc { id: "x" }`, and `r.with({..})`, which changes fields of one.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, RecordField};
+use crate::ast::expr::{Expr, RecordField as Written};
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 
-use super::super::ty::{RecordId, Type};
+use super::super::ty::{RecordField, RecordId, Type};
 use super::checker::Checker;
 
 /// A field as written in a literal.
@@ -19,7 +19,7 @@ pub(super) struct Given<'e> {
 }
 
 impl Checker<'_> {
-    pub(super) fn record(&mut self, expr: &Expr, name: &Name, fields: &[RecordField]) -> Type {
+    pub(super) fn record(&mut self, expr: &Expr, name: &Name, fields: &[Written]) -> Type {
         let Some(id) = self.record_named(name) else {
             for field in fields {
                 self.expr(&field.value, None);
@@ -43,7 +43,7 @@ impl Checker<'_> {
 
     fn record_named(&self, name: &str) -> Option<RecordId> {
         let mut entries = self.types.records.entries();
-        entries.rfind(|(_, r)| r.name == name).map(|(id, _)| id)
+        entries.find(|(_, r)| r.name == name).map(|(id, _)| id)
     }
 
     fn unknown_type(&mut self, name: &Name) -> Type {
@@ -109,7 +109,25 @@ impl Checker<'_> {
     }
 
     /// Reports fields that a value must have and the literal doesn't give.
-    pub(super) fn missing_fields(&mut self, span: Span, id: RecordId, given: &[Given]) {
+    fn missing_fields(&mut self, span: Span, id: RecordId, given: &[Given]) {
+        self.missing(span, id, given, RecordField::required, None);
+    }
+
+    /// The same for a map that stands for a record: nothing fills in what it leaves out.
+    pub(super) fn missing_entries(&mut self, span: Span, id: RecordId, given: &[Given]) {
+        let name = self.types.records.get(id).map_or("", |r| &r.name);
+        let help = format!("`{name} {{ .. }}` fills in defaults and null, a map does not");
+        self.missing(span, id, given, |_| true, Some(help));
+    }
+
+    fn missing(
+        &mut self,
+        span: Span,
+        id: RecordId,
+        given: &[Given],
+        wanted: fn(&RecordField) -> bool,
+        help: Option<String>,
+    ) {
         let Some(record) = self.types.records.get(id) else {
             return;
         };
@@ -120,7 +138,7 @@ impl Checker<'_> {
         let missing: Vec<&str> = record
             .fields
             .iter()
-            .filter(|f| f.required() && !is_given(&f.name))
+            .filter(|f| wanted(f) && !is_given(&f.name))
             .map(|f| f.name.as_str())
             .collect();
         if !missing.is_empty() {
@@ -130,7 +148,7 @@ impl Checker<'_> {
                 "fields"
             };
             let message = format!("`{}` lacks the {word} {}", record.name, list(missing));
-            self.error(&codes::MISSING_FIELD, message, span);
+            self.report(Diagnostic::new(&codes::MISSING_FIELD, message, span).maybe_help(help));
         }
     }
 }

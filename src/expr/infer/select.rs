@@ -67,7 +67,7 @@ impl Checker<'_> {
     /// The enum of that name.
     pub(super) fn enum_named(&self, name: &str) -> Option<EnumId> {
         let mut entries = self.types.enums.entries();
-        entries.rfind(|(_, e)| e.name == name).map(|(id, _)| id)
+        entries.find(|(_, e)| e.name == name).map(|(id, _)| id)
     }
 
     fn member(&mut self, id: EnumId, member: &Name) -> Type {

@@ -119,6 +119,10 @@ impl Pattern {
                 let wanted = types.records.entries().find(|(_, r)| r.name == *name);
                 fit(wanted.is_some_and(|(id, _)| assignable(found, &Type::Record(id), types)))
             }
+            // Conversions take whatever has a value of its own; which texts they refuse shows at run time.
+            (Pattern::Exact(Type::Json), _) => {
+                fit(!matches!(found, Type::Null | Type::Optional(_)))
+            }
             (Pattern::Exact(wanted), _) => fit(assignable(found, wanted, types)),
             _ => Fit::No,
         }
@@ -182,8 +186,9 @@ fn fit(yes: bool) -> Fit {
 
 /// The parameter of a type constructor: null in it is no null of the argument itself.
 fn part(of: &Pattern, inner: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
-    match of.bind(inner, bound, types) {
-        Fit::Yes => Fit::Yes,
+    match (of, of.bind(inner, bound, types)) {
+        (_, Fit::Yes) => Fit::Yes,
+        (Pattern::Exact(Type::Json), _) => fit(assignable(inner, &Type::Json, types)),
         _ => Fit::No,
     }
 }

@@ -7,8 +7,8 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::value::Value;
 
+use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::method;
@@ -66,16 +66,11 @@ impl Template {
         })
     }
 
-    /// The text for these values: `slot` gives the value of a name, `field` that of a field of `state`, by its
-    /// index; `None` where there is none yet, which is an error only where the template uses it.
-    pub fn render(
-        &self,
-        slot: &dyn Fn(Slot) -> Option<Value>,
-        field: &dyn Fn(u32) -> Option<Value>,
-    ) -> Result<String, TemplateError> {
+    /// The text for the values of `env`. One that isn't there yet is an error only where the template uses it.
+    pub fn render(&self, env: &dyn Env) -> Result<String, TemplateError> {
         let mut context: BTreeMap<String, Shown> = BTreeMap::new();
         for (name, at) in &self.names {
-            if let Some(value) = slot(*at) {
+            if let Some(value) = env.slot(*at) {
                 context.insert(name.clone(), shown(&value));
             }
         }
@@ -83,7 +78,7 @@ impl Template {
             let values = self
                 .fields
                 .iter()
-                .filter_map(|(name, index)| Some((name.clone(), shown(&field(*index)?))));
+                .filter_map(|(name, index)| Some((name.clone(), shown(&env.field(*index)?))));
             let state: BTreeMap<String, Shown> = values.collect();
             context.entry("state".into()).or_insert(Shown::from(state));
         }

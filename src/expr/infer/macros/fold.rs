@@ -1,4 +1,4 @@
-//! `xs.fold(acc, x, init, next)` and `cel.bind(x, value, result)`.
+//! `xs.fold(acc, x, init, next)`.
 
 use super::super::super::ty::Type;
 use super::super::checker::Checker;
@@ -33,16 +33,4 @@ fn accumulated(first: &Type, round: &Type, checker: &Checker) -> Type {
         Type::Union(_) => first.clone(),
         joined => joined,
     }
-}
-
-pub(super) fn bind(checker: &mut Checker, used: &Use) -> Type {
-    let (Some(value), Some(result), Some(name)) =
-        (used.args.first(), used.args.get(1), used.vars.first())
-    else {
-        return Type::Error;
-    };
-    let ty = checker.expr(value, None);
-    checker.binding([(name.clone(), ty)], |checker| {
-        checker.expr(result, used.hint)
-    })
 }

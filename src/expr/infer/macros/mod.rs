@@ -17,8 +17,8 @@ use super::checker::Checker;
 /// A use of a macro.
 pub(super) struct Use<'e> {
     pub expr: &'e Expr,
-    /// Left of the dot; `None` for `cel.bind`.
-    pub target: Option<&'e Expr>,
+    /// Left of the dot.
+    pub target: &'e Expr,
     pub name: &'e Name,
     /// The names it binds.
     pub vars: Vec<String>,
@@ -97,6 +97,12 @@ static MACROS: &[Macro] = &[
         comprehension::holds,
     ),
     form(
+        "exists_one",
+        [2, 0, 3],
+        "xs.exists_one(i, x, condition)",
+        comprehension::holds,
+    ),
+    form(
         "existsOne",
         [2, 0, 3],
         "xs.existsOne(i, x, condition)",
@@ -152,18 +158,6 @@ static MACROS: &[Macro] = &[
         table::transform_map,
     ),
     form(
-        "transformMapEntry",
-        [2, 0, 3],
-        "m.transformMapEntry(k, v, {key: value})",
-        table::transform_entry,
-    ),
-    form(
-        "transformMapEntry",
-        [2, 0, 4],
-        "m.transformMapEntry(k, v, condition, {key: value})",
-        table::transform_entry,
-    ),
-    form(
         "to_map",
         [1, 0, 3],
         "xs.to_map(x, key, value)",
@@ -183,22 +177,11 @@ static MACROS: &[Macro] = &[
         "o.optFlatMap(x, optional)",
         optional::opt_flat_map,
     ),
-    form(
-        "cel.bind",
-        [1, 1, 3],
-        "cel.bind(x, value, result)",
-        fold::bind,
-    ),
 ];
 
 /// Whether macros of that name exist.
 pub(super) fn is_macro(name: &str) -> bool {
     MACROS.iter().any(|m| m.name == name)
-}
-
-/// Whether the name is that of a macro with a dot in it.
-pub(super) fn is_qualified(name: &str) -> bool {
-    name.contains('.') && is_macro(name)
 }
 
 /// The names of all macros.
@@ -264,30 +247,7 @@ impl Checker<'_> {
         };
         let used = Use {
             expr,
-            target: Some(target),
-            name,
-            vars,
-            args: args.get(found.vars..).unwrap_or_default(),
-            hint,
-        };
-        Some((found.rule)(self, &used))
-    }
-
-    /// `cel.bind(..)`.
-    pub(super) fn qualified_macro(
-        &mut self,
-        name: &Name,
-        args: &[Expr],
-        hint: Option<&Type>,
-    ) -> Option<Type> {
-        if !is_qualified(name) {
-            return None;
-        }
-        let (found, vars) = form_of(name, args)?;
-        let expr = args.first()?;
-        let used = Use {
-            expr,
-            target: None,
+            target,
             name,
             vars,
             args: args.get(found.vars..).unwrap_or_default(),
@@ -298,11 +258,8 @@ impl Checker<'_> {
 
     /// What a loop over the target of a macro goes over.
     fn elements(&mut self, used: &Use) -> Looped {
-        let Some(target) = used.target else {
-            return Looped::of(Type::Error);
-        };
         let what = format!("`.{}(..)`", used.name.node);
-        let of = self.non_null(target, &what);
+        let of = self.non_null(used.target, &what);
         self.looped(used, of)
     }
 
@@ -335,7 +292,7 @@ impl Checker<'_> {
                     used.name.node,
                     self.show(&super::widen(other.clone()))
                 );
-                let span = used.target.map_or(used.expr.span, |t| t.span);
+                let span = used.target.span;
                 let help = match other {
                     Type::Optional(_) => Some("give the optional a default first: `.orValue([])`"),
                     _ => None,

@@ -28,10 +28,7 @@ pub(super) fn opt_flat_map(checker: &mut Checker, used: &Use) -> Type {
 
 /// What the optional to the left holds.
 fn held(checker: &mut Checker, used: &Use) -> Type {
-    let Some(target) = used.target else {
-        return Type::Error;
-    };
-    match checker.expr(target, None) {
+    match checker.expr(used.target, None) {
         Type::Optional(of) => (*of).clone(),
         Type::Error => Type::Error,
         Type::Json => Type::Json,
@@ -41,7 +38,7 @@ fn held(checker: &mut Checker, used: &Use) -> Type {
                 used.name.node,
                 checker.show(&other)
             );
-            checker.error(&codes::TYPE_MISMATCH, message, target.span)
+            checker.error(&codes::TYPE_MISMATCH, message, used.target.span)
         }
     }
 }

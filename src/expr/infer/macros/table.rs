@@ -37,34 +37,19 @@ pub(super) fn group_by(checker: &mut Checker, used: &Use) -> Type {
 
 /// `xs.transformList(i, x, condition, value)`
 pub(super) fn transform_list(checker: &mut Checker, used: &Use) -> Type {
-    Type::list(value(checker, used, None))
+    Type::list(value(checker, used))
 }
 
 /// `m.transformMap(k, v, condition, value)`
 pub(super) fn transform_map(checker: &mut Checker, used: &Use) -> Type {
-    Type::map(value(checker, used, None))
-}
-
-/// `m.transformMapEntry(k, v, condition, {key: value})`
-pub(super) fn transform_entry(checker: &mut Checker, used: &Use) -> Type {
-    match value(checker, used, None) {
-        found @ (Type::Map(_) | Type::Json | Type::Error) => found,
-        other => {
-            let message = format!(
-                "`transformMapEntry` needs a map of one entry, found {}",
-                checker.show(&other)
-            );
-            let span = used.args.last().map_or(used.expr.span, |arg| arg.span);
-            checker.error(&codes::TYPE_MISMATCH, message, span)
-        }
-    }
+    Type::map(value(checker, used))
 }
 
 /// The last argument, below the condition where there is one.
-fn value(checker: &mut Checker, used: &Use, expected: Option<&Type>) -> Type {
+fn value(checker: &mut Checker, used: &Use) -> Type {
     let names = checker.elements(used).names(used);
     if used.args.len() == 1 {
-        return checker.inside(used, &names, 0, expected);
+        return checker.inside(used, &names, 0, None);
     }
     checker.inside(used, &names, 0, Some(&Type::Bool));
     let facts = guard(checker, used, &names);
@@ -72,7 +57,7 @@ fn value(checker: &mut Checker, used: &Use, expected: Option<&Type>) -> Type {
         checker.under(facts.known, |checker| {
             used.args
                 .last()
-                .map_or(Type::Error, |arg| checker.infer(arg, expected))
+                .map_or(Type::Error, |arg| checker.expr(arg, None))
         })
     })
 }
