@@ -2,6 +2,7 @@
 
 pub mod ast;
 pub mod base;
+pub mod cli;
 pub mod diag;
 pub mod expr;
 pub mod value;
