@@ -63,7 +63,10 @@ pub fn report_panics() {
         let place = panic
             .location()
             .map_or(String::new(), |at| format!(" at {at}"));
-        let what = panic.payload_as_str().unwrap_or("no message");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let what = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        let what = what.unwrap_or("no message");
         let version = env!("CARGO_PKG_VERSION");
         let report = match env!("CARGO_PKG_REPOSITORY") {
             "" => "please report it to the project".to_owned(),
