@@ -5,4 +5,6 @@ pub mod base;
 pub mod cli;
 pub mod diag;
 pub mod expr;
+pub mod ir;
+pub mod run;
 pub mod value;

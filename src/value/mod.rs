@@ -4,14 +4,22 @@
 //! shares all but a path. So a state, a checkpoint of it and a stream of it hold one copy.
 //! Nothing here knows of types, graphs or I/O.
 
+mod compare;
 mod json;
+mod key;
 mod list;
 mod map;
+mod show;
+mod size;
 
 use std::sync::Arc;
 
+pub use json::show_duration;
+pub use key::Key;
 pub use list::List;
-pub use map::{Key, Map};
+pub use map::Map;
+use size::Size;
+pub use size::{MAX_DEPTH, MAX_WEIGHT};
 
 /// Text of a value: shared.
 pub type Str = Arc<str>;
@@ -19,7 +27,7 @@ pub type Str = Arc<str>;
 /// A value.
 ///
 /// Enum members are their names as `String`; records are `Map`s with text keys.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub enum Value {
     /// `null`
     #[default]
@@ -112,5 +120,17 @@ impl From<bool> for Value {
 impl From<i64> for Value {
     fn from(i: i64) -> Self {
         Value::Int(i)
+    }
+}
+
+impl From<Map> for Value {
+    fn from(map: Map) -> Self {
+        Value::Map(map)
+    }
+}
+
+impl From<List> for Value {
+    fn from(list: List) -> Self {
+        Value::List(list)
     }
 }

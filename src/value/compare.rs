@@ -1,0 +1,94 @@
+//! Equality and order as CEL has them: numbers of all kinds lie on one line.
+
+use std::cmp::Ordering;
+
+use super::{List, Map, Value};
+
+/// Values of different kinds are unequal, numbers apart: `1 == 1u` and `1 == 1.0` hold, NaN equals
+/// nothing.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::String(a), Value::String(b)) => a == b,
+            (Value::Bytes(a), Value::Bytes(b)) => a == b,
+            (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
+            (Value::Duration(a), Value::Duration(b)) => a == b,
+            (Value::List(a), Value::List(b)) => a == b,
+            (Value::Map(a), Value::Map(b)) => a == b,
+            (Value::Optional(a), Value::Optional(b)) => a == b,
+            (Value::Type(a), Value::Type(b)) => a == b,
+            (a, b) => {
+                a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal)
+            }
+        }
+    }
+}
+
+impl PartialEq for List {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+/// Keys are compared as keys: `{1: "a"} == {1u: "a"}`.
+impl PartialEq for Map {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Value {
+    /// Order as by CEL's `<`: of two numbers, texts, bytes, bools, timestamps or durations.
+    /// `None` for other pairs, and where a number is NaN.
+    pub fn compare(&self, other: &Value) -> Option<Ordering> {
+        match (self, other) {
+            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+            (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+            (Value::Bytes(a), Value::Bytes(b)) => Some(a.cmp(b)),
+            (Value::Timestamp(a), Value::Timestamp(b)) => Some(a.cmp(b)),
+            (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(b)),
+            (a, b) if a.is_number() && b.is_number() => compare_numbers(a, b),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an `int`, `uint` or `float`.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Value::Int(_) | Value::Uint(_) | Value::Float(_))
+    }
+}
+
+fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
+        (Value::Float(a), b) => compare_float(*a, integer(b)?),
+        (a, Value::Float(b)) => compare_float(*b, integer(a)?).map(Ordering::reverse),
+        (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+    }
+}
+
+fn integer(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(i) => Some(i128::from(*i)),
+        Value::Uint(u) => Some(i128::from(*u)),
+        _ => None,
+    }
+}
+
+/// Exact, also where the integer has no float of its own: the float's whole part is compared as
+/// an integer (infinities saturate beyond every int and uint), then its fraction decides.
+fn compare_float(float: f64, integer: i128) -> Option<Ordering> {
+    if float.is_nan() {
+        return None;
+    }
+    let whole = float.trunc();
+    let fraction = float - whole;
+    Some(match (whole as i128).cmp(&integer) {
+        Ordering::Equal if fraction > 0.0 => Ordering::Greater,
+        Ordering::Equal if fraction < 0.0 => Ordering::Less,
+        order => order,
+    })
+}

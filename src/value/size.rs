@@ -1,0 +1,88 @@
+//! How deep and how large a value is, kept up to date as it is built, so that asking costs nothing.
+//!
+//! A value shares its parts, so one that takes a few bytes of memory can be astronomically large
+//! when it is written out or compared (`[a, a]` of `[b, b]` of ...). Whoever builds values from
+//! what a flow says looks at [`Value::check_size`] before handing them on.
+
+use super::{Key, Value};
+
+/// Collections may lie in each other this deep. The JSON readers of this program stop at 128.
+pub const MAX_DEPTH: u16 = 100;
+
+/// Upper bound of a value's weight: about 256 MB as JSON.
+pub const MAX_WEIGHT: u32 = 1 << 24;
+
+/// Bytes of text that weigh as much as one element.
+const UNIT: usize = 16;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Size {
+    /// Levels of collections inside; an upper bound after an element went.
+    depth: u16,
+    /// Elements inside at any depth, every 16 bytes of text counted as one more; saturates.
+    weight: u32,
+}
+
+impl Size {
+    fn of(value: &Value) -> Size {
+        let inner = match value {
+            Value::List(list) => list.size(),
+            Value::Map(map) => map.size(),
+            Value::Optional(Some(inner)) => Size::of(inner),
+            Value::String(text) => return Size::text(text.len()),
+            Value::Bytes(bytes) => return Size::text(bytes.len()),
+            _ => return Size::text(0),
+        };
+        Size {
+            depth: inner.depth.saturating_add(1),
+            weight: inner.weight.saturating_add(1),
+        }
+    }
+
+    fn text(len: usize) -> Size {
+        Size {
+            depth: 0,
+            weight: u32::try_from(1 + len / UNIT).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Counts an element in.
+    pub(super) fn add(&mut self, value: &Value) {
+        let size = Size::of(value);
+        self.depth = self.depth.max(size.depth);
+        self.weight = self.weight.saturating_add(size.weight);
+    }
+
+    /// Counts an element out.
+    pub(super) fn take(&mut self, value: &Value) {
+        self.weight = self.weight.saturating_sub(Size::of(value).weight);
+    }
+
+    /// Counts a key out.
+    pub(super) fn take_key(&mut self, key: &Key) {
+        let len = key.as_str().map_or(0, str::len);
+        self.weight = self.weight.saturating_sub(Size::text(len).weight);
+    }
+
+    /// Counts a key in.
+    pub(super) fn add_key(&mut self, key: &Key) {
+        let len = key.as_str().map_or(0, str::len);
+        self.weight = self.weight.saturating_add(Size::text(len).weight);
+    }
+}
+
+impl Value {
+    /// Whether the value is within [`MAX_DEPTH`] and [`MAX_WEIGHT`]; the error says which it exceeds.
+    pub fn check_size(&self) -> Result<(), String> {
+        let size = Size::of(self);
+        if size.depth > MAX_DEPTH {
+            return Err(format!(
+                "the value is nested deeper than {MAX_DEPTH} levels"
+            ));
+        }
+        if size.weight > MAX_WEIGHT {
+            return Err("the value is too large".into());
+        }
+        Ok(())
+    }
+}
