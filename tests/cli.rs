@@ -232,3 +232,15 @@ fn a_closed_stdout_ends_quietly() {
         .unwrap();
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 }
+
+/// The settings and scenarios of a new project are YAML, and its workflow too.
+#[test]
+fn a_new_project_is_well_formed() {
+    for (path, content) in graphc::cli::init::FILES {
+        assert!(content.ends_with('\n') && !content.contains('\t'), "{path}");
+        if path.ends_with("yaml") || path.ends_with("yml") {
+            let parsed: Result<serde_yaml::Value, _> = serde_yaml::from_str(content);
+            assert!(parsed.is_ok_and(|value| value.is_mapping()), "{path}");
+        }
+    }
+}

@@ -11,7 +11,7 @@ use miette::{
 use crate::base::SourceMap;
 use crate::diag::{Diagnostic, Diagnostics, Level};
 
-use super::snippet::{Quoted, visible};
+use super::snippet::{Quoted, Shelf, visible};
 
 /// How a text for people may look; the caller knows its terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,11 @@ impl Style {
 /// Where to read more is said once for each code. No diagnostics give an empty text.
 pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> String {
     let handler = handler(style);
+    let mut shelf = Shelf::default();
     let mut explained = BTreeSet::new();
     let mut out = String::new();
     for diagnostic in diagnostics.iter() {
-        let report = Report::new(diagnostic, sources);
+        let report = Report::new(diagnostic, sources, &mut shelf);
         // Writing to a text can't fail; the handler's own errors are for offsets outside of the
         // text, which `Quoted::place` never gives.
         if handler.render_report(&mut out, &report).is_err() {
@@ -110,11 +111,11 @@ struct Report {
 }
 
 impl Report {
-    fn new(diagnostic: &Diagnostic, sources: &SourceMap) -> Self {
+    fn new(diagnostic: &Diagnostic, sources: &SourceMap, shelf: &mut Shelf) -> Self {
         let mut quoted = Quoted::default();
         let mut labels = Vec::with_capacity(diagnostic.labels.len());
         for (index, label) in diagnostic.labels.iter().enumerate() {
-            let Some(span) = quoted.place(label.span, sources) else {
+            let Some(span) = quoted.place(label.span, sources, shelf) else {
                 continue;
             };
             let text = Some(visible(&label.message)).filter(|text| !text.is_empty());
