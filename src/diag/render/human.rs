@@ -8,7 +8,7 @@ use miette::{
     ThemeStyles,
 };
 
-use crate::base::SourceMap;
+use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, Level};
 
 use super::snippet::{Quoted, Shelf, visible};
@@ -46,7 +46,7 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
         // Writing to a text can't fail; the handler's own errors are for offsets outside of the
         // text, which `Quoted::place` never gives.
         if handler.render_report(&mut out, &report).is_err() {
-            out.push_str(&format!("{}: {report}\n", report.header));
+            out.push_str(&format!("{}: {report}\n", header(diagnostic)));
         }
         if explained.insert(diagnostic.code.slug) {
             out.push_str(&format!(
@@ -59,6 +59,29 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
     if !diagnostics.is_empty() {
         out.push_str(&summary(diagnostics));
         out.push('\n');
+    }
+    out
+}
+
+/// A message about one place that is no finding of the compiler and has no page: what an
+/// expression failed with, say.
+pub fn fault(message: &str, span: Span, sources: &SourceMap, style: Style) -> String {
+    let mut quoted = Quoted::default();
+    let place = quoted.place(span, sources, &mut Shelf::default());
+    let report = Report {
+        header: None,
+        message: visible(message),
+        level: Level::Error,
+        help: None,
+        labels: place
+            .map(|place| LabeledSpan::new_primary_with_span(None, place))
+            .into_iter()
+            .collect(),
+        quoted,
+    };
+    let mut out = String::new();
+    if handler(style).render_report(&mut out, &report).is_err() {
+        out.push_str(&format!("error: {report}\n"));
     }
     out
 }
@@ -77,6 +100,10 @@ pub fn summary(diagnostics: &Diagnostics) -> String {
     });
     let parts: Vec<String> = counted.into_iter().flatten().collect();
     parts.join(", ")
+}
+
+fn header(diagnostic: &Diagnostic) -> String {
+    format!("{}[{}]", diagnostic.level.word(), diagnostic.code.slug)
 }
 
 fn handler(style: Style) -> GraphicalReportHandler {
@@ -101,8 +128,8 @@ fn handler(style: Style) -> GraphicalReportHandler {
 /// One diagnostic in the form that miette draws.
 #[derive(Debug)]
 struct Report {
-    /// `error[unknown-target]`
-    header: String,
+    /// `error[unknown-target]`; none for what has no code.
+    header: Option<String>,
     message: String,
     level: Level,
     help: Option<String>,
@@ -125,7 +152,7 @@ impl Report {
             });
         }
         Self {
-            header: format!("{}[{}]", diagnostic.level.word(), diagnostic.code.slug),
+            header: Some(header(diagnostic)),
             message: visible(&diagnostic.message),
             level: diagnostic.level,
             help: diagnostic.help.as_deref().map(visible),
@@ -145,7 +172,8 @@ impl std::error::Error for Report {}
 
 impl miette::Diagnostic for Report {
     fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        Some(Box::new(&self.header))
+        let header = self.header.as_ref()?;
+        Some(Box::new(header))
     }
 
     fn severity(&self) -> Option<Severity> {

@@ -15,6 +15,6 @@ pub mod sarif;
 pub mod snippet;
 
 pub use github::github;
-pub use human::{Style, human, summary};
+pub use human::{Style, fault, human, summary};
 pub use json::json;
 pub use sarif::sarif;
