@@ -1,6 +1,7 @@
 //! `graphc explain CODE`
 
 use crate::base::name::closest;
+use crate::diag::render::Style;
 use crate::diag::{codes, page};
 
 use super::{Context, Exit, Failure, output};
@@ -25,16 +26,16 @@ pub struct Args {
 /// Prints the page, or the list.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let text = match &args.code {
-        Some(code) => explained(code, context.terminal.color_stdout)?,
+        Some(code) => explained(code, context.terminal.style_stdout())?,
         None => page::list(),
     };
     output::print(&text)?;
     Ok(Exit::Done)
 }
 
-fn explained(slug: &str, color: bool) -> Result<String, Failure> {
+fn explained(slug: &str, style: Style) -> Result<String, Failure> {
     if let Some(code) = codes::find(slug) {
-        return Ok(page::explain(code, color));
+        return Ok(page::explain(code, style));
     }
     let help = match closest(slug, codes::ALL.iter().map(|code| code.slug)) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -71,7 +71,7 @@ pub struct Terminal {
     /// How text on stderr looks.
     pub style: Style,
     /// Whether text on stdout is coloured.
-    pub color_stdout: bool,
+    color_stdout: bool,
 }
 
 impl Terminal {
@@ -90,6 +90,14 @@ impl Terminal {
                 width: width(),
             },
             color_stdout: choice.applies(out),
+        }
+    }
+
+    /// How text for people on stdout looks.
+    pub fn style_stdout(&self) -> Style {
+        Style {
+            color: self.color_stdout,
+            ..self.style
         }
     }
 }

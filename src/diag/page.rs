@@ -22,6 +22,7 @@
 //! ````
 
 use super::codes::{ALL, Code};
+use super::render::Style;
 
 /// A page, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +73,9 @@ fn example(section: &str) -> Option<&str> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// The page of a code as text for a terminal: `color` sets headings apart.
-pub fn explain(code: &Code, color: bool) -> String {
-    let heading = |text: String| match color {
+/// The page of a code as text for a terminal.
+pub fn explain(code: &Code, style: Style) -> String {
+    let heading = |text: String| match style.color {
         true => format!("\u{1b}[1m{text}\u{1b}[0m"),
         false => text,
     };
@@ -82,14 +83,40 @@ pub fn explain(code: &Code, color: bool) -> String {
     let Some(page) = Page::parse(code.page) else {
         return format!("{title}\n\n{}", code.page);
     };
+    let paragraphs = page.why.split("\n\n");
+    let why: Vec<String> = paragraphs.map(|text| wrapped(text, style.width)).collect();
     format!(
         "{title}\n\n{}\n\n{}\n\n{}\n{}\n\n{}",
-        page.why,
+        why.join("\n\n"),
         heading("wrong".to_owned()),
         indented(page.wrong),
         heading("right".to_owned()),
         indented(page.right)
     )
+}
+
+/// A paragraph broken anew at blanks; a list stays as it is written.
+fn wrapped(paragraph: &str, width: usize) -> String {
+    if paragraph.starts_with("- ") {
+        return paragraph.to_owned();
+    }
+    let mut out = String::with_capacity(paragraph.len());
+    let mut column = 0;
+    for word in paragraph.split_whitespace() {
+        let length = word.chars().count();
+        let blank = match column {
+            0 => "",
+            _ if column + 1 + length > width => "\n",
+            _ => " ",
+        };
+        out.push_str(blank);
+        out.push_str(word);
+        column = match blank {
+            "\n" => length,
+            blank => column + blank.len() + length,
+        };
+    }
+    out
 }
 
 fn indented(example: &str) -> String {
