@@ -6,5 +6,6 @@ pub mod cli;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod parse;
 pub mod run;
 pub mod value;

@@ -131,7 +131,7 @@ fn answer(line: &str, folder: &Path) -> String {
 }
 
 fn replay(name: &str, case: &str) -> String {
-    let folder = Folder::new(name);
+    let folder = Folder::new(&format!("talk-{name}"));
     let mut out = String::new();
     for line in case.lines() {
         let below = match line.strip_prefix("$ ") {
@@ -187,7 +187,7 @@ fn completions_name_every_command() {
             .output()
             .unwrap();
         let script = String::from_utf8(output.stdout).unwrap();
-        for command in ["init", "explain", "completions"] {
+        for command in ["init", "eval", "explain", "completions"] {
             assert!(script.contains(command), "{shell}: {command}");
         }
         assert!(output.status.success() && output.stderr.is_empty());

@@ -13,6 +13,7 @@ pub mod check;
 pub mod completions;
 pub mod context;
 pub mod duration;
+pub mod eval;
 pub mod exit;
 pub mod explain;
 pub mod failure;
@@ -75,6 +76,8 @@ pub enum Command {
     Init(init::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
+    /// Evaluate an expression and print its value as JSON
+    Eval(eval::Args),
     /// Print the completion script of a shell
     Completions(completions::Args),
 }
@@ -127,6 +130,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Explain(args) => explain::run(args, context),
+        Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),
     }
 }

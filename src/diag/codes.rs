@@ -74,4 +74,8 @@ pub fn find(slug: &str) -> Option<&'static Code> {
 
 codes! {
     Error SYNTAX_ERROR "syntax-error";
+    Error UNCLOSED "unclosed";
+    Error BAD_LITERAL "bad-literal";
+    Error UNKNOWN_KEYWORD "unknown-keyword";
+    Error LIMIT_EXCEEDED "limit-exceeded";
 }

@@ -7,6 +7,7 @@
 //!
 //! Nothing here knows of graphs or nodes: a scope is a list of names with types.
 
+pub mod eval;
 pub mod function;
 pub mod scope;
 pub mod ty;

@@ -72,6 +72,12 @@ impl Size {
 }
 
 impl Value {
+    /// How much there is of it: 1 and that of its elements, every 16 bytes of text counted as one
+    /// more. An upper bound; asking costs nothing.
+    pub fn weight(&self) -> usize {
+        Size::of(self).weight as usize
+    }
+
     /// Whether the value is within [`MAX_DEPTH`] and [`MAX_WEIGHT`]; the error says which it exceeds.
     pub fn check_size(&self) -> Result<(), String> {
         let size = Size::of(self);
