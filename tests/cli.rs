@@ -11,6 +11,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use graphc::base::SourceMap;
+use graphc::diag::{Diagnostics, render};
+
 /// A folder of its own that goes when the test ends.
 struct Folder(PathBuf);
 
@@ -233,11 +236,18 @@ fn a_closed_stdout_ends_quietly() {
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 }
 
-/// The settings and scenarios of a new project are YAML, and its workflow too.
+/// The flow of a new project reads without a finding; its settings, scenarios and workflow are YAML.
 #[test]
 fn a_new_project_is_well_formed() {
     for (path, content) in graphc::cli::init::FILES {
         assert!(content.ends_with('\n') && !content.contains('\t'), "{path}");
+        if path.ends_with("graph") {
+            let mut sources = SourceMap::new();
+            let mut found = Diagnostics::new();
+            graphc::parse::parse(content, sources.add(path, content), &mut found);
+            let shown = render::human(&found, &sources, render::Style::PLAIN);
+            assert!(found.is_empty(), "{shown}");
+        }
         if path.ends_with("yaml") || path.ends_with("yml") {
             let parsed: Result<serde_yaml::Value, _> = serde_yaml::from_str(content);
             assert!(parsed.is_ok_and(|value| value.is_mapping()), "{path}");
