@@ -39,6 +39,18 @@ pub struct Code {
     pub page: &'static str,
 }
 
+impl Code {
+    /// Where the page stands in the diagnostics index: absolute where the package names its
+    /// repository, else relative to the project's folder.
+    pub fn url(&self) -> String {
+        let folder = match env!("CARGO_PKG_REPOSITORY") {
+            "" => String::new(),
+            repository => format!("{repository}/blob/main/"),
+        };
+        format!("{folder}docs/diagnostics.md#{}", self.slug)
+    }
+}
+
 macro_rules! codes {
     ($($level:ident $name:ident $slug:literal;)*) => {
         $(
