@@ -62,4 +62,6 @@ pub fn find(slug: &str) -> Option<&'static Code> {
 
 codes! {
     Error SYNTAX_ERROR "syntax-error";
+    Error INVALID_CONFIG "invalid-config";
+    Error INVALID_SCENARIO "invalid-scenario";
 }
