@@ -7,6 +7,7 @@
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
 //! (`graphc.yaml`), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 
+pub mod llm;
 pub mod secret;
 pub mod wire;
 pub mod yaml;

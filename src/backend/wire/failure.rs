@@ -57,6 +57,11 @@ impl Failure {
         Self::new(ErrorKind::Timeout, message)
     }
 
+    /// Whether our side ended the call: its time was up, or the run was cancelled.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
+    }
+
     /// The request or its reply did not get through. The address is shown without path and query,
     /// where keys may stand.
     pub fn transport(peer: Peer<'_>, error: reqwest::Error) -> Self {
@@ -89,7 +94,7 @@ impl Failure {
     ) -> Self {
         let text = String::from_utf8_lossy(body);
         let json = serde_json::from_str::<Json>(&text).unwrap_or(Json::Null);
-        let kind = of_code(&json).unwrap_or(of_status(status));
+        let kind = beyond_status(&json).unwrap_or(of_status(status));
         let message = message_of(&json)
             .map(str::to_owned)
             .unwrap_or_else(|| excerpt(&text));
@@ -135,27 +140,37 @@ fn of_status(status: StatusCode) -> ErrorKind {
     }
 }
 
-/// The kind that an error's own code or type means, where it says more than the status: a spent
-/// quota is 429 like a busy server, but asking again doesn't help.
-fn of_code(json: &Json) -> Option<ErrorKind> {
+/// `error.code`, `error.type` and `error.status`, where they are words.
+fn words(json: &Json) -> impl Iterator<Item = &str> {
     let error = json.get("error").unwrap_or(json);
-    let words = ["code", "type", "status"];
-    words
-        .iter()
-        .filter_map(|key| error.get(*key)?.as_str())
-        .find_map(|word| match word {
-            "insufficient_quota" | "invalid_request_error" => Some(ErrorKind::InvalidRequest),
-            "content_filter" | "content_policy_violation" => Some(ErrorKind::ContentFilter),
+    let keys = ["code", "type", "status"].iter();
+    keys.filter_map(move |key| error.get(*key)?.as_str())
+}
+
+/// The kind that a word means, where it says more than the status: a spent quota is 429 like a busy
+/// server, but asking again doesn't help.
+fn beyond_status(json: &Json) -> Option<ErrorKind> {
+    words(json).find_map(|word| match word {
+        "insufficient_quota" => Some(ErrorKind::InvalidRequest),
+        "content_filter" | "content_policy_violation" => Some(ErrorKind::ContentFilter),
+        _ => None,
+    })
+}
+
+/// The kind that a word means where there is no status.
+fn of_code(json: &Json) -> Option<ErrorKind> {
+    let plain = || {
+        words(json).find_map(|word| match word {
             "invalid_api_key" | "authentication_error" | "permission_error" => {
                 Some(ErrorKind::Auth)
             }
-            "rate_limit_exceeded" | "rate_limit_error" | "tokens" | "requests" => {
-                Some(ErrorKind::RateLimit)
-            }
-            "server_error" | "overloaded_error" | "api_error" => Some(ErrorKind::ServerError),
+            "rate_limit_exceeded" | "rate_limit_error" => Some(ErrorKind::RateLimit),
+            "invalid_request_error" => Some(ErrorKind::InvalidRequest),
             "timeout" => Some(ErrorKind::Timeout),
             _ => None,
         })
+    };
+    beyond_status(json).or_else(plain)
 }
 
 /// The message of an error body in any of the forms in use: `{"error": {"message": ..}}`,
