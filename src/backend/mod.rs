@@ -9,5 +9,7 @@
 
 pub mod llm;
 pub mod secret;
+pub mod subset;
+pub mod tool;
 pub mod wire;
 pub mod yaml;

@@ -32,7 +32,7 @@ impl fmt::Display for Secret {
 }
 
 /// What a backend knows and must not tell, also not in a message that comes from outside.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Secrets(Vec<Secret>);
 
 /// Shorter texts occur in messages by chance.

@@ -17,7 +17,7 @@ use crate::backend::secret::Secrets;
 
 pub use bounds::Bounds;
 pub use events::{Events, events};
-pub use failure::Failure;
+pub use failure::{Failure, excerpt};
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(20);
