@@ -1,6 +1,7 @@
 //! graphc.
 
 pub mod ast;
+pub mod backend;
 pub mod base;
 pub mod check;
 pub mod cli;

@@ -151,4 +151,6 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error INVALID_CONFIG "invalid-config";
+    Error INVALID_SCENARIO "invalid-scenario";
 }
