@@ -33,14 +33,26 @@ impl Env for World {
 
 /// `state { count: int, items: list<int> of 1000, docs: map of 100 records }`
 fn world() -> (Scope, World) {
-    let fields = [("count", Type::Int), ("items", Type::Json), ("docs", Type::Json)];
+    let fields = [
+        ("count", Type::Int),
+        ("items", Type::Json),
+        ("docs", Type::Json),
+    ];
     let scope = Scope {
-        state: Some(fields.map(|(name, ty)| (name.to_owned(), ty)).to_vec().into()),
+        state: Some(
+            fields
+                .map(|(name, ty)| (name.to_owned(), ty))
+                .to_vec()
+                .into(),
+        ),
         ..Scope::default()
     };
     let doc = |i: i64| {
         let fields = [("id", Value::from(format!("d{i}"))), ("n", Value::Int(i))];
-        (format!("d{i}").as_str().into(), Value::Map(fields.into_iter().collect()))
+        (
+            format!("d{i}").as_str().into(),
+            Value::Map(fields.into_iter().collect()),
+        )
     };
     let docs: Vec<(graphc::value::Key, Value)> = (0..100).map(doc).collect();
     let fields = vec![

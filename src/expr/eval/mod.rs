@@ -35,6 +35,7 @@ use crate::expr::ty::TypeTable;
 use crate::value::Value;
 
 pub use error::{CompileError, ErrorKind, EvalError};
+pub use macros::NAMES as MACROS;
 pub use typed::value_of;
 
 use compiler::Compiler;
