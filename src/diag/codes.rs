@@ -66,4 +66,19 @@ codes! {
     Error BAD_LITERAL "bad-literal";
     Error UNKNOWN_KEYWORD "unknown-keyword";
     Error LIMIT_EXCEEDED "limit-exceeded";
+    Error TYPE_MISMATCH "type-mismatch";
+    Error UNKNOWN_NAME "unknown-name";
+    Error UNKNOWN_FIELD "unknown-field";
+    Error UNKNOWN_MEMBER "unknown-member";
+    Error UNKNOWN_FUNCTION "unknown-function";
+    Error MISSING_FIELD "missing-field";
+    Error DUPLICATE_FIELD "duplicate-field";
+    Error WRONG_ARGUMENTS "wrong-arguments";
+    Error NULL_NOT_HANDLED "null-not-handled";
+    Error NEVER_EQUAL "never-equal";
+    Error IMPURE_CALL "impure-call";
+    Error BAD_REGEX "bad-regex";
+    Error BAD_TEMPLATE "bad-template";
+    Error UNKNOWN_FILTER "unknown-filter";
+    Warning PLACEHOLDER_IN_TEXT "placeholder-in-text";
 }

@@ -1,0 +1,247 @@
+//! A whole flow.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::base::IdVec;
+use crate::expr::ty::{RecordField, Type, TypeTable};
+use crate::typed_id;
+
+use super::error::Retry;
+use super::graph::Graph;
+use super::jump::{Emit, Route};
+use super::text::{Expr, Place};
+
+typed_id! {
+    /// A graph of a flow.
+    GraphId
+}
+typed_id! {
+    /// A tool of a flow.
+    ToolId
+}
+typed_id! {
+    /// A model of a flow.
+    ModelId
+}
+typed_id! {
+    /// A declared reducer of a flow.
+    ReducerId
+}
+typed_id! {
+    /// An event of a flow.
+    EventId
+}
+
+/// Version of this form. A runtime refuses any other.
+pub const FORMAT: u32 = 1;
+
+/// A compiled flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Source files, relative to the folder of the first, with `/`.
+    pub files: Vec<String>,
+    /// Records and enums, the built-in ones first.
+    pub types: TypeTable,
+    /// Standard-library functions that its expressions use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
+    /// Events.
+    pub events: IdVec<EventId, Event>,
+    /// Declared reducers.
+    pub reducers: IdVec<ReducerId, Reducer>,
+    /// Models.
+    pub models: IdVec<ModelId, Model>,
+    /// Tools.
+    pub tools: IdVec<ToolId, Tool>,
+    /// Graphs.
+    pub graphs: IdVec<GraphId, Graph>,
+    /// The graph that runs where none is named: the only one of the first file that no other calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<GraphId>,
+}
+
+impl Flow {
+    /// The bytes of `graphc build`: JSON, two spaces, a line end at the end.
+    ///
+    /// # Errors
+    /// None in practice: the data has no form that JSON lacks.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// The flow's version: a hash of all that decides how it runs. Places are left out, so that a
+    /// moved line or another format of the source is the same version.
+    pub fn version(&self) -> String {
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        drop_places(&mut json);
+        let digest = Sha256::digest(json.to_string().as_bytes());
+        digest
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
+    /// The graph of that name.
+    pub fn graph(&self, name: &str) -> Option<GraphId> {
+        self.graphs
+            .entries()
+            .find(|(_, graph)| graph.name == name)
+            .map(|(id, _)| id)
+    }
+}
+
+/// Every place is under a key `at` or `anchors`, and `files` only serves places.
+fn drop_places(json: &mut serde_json::Value) {
+    match json {
+        serde_json::Value::Object(entries) => {
+            entries.retain(|key, _| key != "at" && key != "anchors" && key != "files");
+            entries.values_mut().for_each(drop_places);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_places),
+        _ => {}
+    }
+}
+
+/// A custom event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Its name, dots included.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Payload.
+    pub fields: Vec<RecordField>,
+}
+
+/// A declared reducer. Its two parameters are in scope of `body` by their names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reducer {
+    /// Its name.
+    pub name: String,
+    /// Name and type of the value so far.
+    pub old: (String, Type),
+    /// Name and type of the value written.
+    pub new: (String, Type),
+    /// What it computes.
+    pub body: Expr,
+}
+
+/// A model by name. `graphc.yaml` says how its provider is reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Model {
+    /// Its name in the flow.
+    pub name: String,
+    /// Provider: what stands before the first `/` of the reference.
+    pub provider: String,
+    /// Model at the provider: what stands behind it.
+    pub model: String,
+    /// Sampling temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Most tokens of a reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Tokens for thinking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_budget: Option<u32>,
+    /// `low`, `medium`, `high`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
+    /// Seed for sampling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Longest time of one call, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What is tried again, where the node has no policy of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// Models tried in turn when this one has failed for good.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<ModelId>,
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolEffect {
+    /// It only reads.
+    #[default]
+    Read,
+    /// It writes what can be written again or mended.
+    Write,
+    /// It does what can't be undone.
+    Destructive,
+}
+
+/// A tool: a typed signature, with a body or bound in `graphc.yaml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Doc comment: what the model reads.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Parameters.
+    pub params: Vec<RecordField>,
+    /// Result; `None` where it gives nothing back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<Type>,
+    /// `@effect(..)`
+    #[serde(default)]
+    pub effect: ToolEffect,
+    /// `@idempotent(..)`: `Some(false)` asks a person before a call that may have happened is made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// `@timeout(10s)`, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Body that the runtime interprets; a tool without one is bound in `graphc.yaml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<ToolBody>,
+    /// Where it is declared.
+    pub at: Place,
+}
+
+/// What a tool with a body does, in this order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolBody {
+    /// Fields of the calling graph's state that it reads, with the types it takes them for.
+    pub reads: Vec<(String, Type)>,
+    /// `let` names in order.
+    pub lets: Vec<super::text::Named>,
+    /// What must hold.
+    pub requires: Vec<super::node::Require>,
+    /// Fields of the calling graph's state that it writes.
+    pub set: Vec<ToolSet>,
+    /// Events it sends.
+    pub emits: Vec<Emit>,
+    /// Its jump; targets are [`Target::Named`](super::Target::Named), `End` or `Fail`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goto: Option<Route>,
+    /// Its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<Expr>,
+}
+
+/// `field: expr` in a tool's `set`: the field is one of the calling graph's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolSet {
+    /// Name of the field.
+    pub field: String,
+    /// `:=`, past the reducer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replace: bool,
+    /// The value.
+    pub value: Expr,
+}

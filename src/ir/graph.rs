@@ -1,0 +1,277 @@
+//! A graph: its state and its nodes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::IdVec;
+use crate::expr::ty::{RecordField, Type};
+use crate::typed_id;
+
+use super::error::Retry;
+use super::flow::{ReducerId, ToolId};
+use super::jump::{Emit, Jump, Route, SetItem, Target};
+use super::node::{Require, Skip, Work};
+use super::text::{Named, Place};
+
+typed_id! {
+    /// A field of a graph's state.
+    FieldId
+}
+typed_id! {
+    /// A node of a graph, in the order declared.
+    NodeId
+}
+typed_id! {
+    /// A join of a graph.
+    JoinId
+}
+
+/// A graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Graph {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// State.
+    pub fields: IdVec<FieldId, Field>,
+    /// Names of a caller's nodes that it may go to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<String>,
+    /// The most that its nodes may use; `None` where it sets no bound of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolId>>,
+    /// The entry.
+    pub start: Route,
+    /// Nodes in the order declared.
+    pub nodes: IdVec<NodeId, Node>,
+    /// `[a, b] -> c`
+    #[serde(default, skip_serializing_if = "IdVec::is_empty")]
+    pub joins: IdVec<JoinId, Join>,
+    /// Most super-steps of a run that starts here; `None` for the run's own limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recursion_limit: Option<u32>,
+    /// Where it is declared.
+    pub at: Place,
+}
+
+impl Graph {
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<FieldId> {
+        self.fields
+            .entries()
+            .find(|(_, field)| field.name == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The node of that name.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes
+            .entries()
+            .find(|(_, node)| node.name == name)
+            .map(|(id, _)| id)
+    }
+}
+
+/// Who sees a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldMode {
+    /// Private to the graph.
+    Private,
+    /// Given by the caller, read-only here.
+    In,
+    /// Given back to the caller.
+    Out,
+    /// Both.
+    InOut,
+}
+
+impl FieldMode {
+    /// Whether a caller gives it.
+    pub fn is_in(self) -> bool {
+        matches!(self, FieldMode::In | FieldMode::InOut)
+    }
+
+    /// Whether a caller gets it.
+    pub fn is_out(self) -> bool {
+        matches!(self, FieldMode::Out | FieldMode::InOut)
+    }
+}
+
+/// A field of the state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Its type.
+    pub ty: Type,
+    /// Who sees it.
+    pub mode: FieldMode,
+    /// How writes are put together.
+    pub channel: Channel,
+    /// First value as JSON; without one a nullable field begins as null, a gathering list or map
+    /// empty, and any other has no value until it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<serde_json::Value>,
+    /// Where it is declared.
+    pub at: Place,
+}
+
+/// How the writes to a field are put together: its reducer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// The one write of the step; two are an error.
+    Last,
+    /// The last write of the step in the fixed order.
+    AnyLast,
+    /// Elements are added to the end of a list.
+    Append,
+    /// Sum of numbers.
+    Add,
+    /// Least value.
+    Min,
+    /// Greatest value.
+    Max,
+    /// Logical and.
+    And,
+    /// Logical or.
+    Or,
+    /// Elements that the list lacks are added.
+    Union,
+    /// Entries of a map, the newer ones win.
+    Merge,
+    /// As `merge`, in nested maps too.
+    DeepMerge,
+    /// Records of a list, by a key field; a known key is replaced in place.
+    Upsert {
+        /// The field that is the key.
+        key: String,
+    },
+    /// Messages by id: a known id is replaced, `remove(id)` takes one out.
+    AddMessages,
+    /// A list of names; counts as written when all have arrived.
+    Barrier {
+        /// The names that are waited for.
+        names: Vec<String>,
+    },
+    /// A declared reducer.
+    Own {
+        /// Which.
+        reducer: ReducerId,
+    },
+}
+
+impl Channel {
+    /// Whether several writes in one super-step are put together instead of refused.
+    pub fn gathers(&self) -> bool {
+        !matches!(self, Channel::Last)
+    }
+
+    /// Whether a list or map under it begins empty.
+    pub fn begins_empty(&self) -> bool {
+        matches!(
+            self,
+            Channel::Append
+                | Channel::Union
+                | Channel::Merge
+                | Channel::DeepMerge
+                | Channel::Upsert { .. }
+                | Channel::AddMessages
+                | Channel::Barrier { .. }
+                | Channel::Own { .. }
+        )
+    }
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// What it does.
+    pub work: Work,
+    /// Values that a send gives it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<RecordField>,
+    /// When it does nothing, in the order written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skips: Vec<Skip>,
+    /// `let` names in order, before the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lets: Vec<Named>,
+    /// What must hold before the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Require>,
+    /// Writes after the work; all see the state before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<SetItem>,
+    /// Events, at the start of the work or at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<Emit>,
+    /// Where it goes when nothing jumped: its static edges or its `goto`. `None` where it only
+    /// feeds joins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Route>,
+    /// Joins that it arrives at when nothing jumped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joins: Vec<JoinId>,
+    /// Every place that it may go to, by the name a computed target, a tool or a leaving subgraph uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<End>,
+    /// What is tried again, the graph's default included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// Longest time of one visit, in milliseconds, the graph's default included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Where an error leads, the graph's default included. Sees `error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<Route>,
+    /// How often it may be entered in one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_visits: Option<MaxVisits>,
+    /// Whether it waits until nothing else is left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defer: bool,
+    /// Words for streams and viewers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Where it is declared.
+    pub at: Place,
+}
+
+/// A name that a node's jumps may use and what it leads to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// The name: a member of a computed target's enum, a tool's target, a name that a subgraph leaves by.
+    pub name: String,
+    /// `Node`, `End` or `Parent`.
+    pub to: Target,
+}
+
+/// `max_visits N -> TARGET`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MaxVisits {
+    /// Entries within one run.
+    pub limit: u32,
+    /// Where the next entry goes instead.
+    pub to: Jump,
+}
+
+/// `[a, b] -> c`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Join {
+    /// Nodes that must arrive.
+    pub members: Vec<NodeId>,
+    /// Where it goes then.
+    pub to: Jump,
+}

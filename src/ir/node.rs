@@ -1,0 +1,184 @@
+//! What nodes do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::expr::ty::Type;
+
+use super::flow::{GraphId, ModelId, ToolId};
+use super::graph::FieldId;
+use super::jump::Jump;
+use super::text::{Expr, Named, Place, Template};
+
+/// A node's own work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// One model call. Gives `reply` and, with an output type, `output`.
+    Llm(ModelCall),
+    /// Model and tools in a loop. Gives `reply`, `output` and `transcript`.
+    Agent {
+        /// The model call of each turn.
+        call: ModelCall,
+        /// Most turns; the next one is an error of kind `fail`.
+        max_turns: u32,
+        /// Ends the loop where it holds after a turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Expr>,
+        /// Whether the tools of one turn run at the same time.
+        parallel: bool,
+    },
+    /// Runs the tool calls of the last assistant message. Gives `results`.
+    Tools {
+        /// A list of messages.
+        messages: Expr,
+        /// Tools that may be called.
+        tools: Vec<ToolId>,
+        /// Whether they run at the same time.
+        parallel: bool,
+    },
+    /// One tool call. Gives `result`.
+    Call {
+        /// Which tool.
+        tool: ToolId,
+        /// Its arguments.
+        args: Vec<Named>,
+    },
+    /// Nothing: `let`, `set`, `emit` and `require` are all there is.
+    Update,
+    /// Routing without a super-step: followed by whoever goes to it.
+    Branch,
+    /// Waits for a person. Gives `answer`.
+    Interrupt {
+        /// What is shown.
+        ask: Ask,
+        /// Type of the answer; any JSON where there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<Type>,
+        /// Gives up after so many milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<InterruptTimeout>,
+    },
+    /// Runs a graph. Gives `result`, a record of its `out` fields.
+    Subgraph {
+        /// Which graph.
+        graph: GraphId,
+        /// `in` fields with their values, in the child's order: written ones and those passed by name.
+        with: Vec<Pass>,
+        /// `out` fields and the caller's fields that take them.
+        into: Vec<Binding>,
+    },
+}
+
+impl Work {
+    /// The keyword of the node's kind.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Work::Llm(_) => "llm",
+            Work::Agent { .. } => "agent",
+            Work::Tools { .. } => "tools",
+            Work::Call { .. } => "call",
+            Work::Update => "update",
+            Work::Branch => "branch",
+            Work::Interrupt { .. } => "interrupt",
+            Work::Subgraph { .. } => "subgraph",
+        }
+    }
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelCall {
+    /// Which model.
+    pub model: ModelId,
+    /// System message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<Template>,
+    /// A user message behind `messages`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<Template>,
+    /// A list of messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Expr>,
+    /// Type of the structured output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Type>,
+    /// Tools that the model is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolId>,
+    /// `auto`, `none`, `required`, or a tool's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<String>,
+    /// Whether tokens are streamed.
+    pub stream: bool,
+}
+
+/// What an interrupt shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// An object.
+    Fields(Vec<Named>),
+    /// A text.
+    Text(Template),
+}
+
+/// `timeout 7d -> TARGET` of an interrupt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InterruptTimeout {
+    /// How long it waits, in milliseconds.
+    pub after_ms: u64,
+    /// Where it goes then.
+    pub to: Jump,
+}
+
+/// How an `in` field of a called graph gets its value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// From the caller's field, shared.
+    Field {
+        /// Field of the called graph.
+        to: FieldId,
+        /// Field of the caller.
+        from: FieldId,
+    },
+    /// Computed.
+    Value {
+        /// Field of the called graph.
+        to: FieldId,
+        /// Its value.
+        value: Expr,
+    },
+}
+
+/// An `out` field of a called graph and the caller's field that takes what was written to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Binding {
+    /// Field of the called graph.
+    pub from: FieldId,
+    /// Field of the caller.
+    pub to: FieldId,
+}
+
+/// `skip when EXPR -> TARGET`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Skip {
+    /// When.
+    pub when: Expr,
+    /// Where to then; the node's own way on where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Jump>,
+}
+
+/// `require EXPR else MSG`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Require {
+    /// Must hold.
+    pub condition: Expr,
+    /// Text of the error; the condition itself where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Expr>,
+    /// Where it is written.
+    pub at: Place,
+}

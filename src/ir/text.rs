@@ -1,0 +1,47 @@
+//! Texts that the runtime compiles: expressions and templates, with their places.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A place in the flow's source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// Index into the flow's `files`.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in characters.
+    pub column: u32,
+    /// Offset in the file, in bytes.
+    pub offset: u32,
+}
+
+/// An expression of the language, as written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Expr {
+    /// Its text.
+    pub text: String,
+    /// Where the text begins.
+    pub at: Place,
+}
+
+/// A Jinja template, indentation and escapes already removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Template {
+    /// Its text.
+    pub text: String,
+    /// Where the literal begins, or the file that holds it.
+    pub at: Place,
+    /// Where parts of the text stand in the file: `(offset in text, offset in file)`, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<(u32, u32)>,
+}
+
+/// A name and the expression of its value: arguments, bindings, payloads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
+}

@@ -1,0 +1,176 @@
+//! What a run tells while it runs: one closed type, read by the command line, tests and servers alike.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+/// Which events a reader wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The state after each super-step.
+    Values,
+    /// What each node wrote.
+    Updates,
+    /// Tokens of model replies, and messages that nodes write.
+    Messages,
+    /// Events that the flow emits.
+    Custom,
+    /// Tasks as they start and finish.
+    Tasks,
+    /// Checkpoints as they are made.
+    Checkpoints,
+}
+
+impl Mode {
+    /// All modes.
+    pub const ALL: [Mode; 6] = [
+        Mode::Values,
+        Mode::Updates,
+        Mode::Messages,
+        Mode::Custom,
+        Mode::Tasks,
+        Mode::Checkpoints,
+    ];
+
+    /// The word on the command line and in `type`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Values => "values",
+            Mode::Updates => "updates",
+            Mode::Messages => "messages",
+            Mode::Custom => "custom",
+            Mode::Tasks => "tasks",
+            Mode::Checkpoints => "checkpoints",
+        }
+    }
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Number within the run, from 1, without gaps over all modes.
+    pub seq: u64,
+    /// Stable over a crash and a resume, so that a reader can drop repeats; empty for tokens.
+    pub id: String,
+    /// Path of the frame, such as `content/slide_builder`; empty for the run's own graph.
+    pub ns: String,
+    /// Step of that frame.
+    pub step: u64,
+    /// The node, where one made it.
+    pub node: Option<String>,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Kinds of event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventKind {
+    /// The state after a super-step: an object of the fields that have a value.
+    Values(Json),
+    /// What a node wrote: an object of fields, `null` where it wrote nothing.
+    Updates(Json),
+    /// A token of a reply.
+    Token {
+        /// The text.
+        text: String,
+        /// Name of the model in the flow.
+        model: String,
+    },
+    /// A whole message that a model or tool made.
+    Message(Json),
+    /// The flow's own event.
+    Custom {
+        /// Its name.
+        name: String,
+        /// Its payload, an object.
+        payload: Json,
+    },
+    /// A task begins.
+    TaskStarted {
+        /// Index of the send that made it.
+        send: Option<u32>,
+    },
+    /// A task has finished: its error, where it failed.
+    TaskFinished {
+        /// Index of the send that made it.
+        send: Option<u32>,
+        /// `kind` and `message` of its error.
+        error: Option<Json>,
+    },
+    /// An effect failed and will be tried again.
+    Retrying {
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        /// Kind and message.
+        error: Json,
+        /// Until the next attempt, in milliseconds.
+        wait_ms: u64,
+    },
+    /// A super-step was committed.
+    Checkpoint {
+        /// Its `seq` in the thread.
+        checkpoint_id: u64,
+        /// Names of the nodes that run next.
+        next: Vec<String>,
+    },
+}
+
+impl EventKind {
+    /// The mode it belongs to.
+    pub fn mode(&self) -> Mode {
+        match self {
+            EventKind::Values(_) => Mode::Values,
+            EventKind::Updates(_) => Mode::Updates,
+            EventKind::Token { .. } | EventKind::Message(_) => Mode::Messages,
+            EventKind::Custom { .. } => Mode::Custom,
+            EventKind::TaskStarted { .. }
+            | EventKind::TaskFinished { .. }
+            | EventKind::Retrying { .. } => Mode::Tasks,
+            EventKind::Checkpoint { .. } => Mode::Checkpoints,
+        }
+    }
+
+    fn data(&self) -> Json {
+        match self {
+            EventKind::Values(data) | EventKind::Updates(data) => data.clone(),
+            EventKind::Token { text, model } => json!({ "token": text, "model": model }),
+            EventKind::Message(message) => json!({ "message": message }),
+            EventKind::Custom { name, payload } => json!({ "name": name, "payload": payload }),
+            EventKind::TaskStarted { send } => json!({ "event": "started", "send": send }),
+            EventKind::TaskFinished { send, error } => {
+                json!({ "event": "finished", "send": send, "error": error })
+            }
+            EventKind::Retrying {
+                attempt,
+                error,
+                wait_ms,
+            } => {
+                json!({ "event": "retrying", "attempt": attempt, "error": error, "wait_ms": wait_ms })
+            }
+            EventKind::Checkpoint {
+                checkpoint_id,
+                next,
+            } => {
+                json!({ "checkpoint_id": checkpoint_id.to_string(), "next": next })
+            }
+        }
+    }
+}
+
+impl Event {
+    /// The line of `graphc run --stream` (docs/cli.md).
+    pub fn to_json(&self) -> Json {
+        let mut line = json!({
+            "seq": self.seq, "type": self.kind.mode().word(), "ns": self.ns, "step": self.step, "data": self.kind.data(),
+        });
+        if let Some(entries) = line.as_object_mut() {
+            if let Some(node) = &self.node {
+                entries.insert("node".into(), json!(node));
+            }
+            if !self.id.is_empty() {
+                entries.insert("id".into(), json!(self.id));
+            }
+        }
+        line
+    }
+}

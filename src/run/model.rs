@@ -1,0 +1,200 @@
+//! The trait behind which every chat model stands.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::Stream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
+
+use crate::ir::ErrorKind;
+use crate::value::List;
+
+/// A chat model at some provider. Object safe: a Rust program adds its own in a few lines.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// Asks for a reply. The stream ends after [`ChatDelta::Finish`]; dropping it cancels the call.
+    ///
+    /// # Errors
+    /// By kind; before the first delta or within the stream.
+    async fn stream(
+        &self,
+        request: ChatRequest,
+        cx: &CallContext,
+    ) -> Result<ChatStream, ModelError>;
+}
+
+/// The parts of a reply as they arrive.
+pub type ChatStream = Pin<Box<dyn Stream<Item = Result<ChatDelta, ModelError>> + Send>>;
+
+/// What a model is asked.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    /// Name of the model in the flow, for scripts and traces.
+    pub model_name: String,
+    /// Model at the provider.
+    pub model: String,
+    /// Messages, the system message first where there is one: maps of the built-in record `message`
+    /// (`role`, `content`, `tool_calls`, `tool_call_id`, `name`), shared with the state.
+    pub messages: List,
+    /// Tools that it may call.
+    pub tools: Vec<ToolSpec>,
+    /// Whether it must call one.
+    pub tool_choice: ToolChoice,
+    /// Schema of the reply, where it must be JSON.
+    pub output: Option<OutputSpec>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    pub top_p: Option<f64>,
+    /// Most tokens of the reply.
+    pub max_tokens: Option<u32>,
+    /// Tokens for thinking.
+    pub thinking_budget: Option<u32>,
+    /// `low`, `medium`, `high`.
+    pub reasoning_effort: Option<String>,
+    /// Seed for sampling.
+    pub seed: Option<i64>,
+    /// Whether the reply is wanted token by token.
+    pub stream: bool,
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// Doc comment.
+    pub description: String,
+    /// JSON Schema of its arguments, an object.
+    pub parameters: Json,
+}
+
+/// Whether a model must call a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ToolChoice {
+    /// It decides.
+    #[default]
+    Auto,
+    /// It may not.
+    None,
+    /// Any one.
+    Required,
+    /// This one.
+    Tool(String),
+}
+
+/// The form that a structured reply must have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSpec {
+    /// Name of the type.
+    pub name: String,
+    /// Its JSON Schema.
+    pub schema: Json,
+}
+
+/// A part of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChatDelta {
+    /// More text.
+    Text(String),
+    /// More of the model's thinking.
+    Reasoning(String),
+    /// A whole tool call. Providers that send them in pieces put them together first.
+    ToolCall(ToolCallRequest),
+    /// Tokens used so far; the last one counts.
+    Usage(Usage),
+    /// The reply is whole.
+    Finish(FinishReason),
+}
+
+/// A tool call that a model asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCallRequest {
+    /// The provider's id of the call; empty where it has none.
+    pub id: String,
+    /// Name of the tool, which may be none of ours.
+    pub name: String,
+    /// Arguments as the model wrote them: JSON text, perhaps malformed.
+    pub arguments: String,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// The token limit was reached.
+    Length,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// The provider cut it off for its content.
+    ContentFilter,
+}
+
+/// Tokens of model calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub input_tokens: u64,
+    /// Tokens of the reply.
+    pub output_tokens: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+    }
+}
+
+/// Where a model or tool call comes from and what bounds it.
+#[derive(Debug, Clone)]
+pub struct CallContext {
+    /// The thread.
+    pub thread_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Path of the node, such as `cake_man/editor`.
+    pub node: String,
+    /// Index of the send that made the task, where one did.
+    pub send: Option<u32>,
+    /// How many calls of this kind (attempts included) this node path has made before on this thread;
+    /// for a tool, how many of this tool.
+    pub ordinal: u64,
+    /// Attempt at this call, from 1.
+    pub attempt: u32,
+    /// The same for every attempt at this call, also after a crash; different for every other call.
+    pub idempotency_key: String,
+    /// Longest time; the runtime enforces it too.
+    pub timeout: Option<Duration>,
+    /// Cancelled when the run is.
+    pub cancel: CancellationToken,
+}
+
+/// Why a model call failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// `Timeout`, `RateLimit`, `ServerError`, `Network`, `Auth`, `InvalidRequest`, `InvalidOutput`,
+    /// `ContentFilter` or `Cancelled`.
+    pub kind: ErrorKind,
+    /// The provider's message, without secrets.
+    pub message: String,
+    /// When the provider wants to be asked again.
+    pub retry_after: Option<Duration>,
+}
+
+impl ModelError {
+    /// An error of that kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+}

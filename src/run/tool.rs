@@ -1,0 +1,52 @@
+//! The trait behind which every tool without a body stands.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::ir::ErrorKind;
+
+use super::model::CallContext;
+
+/// Something that runs tool calls. Object safe: a Rust program adds its own in a few lines.
+#[async_trait]
+pub trait ToolBackend: Send + Sync {
+    /// Makes the call and gives its result as JSON; the runtime checks it against the declared type.
+    ///
+    /// # Errors
+    /// By kind; `ToolError` where the tool itself says no.
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError>;
+}
+
+/// A call of a tool, its arguments already checked against the declared types.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Name of the tool in the flow.
+    pub tool: String,
+    /// Arguments by name, defaults filled in.
+    pub args: JsonMap<String, Json>,
+}
+
+/// Why a tool call failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// `ToolError`, or what kept the call from being made (`Timeout`, `Network`, ...).
+    pub kind: ErrorKind,
+    /// For the model and for people, without secrets.
+    pub message: String,
+    /// When the backend wants to be asked again.
+    pub retry_after: Option<Duration>,
+}
+
+impl ToolError {
+    /// An error of that kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+}
