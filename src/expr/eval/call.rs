@@ -210,7 +210,7 @@ impl Eval for Matched {
         machine.spend(text.weight() / 16, self.span)?;
         let result = match text.as_str() {
             Some(text) => Ok((self.apply)(&self.regex, text)),
-            None => Err(format!("a text is expected, found a `{}`", text.kind())),
+            None => Err(format!("a text is expected, found `{}`", text.kind())),
         };
         finish(machine, result, self.name, self.span)
     }

@@ -38,6 +38,7 @@ use crate::parse;
 use crate::value::Value;
 
 pub use error::{CompileError, ErrorKind, EvalError};
+pub use macros::NAMES as MACROS;
 pub use typed::value_of;
 
 use compiler::Compiler;
