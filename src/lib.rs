@@ -2,6 +2,8 @@
 
 pub mod ast;
 pub mod base;
+pub mod check;
+pub mod compile;
 pub mod diag;
 pub mod expr;
 pub mod ir;
