@@ -1,8 +1,8 @@
 //! One suite for every store.
 //!
-//! A case is a function over `Arc<dyn Store>`; a further store is one more `suite!` line with a
-//! function that makes an empty one. What only a file has is
-//! tested in `sqlite`, `processes` and `broken`.
+//! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
+//! function that makes an empty one. `agree` compares two stores at random. What only a file has
+//! is tested in `sqlite`, `processes` and `broken`.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,6 +11,7 @@
     missing_docs
 )]
 
+mod agree;
 mod appends;
 mod broken;
 mod leases;
