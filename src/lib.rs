@@ -1,8 +1,10 @@
 //! graphc.
 
 pub mod ast;
+pub mod backend;
 pub mod base;
 pub mod check;
+pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod expr;
@@ -10,4 +12,5 @@ pub mod ir;
 pub mod parse;
 pub mod resolve;
 pub mod run;
+pub mod store;
 pub mod value;
