@@ -282,32 +282,35 @@ impl<'a> Scan<'a> {
 
     fn open_string(&mut self, start: usize, end: usize, width: usize) {
         let quote = self.text.get(start..start + width).unwrap_or("\"");
-        let mut found = Diagnostic::new(
+        let found = Diagnostic::new(
             &codes::UNCLOSED,
             format!("this string is never closed by `{quote}`"),
             self.span(start, start + width),
         );
+        self.at = end;
         if width == 3 {
             self.damaged = true;
-        } else {
-            let end = self.text.get(..end).unwrap_or("").trim_end().len();
-            found = found
-                .label(self.span(end, end), "the line ends here")
-                .help("close it on its line, or write a longer text between `\"\"\"`");
-            // A quote in place of its last character lets the rest of the item be read.
-            let content = self.text.get(start + 1..end).unwrap_or("");
-            self.torn |= content.contains(['{', '(', '[', '}', ')', ']']);
-            match quote.bytes().next() {
-                Some(quote)
-                    if content.ends_with(|c: char| c.is_ascii()) && !content.contains('\\') =>
-                {
-                    self.quotes.push((end - 1, quote));
-                }
-                _ => self.damaged = true,
-            }
+            self.found.push(found);
+            return;
         }
-        self.found.push(found);
-        self.at = end;
+        let line_end = self.text.get(..end).unwrap_or("").trim_end().len();
+        self.found.push(
+            found
+                .label(self.span(line_end, line_end), "the line ends here")
+                .help("close it on its line, or write a longer text between `\"\"\"`"),
+        );
+        let content = self.text.get(start + 1..line_end).unwrap_or("");
+        let content = without_foreign_closers(content);
+        self.torn |= content.contains(['{', '(', '[', '}', ')', ']']);
+        // A quote in place of its last character lets the rest of the item be read.
+        let last = start + content.len();
+        if content.ends_with(|c: char| c.is_ascii()) && !content.contains('\\') {
+            self.quotes
+                .push((last, quote.as_bytes().first().copied().unwrap_or(b'"')));
+            self.at = last + 1;
+        } else {
+            self.damaged = true;
+        }
     }
 
     fn open(&mut self, byte: u8) {
@@ -408,6 +411,19 @@ impl<'a> Scan<'a> {
             comments: self.comments,
         }
     }
+}
+
+/// An open string without the closing brackets and commas at its end that close what is around it.
+fn without_foreign_closers(content: &str) -> &str {
+    let count = |brackets: [char; 3]| content.matches(brackets).count();
+    let mut foreign = count(['}', ')', ']']).saturating_sub(count(['{', '(', '[']));
+    let own = content.trim_end_matches(|c: char| {
+        let closer = matches!(c, '}' | ')' | ']');
+        let taken = foreign > 0 && (closer || c == ',' || c.is_ascii_whitespace());
+        foreign -= usize::from(taken && closer);
+        taken
+    });
+    own.trim_ascii_end()
 }
 
 /// Whether a word at the start of a line, an item's keyword, begins an item indeed: `model x = ..`

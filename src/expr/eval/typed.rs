@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::expr::function::{convert, time};
+use crate::expr::function::{span, time};
 use crate::expr::ty::{Type, TypeTable};
 use crate::value::{Map, Value};
 
@@ -16,7 +16,7 @@ pub fn value_of(json: &Json, ty: &Type, types: &TypeTable) -> Value {
             time::parse_timestamp(text).map_or_else(|_| text.as_str().into(), Value::Timestamp)
         }
         (Type::Duration, Json::String(text)) => {
-            convert::parse_duration(text).map_or_else(|| text.as_str().into(), Value::Duration)
+            span::parse_duration(text).map_or_else(|| text.as_str().into(), Value::Duration)
         }
         (Type::List(of), Json::Array(items)) => {
             Value::List(items.iter().map(|item| value_of(item, of, types)).collect())

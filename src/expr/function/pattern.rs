@@ -60,7 +60,7 @@ pub(in crate::expr) fn apply(name: &str) -> Option<Apply> {
 }
 
 /// Compiles a pattern; the error is in one line.
-pub(in crate::expr) fn regex(pattern: &str) -> Result<Regex, String> {
+pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     RegexBuilder::new(pattern)
         .size_limit(MAX_SIZE)
         .build()

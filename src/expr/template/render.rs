@@ -6,7 +6,7 @@ use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
 
 use crate::ast::node::TemplateText;
-use crate::base::Span;
+use crate::base::{FileId, Span};
 
 use super::super::eval::Env;
 use super::super::infer::Reads;
@@ -44,6 +44,20 @@ impl std::fmt::Debug for Template {
 }
 
 impl Template {
+    /// A template whose text stands alone: places count from its start.
+    ///
+    /// # Errors
+    /// As [`Template::compile`].
+    pub fn compile_text(text: &str, scope: &Scope) -> Result<Template, TemplateError> {
+        let span = Span::new(FileId(0), 0, text.len());
+        let text = TemplateText {
+            text: text.to_owned(),
+            span,
+            anchors: vec![(0, 0)],
+        };
+        Template::compile(&text, scope)
+    }
+
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
