@@ -13,12 +13,8 @@ mod map;
 mod message;
 mod optional;
 pub(super) mod order;
-<<<<<<< HEAD
 pub(crate) mod pattern;
-=======
-pub(super) mod pattern;
 mod position;
->>>>>>> eval
 mod size;
 pub(super) mod span;
 mod string;
