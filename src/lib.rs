@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod base;
 pub mod check;
+pub mod compile;
 pub mod diag;
 pub mod expr;
 pub mod ir;
