@@ -19,7 +19,11 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
         return Vec::new();
     };
     let mut writes = stop.writes.clone();
-    let mut open: Vec<&Way> = stop.ways.iter().filter(|way| way.cause != Cause::Visits).collect();
+    let mut open: Vec<&Way> = stop
+        .ways
+        .iter()
+        .filter(|way| way.cause != Cause::Visits)
+        .collect();
     let mut seen: Vec<NodeId> = Vec::new();
     while let Some(way) = open.pop() {
         writes.extend(&way.writes);
@@ -28,7 +32,10 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
             let Some(next) = flow.stops.get(to).filter(|_| !seen.contains(&to)) else {
                 continue;
             };
-            let on = next.ways.iter().filter(|way| next.branch || way.cause == Cause::Visits);
+            let on = next
+                .ways
+                .iter()
+                .filter(|way| next.branch || way.cause == Cause::Visits);
             let mut on = on.peekable();
             if on.peek().is_some() {
                 seen.push(to);
@@ -58,7 +65,7 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
         })
         .collect();
     if !together.complete() {
-        return unchecked(flow, &writes, diags);
+        return unproven(flow, &writes, diags);
     }
     let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
     let mut clashes: BTreeMap<FieldId, Clash> = BTreeMap::new();
@@ -107,8 +114,15 @@ impl Clash {
         let (a, b) = (self.first, self.second);
         let witness = together.witness(a.0, b.0);
         let message = match a.0 == b.0 {
-            true => format!("tasks of `{}` that run in the same super-step all write `{field}`", name(a.0)),
-            false => format!("`{}` and `{}` may write `{field}` in the same super-step", name(a.0), name(b.0)),
+            true => format!(
+                "tasks of `{}` that run in the same super-step all write `{field}`",
+                name(a.0)
+            ),
+            false => format!(
+                "`{}` and `{}` may write `{field}` in the same super-step",
+                name(a.0),
+                name(b.0)
+            ),
         };
         let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span)
             .help(format!("give `{field}` a reducer that puts writes together (`via append`, `via any_last`, ..), or let one run after the other"));
@@ -127,7 +141,10 @@ impl Clash {
             found = found.label(fork, "both ways begin here");
         }
         for (node, write) in self.others.iter().take(SHOWN) {
-            found = found.label(write.span, format!("`{}` may write it then too", name(*node)));
+            found = found.label(
+                write.span,
+                format!("`{}` may write it then too", name(*node)),
+            );
         }
         found
     }
@@ -135,7 +152,11 @@ impl Clash {
 
 /// Two targets of one way whose branches both write the field.
 fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    for (id, stop) in flow.stops.entries().filter(|(id, stop)| !stop.branch && together.runs(*id)) {
+    for (id, stop) in flow
+        .stops
+        .entries()
+        .filter(|(id, stop)| !stop.branch && together.runs(*id))
+    {
         for way in &stop.ways {
             let mut written: Vec<(FieldId, Span, usize)> = Vec::new();
             for (i, goal) in way.goals.iter().enumerate() {
@@ -147,8 +168,11 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                     let Some(name) = collides(flow, write.field) else {
                         continue;
                     };
-                    let other = written.iter().find(|(f, _, goal)| *f == write.field && *goal != i);
-                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span) {
+                    let other = written
+                        .iter()
+                        .find(|(f, _, goal)| *f == write.field && *goal != i);
+                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span)
+                    {
                         let from = flow.name(Spot::Node(id));
                         diags.push(
                             Diagnostic::new(
@@ -168,23 +192,38 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     }
 }
 
-/// Too many pairs to follow: says so, where there is anything to prove.
-fn unchecked(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
-    let mut writers: BTreeMap<FieldId, Vec<Span>> = BTreeMap::new();
-    for write in writes.iter().flatten() {
-        writers.entry(write.field).or_default().push(write.span);
-    }
-    for (field, spans) in writers {
-        if let ([first, second, ..], Some(name)) = (spans.as_slice(), collides(flow, field)) {
-            diags.push(
-                Diagnostic::new(
-                    &codes::CONFLICT_UNCHECKED,
-                    format!("more nodes run side by side than can be compared: not checked whether two write `{name}` in one super-step"),
-                    *second,
-                )
-                .label(*first, "another writer")
-                .help(format!("give `{name}` a reducer, such as `via any_last`")),
-            );
+/// Too many pairs to follow: what can't be shown to be apart is refused.
+fn unproven(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
+    let mut writers: BTreeMap<FieldId, Vec<(usize, Span)>> = BTreeMap::new();
+    for (node, writes) in writes.iter().enumerate() {
+        for write in writes {
+            writers
+                .entry(write.field)
+                .or_default()
+                .push((node, write.span));
         }
+    }
+    for (field, writers) in writers {
+        let Some((first, second)) = writers.split_first().and_then(|(first, rest)| {
+            Some((first, rest.iter().find(|(node, _)| *node != first.0)?))
+        }) else {
+            continue;
+        };
+        let Some(name) = collides(flow, field) else {
+            continue;
+        };
+        let named = |node: usize| flow.name(flow.spot(node));
+        let message = format!(
+            "`{}` and `{}` can't be shown to write `{name}` in different super-steps: too many nodes run side by side",
+            named(first.0),
+            named(second.0)
+        );
+        diags.push(
+            Diagnostic::new(&codes::WRITE_CONFLICT, message, second.1)
+                .label(first.1, "the other writer")
+                .help(format!(
+                    "give `{name}` a reducer that puts writes together, such as `via any_last`"
+                )),
+        );
     }
 }

@@ -17,8 +17,8 @@ use crate::ir::{JoinId, NodeId};
 use super::model::{Flow, Goal, Spot, Way};
 use super::place::{Place, Places};
 
-/// Most pairs that are followed. Flows that run hundreds of nodes beside hundreds of others come near it.
-const MOST: usize = 400_000;
+/// Most pairs that are followed. A flow that runs a thousand nodes side by side comes near it.
+const MOST: usize = 1_000_000;
 
 /// How a pair came to be.
 #[derive(Debug, Clone, Copy)]
@@ -259,12 +259,23 @@ impl<'a> Together<'a> {
     fn let_through(&mut self) -> bool {
         let flow = self.flow;
         let mut any = false;
-        for (id, join) in flow.joins.entries().filter(|(id, _)| !self.fired.contains(id)).collect::<Vec<_>>() {
+        for (id, join) in flow
+            .joins
+            .entries()
+            .filter(|(id, _)| !self.fired.contains(id))
+            .collect::<Vec<_>>()
+        {
             let members = &join.members;
             let all = members.iter().enumerate().all(|(i, (a, _))| {
-                let alive = self.places.wait(id, *a).and_then(|p| self.alive.get(p as usize));
+                let alive = self
+                    .places
+                    .wait(id, *a)
+                    .and_then(|p| self.alive.get(p as usize));
                 alive.copied().unwrap_or(false)
-                    && members.iter().skip(i + 1).all(|(b, _)| self.meet(id, *a, *b))
+                    && members
+                        .iter()
+                        .skip(i + 1)
+                        .all(|(b, _)| self.meet(id, *a, *b))
             });
             if all {
                 self.fired.insert(id);
@@ -292,7 +303,10 @@ impl<'a> Together<'a> {
         let beside = |member: NodeId, task: Place| {
             task == member.0
                 || self.has(member.0, task)
-                || self.places.wait(join, member).is_some_and(|wait| self.has(wait, task))
+                || self
+                    .places
+                    .wait(join, member)
+                    .is_some_and(|wait| self.has(wait, task))
         };
         let others = gather.members.iter().filter(|(member, _)| member.0 != one);
         self.fired.contains(&join)

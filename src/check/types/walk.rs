@@ -79,6 +79,8 @@ struct Walk<'a> {
     /// Position of each node and join in the order of a run.
     order: Vec<usize>,
     open: BTreeSet<(usize, usize)>,
+    /// Fields that the entry and the graph's handler read.
+    read: BTreeSet<FieldId>,
 }
 
 impl<'a> Walk<'a> {
@@ -99,11 +101,16 @@ impl<'a> Walk<'a> {
             state: Arc::new(state.collect()),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
-            brought: flow.joins.iter().map(|join| vec![None; join.members.len()]).collect(),
+            brought: flow
+                .joins
+                .iter()
+                .map(|join| vec![None; join.members.len()])
+                .collect(),
             seen: flow.stops.iter().map(|_| Seen::default()).collect(),
             joined: flow.joins.iter().map(|_| Seen::default()).collect(),
             order: order(flow),
             open: BTreeSet::new(),
+            read: BTreeSet::new(),
         }
     }
 
@@ -123,9 +130,7 @@ impl<'a> Walk<'a> {
             cx.handler(route, &mut Behind::new());
         }
         diags.append(std::mem::take(&mut cx.diags));
-        if let Some(first) = self.seen.first_mut() {
-            first.read.extend(&cx.read);
-        }
+        self.read.extend(&cx.read);
         let flow = self.flow;
         for way in &flow.start {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
@@ -160,7 +165,9 @@ impl<'a> Walk<'a> {
                 Cause::Edge => Some(out.edge.clone()),
                 Cause::Tool => Some(out.tool.clone()),
                 Cause::Child => Some(out.child.clone()),
-                Cause::Goto | Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => behind(),
+                Cause::Goto | Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => {
+                    behind()
+                }
             };
             self.go(way, &facts.unwrap_or_default(), Some(id), &beside);
         }
@@ -175,7 +182,9 @@ impl<'a> Walk<'a> {
             graph: Some(child), ..
         } = &declared.work
         {
-            let taken = self.written.taken(self.program, self.graph, declared, *child);
+            let taken = self
+                .written
+                .taken(self.program, self.graph, declared, *child);
             cx.given_back = taken.into_iter().map(|(field, _)| field).collect();
         }
         let out = node::node(&mut cx, id, declared);
@@ -258,7 +267,11 @@ impl<'a> Walk<'a> {
     }
 
     fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts) {
-        let members = self.flow.joins.get(id).map_or(&[][..], |join| &join.members);
+        let members = self
+            .flow
+            .joins
+            .get(id)
+            .map_or(&[][..], |join| &join.members);
         let index = members.iter().position(|(member, _)| Some(*member) == from);
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
         let Some(slot) = slot else { return };
@@ -286,7 +299,10 @@ impl<'a> Walk<'a> {
                 self.type_node(id, Facts::default());
             }
         }
-        let mut typed = Typed::default();
+        let mut typed = Typed {
+            read: self.read,
+            ..Typed::default()
+        };
         for seen in self.seen {
             diags.append(seen.diags);
             typed.read.extend(&seen.read);
@@ -347,7 +363,11 @@ fn order(flow: &Flow) -> Vec<usize> {
         .flat_map(|(spot, index)| flow.ways(spot).iter().map(move |way| (*index, way)));
     let arrows: Vec<(NodeIndex, NodeIndex)> = begins
         .chain(others)
-        .flat_map(|(from, way)| way.goals.iter().filter_map(move |goal| Some((from, find(goal.to)?))))
+        .flat_map(|(from, way)| {
+            way.goals
+                .iter()
+                .filter_map(move |goal| Some((from, find(goal.to)?)))
+        })
         .collect();
     for (from, to) in arrows {
         graph.add_edge(from, to, ());
