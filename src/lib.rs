@@ -3,8 +3,13 @@
 pub mod ast;
 pub mod backend;
 pub mod base;
+pub mod check;
+pub mod cli;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod parse;
+pub mod resolve;
 pub mod run;
+pub mod store;
 pub mod value;

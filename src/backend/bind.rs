@@ -79,7 +79,10 @@ impl Binding<'_> {
         let file = self.config.file.map(|file| Span::new(file, 0, 0));
         let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
         match span.or(file) {
-            Some(span) => finding.labels.iter_mut().for_each(|label| label.span = span),
+            Some(span) => finding
+                .labels
+                .iter_mut()
+                .for_each(|label| label.span = span),
             None => finding.labels.clear(),
         }
         self.found.push(finding.help(help));
@@ -125,7 +128,8 @@ impl Binding<'_> {
                     name::list(known())
                 ),
             };
-            let message = format!("nothing says how to reach the provider `{name}` of model `{model}`");
+            let message =
+                format!("nothing says how to reach the provider `{name}` of model `{model}`");
             self.report(span, message, help);
             return None;
         };
@@ -183,7 +187,8 @@ impl Binding<'_> {
                         None => format!("its parameters: {}", name::list(known())),
                     };
                     let name = &tool.name;
-                    let message = format!("tool `{name}` has no parameter `{used}`, used in `{text}`");
+                    let message =
+                        format!("tool `{name}` has no parameter `{used}`, used in `{text}`");
                     self.report(span, message, help);
                 }
                 Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))

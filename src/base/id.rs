@@ -68,6 +68,11 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.get(id.index())
     }
 
+    /// The element to change, where there is one.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.items.get_mut(id.index())
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -39,6 +39,18 @@ pub struct Code {
     pub page: &'static str,
 }
 
+impl Code {
+    /// Where the page stands in the diagnostics index: absolute where the package names its
+    /// repository, else relative to the project's folder.
+    pub fn url(&self) -> String {
+        let folder = match env!("CARGO_PKG_REPOSITORY") {
+            "" => String::new(),
+            repository => format!("{repository}/blob/main/"),
+        };
+        format!("{folder}docs/diagnostics.md#{}", self.slug)
+    }
+}
+
 macro_rules! codes {
     ($($level:ident $name:ident $slug:literal;)*) => {
         $(
@@ -62,6 +74,83 @@ pub fn find(slug: &str) -> Option<&'static Code> {
 
 codes! {
     Error SYNTAX_ERROR "syntax-error";
+    Error UNCLOSED "unclosed";
+    Error BAD_LITERAL "bad-literal";
+    Error UNKNOWN_KEYWORD "unknown-keyword";
+    Error LIMIT_EXCEEDED "limit-exceeded";
+    Error FILE_NOT_FOUND "file-not-found";
+    Error FILE_OUTSIDE "file-outside";
+    Error UNKNOWN_MODULE "unknown-module";
+    Error UNKNOWN_IMPORT "unknown-import";
+    Warning UNUSED_IMPORT "unused-import";
+    Error UNKNOWN_TYPE "unknown-type";
+    Error UNKNOWN_REDUCER "unknown-reducer";
+    Error UNKNOWN_EVENT "unknown-event";
+    Error UNKNOWN_MODEL "unknown-model";
+    Error UNKNOWN_TOOL "unknown-tool";
+    Error UNKNOWN_RETRY "unknown-retry";
+    Error UNKNOWN_PROMPT "unknown-prompt";
+    Error UNKNOWN_GRAPH "unknown-graph";
+    Error UNKNOWN_NODE "unknown-node";
+    Error UNKNOWN_TARGET "unknown-target";
+    Error UNKNOWN_ATTRIBUTE "unknown-attribute";
+    Error UNKNOWN_SETTING "unknown-setting";
+    Error DUPLICATE_NAME "duplicate-name";
+    Error DUPLICATE_PROPERTY "duplicate-property";
+    Error RESERVED_NAME "reserved-name";
+    Warning NAMING "naming";
+    Error CIRCULAR_TYPE "circular-type";
+    Error CIRCULAR_FALLBACK "circular-fallback";
+    Error BAD_VALUE "bad-value";
+    Error PROPERTY_NOT_ALLOWED "property-not-allowed";
+    Error MISSING_PROPERTY "missing-property";
+    Error REDUCER_TYPE "reducer-type";
+    Error REDUCER_SIGNATURE "reducer-signature";
+    Error UNSUPPORTED "unsupported";
+    Error TYPE_MISMATCH "type-mismatch";
+    Error UNKNOWN_NAME "unknown-name";
+    Error UNKNOWN_FIELD "unknown-field";
+    Error UNKNOWN_MEMBER "unknown-member";
+    Error UNKNOWN_FUNCTION "unknown-function";
+    Error MISSING_FIELD "missing-field";
+    Error DUPLICATE_FIELD "duplicate-field";
+    Error WRONG_ARGUMENTS "wrong-arguments";
+    Error NULL_NOT_HANDLED "null-not-handled";
+    Error NEVER_EQUAL "never-equal";
+    Error IMPURE_CALL "impure-call";
+    Error BAD_REGEX "bad-regex";
+    Error BAD_TEMPLATE "bad-template";
+    Error UNKNOWN_FILTER "unknown-filter";
+    Warning PLACEHOLDER_IN_TEXT "placeholder-in-text";
+    Error NO_ENTRY "no-entry";
+    Error UNREACHABLE_NODE "unreachable-node";
+    Error NO_WAY_ON "no-way-on";
+    Error ENDLESS_CYCLE "endless-cycle";
+    Error BRANCH_CYCLE "branch-cycle";
+    Error EDGE_AND_GOTO "edge-and-goto";
+    Error MISSING_ENDS "missing-ends";
+    Error TARGET_OUTSIDE_ENDS "target-outside-ends";
+    Error COMPUTED_TARGET "computed-target";
+    Warning UNUSED_END "unused-end";
+    Error ROUTE_NOT_EXHAUSTIVE "route-not-exhaustive";
+    Warning UNREACHABLE_ARM "unreachable-arm";
+    Error SKIP_NEEDS_TARGET "skip-needs-target";
+    Error JOIN_NEVER_FIRES "join-never-fires";
+    Error WRITE_CONFLICT "write-conflict";
+    Warning CONFLICT_UNCHECKED "conflict-unchecked";
+    Error LEAVE_UNDECLARED "leave-undeclared";
+    Warning UNUSED_LEAVE "unused-leave";
+    Error ENDLESS_CALLS "endless-calls";
+    Error WRONG_BINDING "wrong-binding";
+    Error READ_ONLY_FIELD "read-only-field";
+    Error READ_BEFORE_WRITE "read-before-write";
+    Warning MAYBE_UNSET "maybe-unset";
+    Error DEFAULT_NOT_CONSTANT "default-not-constant";
+    Error OUT_NEVER_WRITTEN "out-never-written";
+    Warning UNUSED_FIELD "unused-field";
+    Warning UNUSED_ITEM "unused-item";
+    Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
+    Error TOOL_NEEDS_FIELD "tool-needs-field";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

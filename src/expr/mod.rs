@@ -7,8 +7,14 @@
 //!
 //! Nothing here knows of graphs or nodes: a scope is a list of names with types.
 
+pub mod accept;
+pub mod constraint;
+pub mod eval;
 pub mod function;
+pub mod infer;
+pub mod schema;
 pub mod scope;
+pub mod template;
 pub mod ty;
 
 pub use scope::{Scope, Slot};

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::IdVec;
 use crate::typed_id;
 
+use super::constraint::Constraints;
+
 typed_id! {
     /// A record type of a [`TypeTable`].
     RecordId
@@ -133,6 +135,9 @@ pub struct RecordField {
     /// Constant default as JSON; a field of a nullable type without one may be left out and is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<serde_json::Value>,
+    /// What its attributes ask of values that enter from outside.
+    #[serde(default, skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
 }
 
 impl RecordField {
@@ -198,6 +203,7 @@ impl Default for TypeTable {
             doc: String::new(),
             ty,
             default: None,
+            constraints: Constraints::default(),
         };
         let with = |name: &str, ty: Type, default: serde_json::Value| RecordField {
             default: Some(default),

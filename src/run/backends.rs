@@ -1,4 +1,4 @@
-//! What serves the models and tools of a flow while it runs.
+//! The models and tools that a run calls.
 
 use std::sync::Arc;
 
@@ -8,12 +8,11 @@ use crate::ir::{ModelId, ToolId};
 use super::model::ChatModel;
 use super::tool::ToolBackend;
 
-/// A backend for each model and tool of one flow, in its order.
+/// A backend for each model and each tool of a flow.
 #[derive(Clone, Default)]
 pub struct Backends {
-    /// Models.
+    /// By model.
     pub models: IdVec<ModelId, Arc<dyn ChatModel>>,
-    /// Tools. `None` where the tool's own body is run; a tool with a body that has a backend all the
-    /// same is served by the backend (a scenario's script in its place).
+    /// By tool; `None` for tools with a body that nothing replaces.
     pub tools: IdVec<ToolId, Option<Arc<dyn ToolBackend>>>,
 }

@@ -54,19 +54,81 @@ impl Value {
         }
     }
 
+    /// A total order of all values: numbers by what they are exactly, NaN after them, everything else
+    /// as by `<` and `==`. What comes first of two kinds means nothing. This is what to sort by.
+    pub fn compare_any(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::List(a), Value::List(b)) => {
+                let length = a.len().cmp(&b.len());
+                let pairs = a.iter().zip(b.iter());
+                length.then_with(|| first_unequal(pairs.map(|(a, b)| a.compare_any(b))))
+            }
+            (Value::Map(a), Value::Map(b)) => {
+                let length = a.len().cmp(&b.len());
+                let pairs = a.iter().zip(b.iter());
+                let orders = pairs.map(|(a, b)| a.0.cmp(b.0).then_with(|| a.1.compare_any(b.1)));
+                length.then_with(|| first_unequal(orders))
+            }
+            (Value::Optional(Some(a)), Value::Optional(Some(b))) => a.compare_any(b),
+            (Value::Optional(a), Value::Optional(b)) => a.is_some().cmp(&b.is_some()),
+            (Value::Type(a), Value::Type(b)) => a.cmp(b),
+            (a, b) if a.is_number() && b.is_number() => {
+                compare_exact(a, b).unwrap_or_else(|| a.rank().cmp(&b.rank()))
+            }
+            (a, b) => a.compare(b).unwrap_or_else(|| a.rank().cmp(&b.rank())),
+        }
+    }
+
+    /// Position of the kind in [`Value::compare_any`].
+    fn rank(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Float(f) if f.is_nan() => 3,
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => 2,
+            Value::String(_) => 4,
+            Value::Bytes(_) => 5,
+            Value::Timestamp(_) => 6,
+            Value::Duration(_) => 7,
+            Value::List(_) => 8,
+            Value::Map(_) => 9,
+            Value::Optional(_) => 10,
+            Value::Type(_) => 11,
+        }
+    }
+
     /// Whether it is an `int`, `uint` or `float`.
     pub fn is_number(&self) -> bool {
         matches!(self, Value::Int(_) | Value::Uint(_) | Value::Float(_))
     }
 }
 
+/// As CEL compares: an integer and a float as floats, so that `9007199254740993` equals
+/// `9007199254740992.0`. No order to sort by, since equality isn't transitive then.
 fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Float(_), _) | (_, Value::Float(_)) => float(a)?.partial_cmp(&float(b)?),
+        (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+    }
+}
+
+/// Exact, so that it is transitive. `None` where one is NaN.
+fn compare_exact(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
         (Value::Float(a), b) => compare_float(*a, integer(b)?),
         (a, Value::Float(b)) => compare_float(*b, integer(a)?).map(Ordering::reverse),
         (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+    }
+}
+
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(i) => Some(*i as f64),
+        Value::Uint(u) => Some(*u as f64),
+        Value::Float(f) => Some(*f),
+        _ => None,
     }
 }
 
@@ -91,4 +153,10 @@ fn compare_float(float: f64, integer: i128) -> Option<Ordering> {
         Ordering::Equal if fraction < 0.0 => Ordering::Less,
         order => order,
     })
+}
+
+fn first_unequal(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }

@@ -12,6 +12,9 @@ pub const MAX_DEPTH: u16 = 100;
 /// Upper bound of a value's weight: about 256 MB as JSON.
 pub const MAX_WEIGHT: u32 = 1 << 24;
 
+/// Longest text that an expression makes, in bytes.
+pub const MAX_TEXT: usize = 16 << 20;
+
 /// Bytes of text that weigh as much as one element.
 const UNIT: usize = 16;
 
@@ -72,6 +75,12 @@ impl Size {
 }
 
 impl Value {
+    /// How much there is of it: 1 and that of its elements, every 16 bytes of text counted as one
+    /// more. An upper bound; asking costs nothing.
+    pub fn weight(&self) -> usize {
+        Size::of(self).weight as usize
+    }
+
     /// Whether the value is within [`MAX_DEPTH`] and [`MAX_WEIGHT`]; the error says which it exceeds.
     pub fn check_size(&self) -> Result<(), String> {
         let size = Size::of(self);

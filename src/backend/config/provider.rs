@@ -53,7 +53,9 @@ fn key_of(set: Option<String>) -> ApiKey {
 /// Reads one entry.
 pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> {
     let table = cursor.table("a provider", &KEYS)?;
-    table.require("kind")?.word("kind of provider", &[("openai", ())])?;
+    table
+        .require("kind")?
+        .word("kind of provider", &[("openai", ())])?;
     let url = match table.get("base_url") {
         Some(cursor) => address(&cursor, variables)?,
         None => OPENAI_URL.to_owned(),

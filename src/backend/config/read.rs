@@ -112,7 +112,13 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
         let message = format!("`mcp_servers` can't be used: the kinds of tool are {kinds}");
         cursor.report(cursor.key_finding(message));
     }
-    entries(table, "providers", env, &mut config.providers, provider::read);
+    entries(
+        table,
+        "providers",
+        env,
+        &mut config.providers,
+        provider::read,
+    );
     entries(table, "tools", env, &mut config.tools, tool::read);
     entries(table, "models", env, &mut config.models, model::read);
     entries(table, "lints", env, &mut config.lints, lint);

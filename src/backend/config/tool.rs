@@ -42,7 +42,10 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
         absent.report(absent.key_finding(message).help(help));
         return None;
     }
-    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| open.get(kind).is_some()).collect();
+    let kinds: Vec<&str> = KINDS
+        .into_iter()
+        .filter(|kind| open.get(kind).is_some())
+        .collect();
     match kinds.as_slice() {
         ["command"] => command(cursor, variables).map(ToolSpec::Command),
         ["http"] => http(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
@@ -103,7 +106,9 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         env,
         secrets,
         timeout: table.get("timeout").and_then(|timeout| timeout.duration()),
-        limit: limit.map_or(DEFAULT_LIMIT, |limit| usize::try_from(limit).unwrap_or(usize::MAX)),
+        limit: limit.map_or(DEFAULT_LIMIT, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        }),
     })
 }
 
@@ -119,7 +124,9 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
     Some(HttpSpec {
         method: method(&table, body.is_some())?,
         url,
-        headers: table.get("headers").map_or(Vec::new(), |h| headers(&h, variables)),
+        headers: table
+            .get("headers")
+            .map_or(Vec::new(), |h| headers(&h, variables)),
         query: query
             .iter()
             .map(|(name, value)| ((*name).to_owned(), filled(value, variables)))

@@ -129,7 +129,10 @@ impl ModelExpect {
                     .filter(|text| !prompt.contains(&text.value))
                     .map(|text| Mismatch {
                         at: text.at.clone(),
-                        message: format!("`{}` does not occur in the prompt:\n{prompt}", text.value),
+                        message: format!(
+                            "`{}` does not occur in the prompt:\n{prompt}",
+                            text.value
+                        ),
                     }),
             );
         }
@@ -170,9 +173,9 @@ pub fn read(cursor: &Cursor<'_>) -> Option<Expect> {
         }),
         output: table.get("output").map(|output| json(&output)),
         state: list("state").iter().filter_map(Condition::read).collect(),
-        events: table.get("events").map(|events| {
-            records(&events, "an expected event", &["name", "payload"])
-        }),
+        events: table
+            .get("events")
+            .map(|events| records(&events, "an expected event", &["name", "payload"])),
         models: entries("models")
             .into_iter()
             .map(|(node, calls)| {
@@ -222,7 +225,9 @@ fn model(cursor: &Cursor<'_>) -> Option<ModelExpect> {
         _ => texts.items(),
     });
     Some(ModelExpect {
-        tools: table.get("tools").map(|tools| written(tools.texts(), &tools)),
+        tools: table
+            .get("tools")
+            .map(|tools| written(tools.texts(), &tools)),
         prompt_contains: contains
             .iter()
             .filter_map(|text| Some(written(text.text()?.to_owned(), text)))

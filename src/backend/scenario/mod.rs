@@ -13,6 +13,7 @@ mod queue;
 mod read;
 mod reply;
 mod script;
+mod when;
 
 use jiff::Timestamp;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -29,6 +30,7 @@ pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::load;
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
 pub use script::{ModelRecord, Script, Start};
+pub use when::When;
 
 /// The scenarios of one file.
 #[derive(Debug, Clone)]

@@ -63,12 +63,7 @@ pub fn compare_path(expected: &[PathStep], actual: &[&str]) -> Result<(), PathMi
     }
 }
 
-fn mismatch(
-    step: usize,
-    expected: &[PathStep],
-    actual: &[&str],
-    open: &[usize],
-) -> PathMismatch {
+fn mismatch(step: usize, expected: &[PathStep], actual: &[&str], open: &[usize]) -> PathMismatch {
     let expected = match expected.get(step) {
         Some(PathStep::Node(name)) => Some(name.clone()),
         _ => None,

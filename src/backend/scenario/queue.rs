@@ -7,27 +7,44 @@ use crate::run::model::CallContext;
 /// How calls find their replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The n-th call takes the n-th reply; those of sends the one at their index.
-    ByPosition,
+    /// The n-th call takes the n-th reply; the tasks of a fan-out, which share a node path, those at
+    /// their index in it.
+    Visits,
+    /// The n-th call takes the n-th reply, whichever task makes it.
+    Calls,
     /// Each call takes the first reply that is left: callers share the list.
     Pool,
+}
+
+/// What became of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reply {
+    Free,
+    /// An earlier process made as many calls; which reply each got is not known.
+    Passed,
+    Taken,
 }
 
 /// The state of one list of replies.
 #[derive(Debug)]
 pub struct Queue {
     order: Order,
-    used: Vec<bool>,
+    replies: Vec<Reply>,
     callers: BTreeMap<String, Caller>,
+    /// By idempotency key and attempt: a call that is made again gets the reply that it got.
     given: BTreeMap<(String, u32), usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Caller {
     /// Calls that it had made on the thread before this scenario.
     before: u64,
     /// Calls within this scenario.
     calls: u64,
+    /// First calls of attempts by index in the fan-out.
+    sends: BTreeMap<u32, usize>,
+    /// Where the replies of each fan-out begin.
+    rounds: Vec<usize>,
 }
 
 impl Queue {
@@ -35,17 +52,14 @@ impl Queue {
     pub fn new(len: usize, order: Order) -> Self {
         Self {
             order,
-            used: vec![false; len],
+            replies: vec![Reply::Free; len],
             callers: BTreeMap::new(),
             given: BTreeMap::new(),
         }
     }
 
     /// The reply for a call; `None` where none is left that fits. `before` is how many calls the
-    /// caller had made on the thread when the scenario began, for its first call here.
-    ///
-    /// A call that is made again after a crash gets the reply that it got. Where the caller made
-    /// calls in an earlier process, as many replies count as used up.
+    /// caller had made on the thread when the scenario began, asked at its first call here.
     pub fn take(
         &mut self,
         caller: &str,
@@ -58,51 +72,82 @@ impl Queue {
         if let Some(index) = known.and_then(|key| self.given.get(key)) {
             return Some(*index);
         }
-        let caller = self
-            .callers
-            .entry(caller.to_owned())
-            .or_insert_with(|| Caller {
+        let caller = match self.callers.get_mut(caller) {
+            Some(caller) => caller,
+            None => self.callers.entry(caller.to_owned()).or_insert(Caller {
                 before: before(),
-                calls: 0,
-            });
+                ..Caller::default()
+            }),
+        };
         let ordinal = cx.ordinal.saturating_sub(caller.before);
-        for _ in caller.calls..ordinal.min(self.used.len() as u64) {
-            match self.used.iter_mut().find(|used| !**used) {
-                Some(used) => *used = true,
-                None => break,
+        for _ in caller.calls..ordinal.min(self.replies.len() as u64) {
+            if let Some(free) = self.replies.iter_mut().find(|r| **r == Reply::Free) {
+                *free = Reply::Passed;
             }
         }
         caller.calls = caller.calls.max(ordinal) + 1;
-        let index = self.choose(position(ordinal, cx), fits)?;
-        if let Some(used) = self.used.get_mut(index) {
-            *used = true;
+        let index = match (self.order, cx.send) {
+            (Order::Visits, Some(send)) => {
+                let free = self.replies.iter().position(|r| *r == Reply::Free);
+                let own = caller.in_fan_out(send, cx.attempt, free.unwrap_or(self.replies.len()));
+                let open = |at: &usize| self.replies.get(*at).is_some_and(|r| *r != Reply::Taken);
+                own.filter(|at| open(at) && fits(*at))
+            }
+            (Order::Visits | Order::Calls, _) => {
+                let own = usize::try_from(ordinal).ok();
+                own.filter(|at| self.is_free(*at) && fits(*at))
+            }
+            (Order::Pool, _) => None,
+        };
+        let first = || (0..self.replies.len()).find(|at| self.is_free(*at) && fits(*at));
+        let index = index.or_else(first)?;
+        if let Some(reply) = self.replies.get_mut(index) {
+            let passed = *reply == Reply::Passed;
+            *reply = Reply::Taken;
+            // It was not this one that the earlier process used up, so it was another.
+            if let Some(free) = self.free().filter(|_| passed) {
+                *free = Reply::Passed;
+            }
         }
         self.given.insert(key, index);
         Some(index)
     }
 
-    fn choose(&self, position: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
-        let free = |index: &usize| self.used.get(*index) == Some(&false) && fits(*index);
-        let own = Some(position).filter(|_| self.order == Order::ByPosition);
-        own.filter(free)
-            .or_else(|| (0..self.used.len()).find(free))
+    fn free(&mut self) -> Option<&mut Reply> {
+        self.replies.iter_mut().find(|r| **r == Reply::Free)
+    }
+
+    fn is_free(&self, index: usize) -> bool {
+        self.replies.get(index) == Some(&Reply::Free)
     }
 
     /// The replies that no call has taken.
     pub fn left(&self) -> impl Iterator<Item = usize> {
-        let replies = self.used.iter().enumerate();
-        replies.filter(|(_, used)| !**used).map(|(index, _)| index)
+        let replies = self.replies.iter().enumerate();
+        replies.filter(|(_, r)| **r == Reply::Free).map(|(i, _)| i)
     }
 }
 
-/// The tasks of a fan-out share a node path; each takes the reply at its index in the fan-out.
-/// Attempts of one of them must not move the others.
-fn position(ordinal: u64, cx: &CallContext) -> usize {
-    let position = match cx.send {
-        None => ordinal,
-        Some(send) => ordinal.saturating_sub(u64::from(cx.attempt.saturating_sub(1))) + u64::from(send),
-    };
-    usize::try_from(position).unwrap_or(usize::MAX)
+impl Caller {
+    /// Where the reply of a task of a fan-out stands. Its first call belongs to the first fan-out, its
+    /// second to the second, which begins at the first reply that is free when it begins; an attempt
+    /// after the first has no place of its own.
+    fn in_fan_out(&mut self, send: u32, attempt: u32, free: usize) -> Option<usize> {
+        if attempt > 1 {
+            return None;
+        }
+        let visit = self.sends.entry(send).or_default();
+        let round = *visit;
+        *visit += 1;
+        if self.rounds.is_empty() {
+            // After a crash within a fan-out, its index still counts from where it began.
+            self.rounds.push(if self.before == 0 && self.calls > 1 { 0 } else { free });
+        }
+        if self.rounds.len() <= round {
+            self.rounds.push(free);
+        }
+        Some(self.rounds.get(round)? + send as usize)
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +175,7 @@ mod tests {
 
     #[test]
     fn calls_take_replies_in_order_and_again_the_same() {
-        let mut queue = Queue::new(2, Order::ByPosition);
+        let mut queue = Queue::new(2, Order::Visits);
         assert_eq!(take(&mut queue, &call(0, None)), Some(0));
         assert_eq!(take(&mut queue, &call(0, None)), Some(0));
         assert_eq!(queue.left().collect::<Vec<_>>(), [1]);
@@ -140,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_later_process_goes_on_where_the_thread_stands() {
-        let mut queue = Queue::new(3, Order::ByPosition);
+        let mut queue = Queue::new(3, Order::Visits);
         assert_eq!(take(&mut queue, &call(2, None)), Some(2));
         assert_eq!(queue.left().count(), 0);
         let mut queue = Queue::new(3, Order::Pool);
@@ -150,16 +195,29 @@ mod tests {
 
     #[test]
     fn sends_take_the_reply_at_their_index_in_any_order() {
-        let mut queue = Queue::new(3, Order::ByPosition);
-        for send in [2, 0, 1] {
-            let index = take(&mut queue, &call(0, Some(send)));
+        let mut queue = Queue::new(3, Order::Visits);
+        for (ordinal, send) in [2, 0, 1].into_iter().enumerate() {
+            let index = take(&mut queue, &call(ordinal as u64, Some(send)));
             assert_eq!(index, Some(send as usize));
         }
+        let mut twice = Queue::new(4, Order::Visits);
+        let calls = [1, 0, 1, 0].into_iter().enumerate();
+        let taken = calls.map(|(ordinal, send)| take(&mut twice, &call(ordinal as u64, Some(send))));
+        let taken: Vec<_> = taken.collect();
+        assert_eq!(taken, [Some(1), Some(0), Some(3), Some(2)]);
+    }
+
+    #[test]
+    fn a_fan_out_that_was_cut_off_goes_on_at_its_indices() {
+        let mut queue = Queue::new(3, Order::Visits);
+        // Tasks 0 and 2 were done before.
+        assert_eq!(take(&mut queue, &call(2, Some(1))), Some(1));
+        assert_eq!(queue.left().count(), 0);
     }
 
     #[test]
     fn a_reply_that_does_not_fit_waits() {
-        let mut queue = Queue::new(2, Order::ByPosition);
+        let mut queue = Queue::new(2, Order::Visits);
         let second = queue.take("n", &call(0, None), || 0, |index| index == 1);
         assert_eq!(second, Some(1));
         assert_eq!(take(&mut queue, &call(1, None)), Some(0));
@@ -167,7 +225,7 @@ mod tests {
 
     #[test]
     fn calls_before_the_scenario_do_not_count() {
-        let mut queue = Queue::new(1, Order::ByPosition);
+        let mut queue = Queue::new(1, Order::Visits);
         assert_eq!(queue.take("n", &call(5, None), || 5, |_| true), Some(0));
     }
 }

@@ -5,15 +5,15 @@ use serde_json::Value as Json;
 use crate::backend::tool::script::Fault;
 use crate::backend::yaml::{Cursor, Path};
 
-use super::expect::Condition;
+use super::when::When;
 
 /// One reply of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ModelReply {
     /// What it says, or how it fails.
     pub body: Result<ReplyBody, Fault>,
     /// On what request; on any where there is none.
-    pub when: Option<Condition>,
+    pub when: Option<When>,
     /// Where it is written.
     pub at: Path,
 }
@@ -74,7 +74,7 @@ pub fn read(cursor: &Cursor<'_>) -> Option<ModelReply> {
     };
     Some(ModelReply {
         body,
-        when: table.get("when").and_then(|when| Condition::read(&when)),
+        when: table.get("when").and_then(|when| When::read(&when)),
         at: cursor.path().clone(),
     })
 }

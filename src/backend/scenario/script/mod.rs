@@ -14,7 +14,7 @@ use crate::run::tool::ToolBackend;
 use super::queue::{Order, Queue};
 use super::{Scenario, Suite};
 
-pub use model::ModelRecord;
+pub use model::{ModelRecord, prompt};
 
 /// What the scenario begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Script {
         let models = scenario.models.iter().map(|(node, replies)| {
             let order = match node.as_str() {
                 "*" => Order::Pool,
-                _ => Order::ByPosition,
+                _ => Order::Visits,
             };
             Queue::new(replies.len(), order)
         });
@@ -74,7 +74,7 @@ impl Script {
         let state = State {
             models: models.collect(),
             tools: tools
-                .map(|(_, replies)| Queue::new(replies.len(), Order::ByPosition))
+                .map(|(_, replies)| Queue::new(replies.len(), Order::Calls))
                 .collect(),
             ..State::default()
         };
@@ -142,10 +142,18 @@ impl Script {
         let state = self.state();
         let mut left = Vec::new();
         for ((_, replies), queue) in self.scenario.models.iter().zip(&state.models) {
-            left.extend(queue.left().filter_map(|i| Some(replies.get(i)?.at.clone())));
+            left.extend(
+                queue
+                    .left()
+                    .filter_map(|i| Some(replies.get(i)?.at.clone())),
+            );
         }
         for ((_, replies), queue) in self.scenario.tools.iter().zip(&state.tools) {
-            left.extend(queue.left().filter_map(|i| Some(replies.get(i)?.at.clone())));
+            left.extend(
+                queue
+                    .left()
+                    .filter_map(|i| Some(replies.get(i)?.at.clone())),
+            );
         }
         left
     }
@@ -175,6 +183,8 @@ fn nothing_fits(scenario: &Scenario, call: &str, replies: Option<usize>) -> Stri
     let name = &scenario.name;
     match replies {
         None => format!("scenario `{name}` has no replies for {call}"),
-        Some(all) => format!("scenario `{name}` has no reply left that fits {call}, of {all} written"),
+        Some(all) => {
+            format!("scenario `{name}` has no reply left that fits {call}, of {all} written")
+        }
     }
 }

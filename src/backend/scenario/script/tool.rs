@@ -68,12 +68,20 @@ pub struct CountedTool {
 #[async_trait]
 impl ToolBackend for CountedTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
-        *self.script.state().calls.entry(call.tool.clone()).or_default() += 1;
+        *self
+            .script
+            .state()
+            .calls
+            .entry(call.tool.clone())
+            .or_default() += 1;
         self.tool.call(call, cx).await
     }
 }
 
 fn describe(call: &ToolCall, cx: &CallContext) -> String {
     let args = Json::Object(call.args.clone());
-    format!("the call of tool `{}` in `{}` with {args}", call.tool, cx.node)
+    format!(
+        "the call of tool `{}` in `{}` with {args}",
+        call.tool, cx.node
+    )
 }

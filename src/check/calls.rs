@@ -1,0 +1,149 @@
+//! Graphs that call graphs: which can come to an end, and which call each other for ever.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::base::name::list;
+use crate::base::{IdVec, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{GraphId, NodeId};
+use crate::resolve::program::{Node, Program, Work};
+
+use super::flow::reach::reached;
+use super::flow::{Flow, Spot, Way};
+
+/// The graph that a node calls.
+pub fn called(node: &Node) -> Option<(GraphId, Span)> {
+    match &node.work {
+        Work::Subgraph {
+            graph: Some(graph),
+            name,
+            ..
+        } => Some((*graph, name.span)),
+        _ => None,
+    }
+}
+
+/// Whether a run of the graph can come to its own `end`.
+pub fn can_end(flow: &Flow) -> bool {
+    let reached = reached(flow);
+    let ends = |ways: &[Way]| {
+        ways.iter()
+            .flat_map(|way| &way.goals)
+            .any(|goal| goal.to == Spot::End)
+    };
+    let seen = |spot: Spot| {
+        flow.number(spot)
+            .and_then(|n| reached.get(n).copied())
+            .unwrap_or(false)
+    };
+    ends(&flow.start) || flow.spots().any(|spot| seen(spot) && ends(flow.ways(spot)))
+}
+
+/// Reports graphs that call each other such that none of them can come to an end.
+pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+    let ending = ending(program, flows);
+    let stuck = |id: GraphId| !ending.get(id.0 as usize).copied().unwrap_or(true);
+    let mut calls: DiGraph<GraphId, Span> = DiGraph::new();
+    let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
+    for (id, graph) in program.graphs.entries().filter(|(id, _)| stuck(*id)) {
+        for (child, span) in graph
+            .nodes
+            .iter()
+            .filter_map(called)
+            .filter(|(child, _)| stuck(*child))
+        {
+            if let (Some(from), Some(to)) = (index.get(id.0 as usize), index.get(child.0 as usize))
+            {
+                calls.add_edge(*from, *to, span);
+            }
+        }
+    }
+    for group in kosaraju_scc(&calls) {
+        let mut ids: Vec<GraphId> = group
+            .iter()
+            .filter_map(|n| calls.node_weight(*n).copied())
+            .collect();
+        ids.sort();
+        let inside = calls_within(&calls, &group);
+        let (Some(first), false) = (
+            ids.first().and_then(|id| program.graphs.get(*id)),
+            inside.is_empty(),
+        ) else {
+            continue;
+        };
+        let names = ids.iter().filter_map(|id| program.graphs.get(*id));
+        let names = list(names.map(|graph| graph.name.node.as_str()));
+        let message = match ids.len() {
+            1 => format!("graph {names} calls itself on every way and never ends"),
+            _ => format!("graphs {names} call each other on every way and never end"),
+        };
+        let mut found = Diagnostic::new(&codes::ENDLESS_CALLS, message, first.name.span)
+            .help("give one of them a way to `end` that makes no such call");
+        for span in inside {
+            found = found.label(span, "the call");
+        }
+        diags.push(found);
+    }
+}
+
+fn calls_within(calls: &DiGraph<GraphId, Span>, group: &[NodeIndex]) -> Vec<Span> {
+    let edges = calls.edge_indices().filter(|edge| {
+        let ends = calls.edge_endpoints(*edge);
+        ends.is_some_and(|(from, to)| group.contains(&from) && group.contains(&to))
+    });
+    edges
+        .filter_map(|edge| calls.edge_weight(edge).copied())
+        .collect()
+}
+
+/// Which graphs can come to an end: there is a way through nodes whose graphs can.
+fn ending(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
+    let mut ending = vec![false; program.graphs.len()];
+    loop {
+        let mut grown = false;
+        for (id, flow) in flows.entries() {
+            let now = flow.broken || through(program, id, flow, &ending);
+            if let Some(slot) = ending.get_mut(id.0 as usize).filter(|slot| !**slot && now) {
+                *slot = true;
+                grown = true;
+            }
+        }
+        if !grown {
+            return ending;
+        }
+    }
+}
+
+fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool {
+    let Some(graph) = program.graphs.get(id) else {
+        return true;
+    };
+    let blocked = |node: NodeId| {
+        let node = graph.nodes.get(node);
+        let skips = node.is_some_and(|node| !node.skips.is_empty());
+        let child = node.and_then(called);
+        !skips
+            && child
+                .is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))
+    };
+    let mut seen = vec![false; flow.stops.len() + flow.joins.len()];
+    let mut open: Vec<&Way> = flow.start.iter().collect();
+    while let Some(way) = open.pop() {
+        for goal in &way.goals {
+            let Some(number) = flow.number(goal.to) else {
+                return true;
+            };
+            if let Spot::Node(node) = goal.to
+                && blocked(node)
+            {
+                continue;
+            }
+            if let Some(slot) = seen.get_mut(number).filter(|slot| !**slot) {
+                *slot = true;
+                open.extend(flow.ways(goal.to));
+            }
+        }
+    }
+    false
+}

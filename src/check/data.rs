@@ -1,0 +1,103 @@
+//! Fields of the state that nobody writes or nobody reads.
+
+use std::collections::BTreeSet;
+
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{FieldId, FieldMode, GraphId};
+use crate::resolve::program::{Graph, Program, Work};
+
+use super::flow::Written;
+use super::flow::build::called_bodies;
+
+/// Reports `out` fields that are never written: the caller would get nothing.
+pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut Diagnostics) {
+    for (field_id, field) in graph.fields.entries() {
+        if field.mode != FieldMode::Out || field.default.is_some() || written.has(id, field_id) {
+            continue;
+        }
+        let name = &field.name.node;
+        diags.push(
+            Diagnostic::new(
+                &codes::OUT_NEVER_WRITTEN,
+                format!("`out` field `{name}` is never written"),
+                field.name.span,
+            )
+            .help(format!(
+                "write it in a node: `set {{ {name}: .. }}`, or give it a default"
+            )),
+        );
+    }
+}
+
+/// Warns of fields that are of no use: never read, or never anything but their first value.
+/// `read` are the fields that some expression of the graph reads.
+pub fn useless(
+    program: &Program,
+    id: GraphId,
+    written: &Written,
+    read: &BTreeSet<FieldId>,
+    diags: &mut Diagnostics,
+) {
+    let Some(graph) = program.graphs.get(id) else {
+        return;
+    };
+    let passed = passed_on(program, graph);
+    for (field_id, field) in graph.fields.entries() {
+        let name = &field.name.node;
+        let is_read = read.contains(&field_id) || passed.contains(&field_id);
+        let is_written = written.has(id, field_id);
+        let found = match field.mode {
+            FieldMode::Private if !is_read && !is_written => Some("is neither read nor written"),
+            FieldMode::Private | FieldMode::In if !is_read => Some("is never read"),
+            FieldMode::Private if !is_written => Some("is never written"),
+            _ => None,
+        };
+        if let Some(found) = found {
+            let help = match (is_read, field.mode) {
+                (true, _) => {
+                    format!("write it: `set {{ {name}: .. }}`, or put its value where it is read")
+                }
+                (false, FieldMode::Private) => {
+                    format!("take `{name}` out, or declare it `out` for the caller")
+                }
+                (false, _) => format!("take `{name}` out"),
+            };
+            diags.push(
+                Diagnostic::new(
+                    &codes::UNUSED_FIELD,
+                    format!("field `{name}` {found}"),
+                    field.name.span,
+                )
+                .help(help),
+            );
+        }
+    }
+}
+
+/// Fields that called graphs take by name and that tools read.
+fn passed_on(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
+    let mut fields = BTreeSet::new();
+    for node in &graph.nodes {
+        for (_, body) in called_bodies(program, node) {
+            fields.extend(
+                body.reads
+                    .iter()
+                    .filter_map(|read| graph.field(&read.name.node)),
+            );
+        }
+        let Work::Subgraph {
+            graph: Some(child), ..
+        } = &node.work
+        else {
+            continue;
+        };
+        let taken = program
+            .graphs
+            .get(*child)
+            .into_iter()
+            .flat_map(|child| &child.fields);
+        let taken = taken.filter(|field| field.mode.is_in());
+        fields.extend(taken.filter_map(|field| graph.field(&field.name.node)));
+    }
+    fields
+}

@@ -1,0 +1,239 @@
+//! `ends`: every jump of a node against the places that it says it may go to.
+
+use crate::ast::Name;
+use crate::base::Span;
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::resolve::program::{Ends, Graph, Node, Program, Target, TargetKind, Work};
+
+use super::types::cx::Computed;
+
+/// A jump that is checked against `ends`.
+struct Jump {
+    /// The name that `ends` must have.
+    name: String,
+    /// Where the jump is written or what brings it.
+    span: Span,
+    /// What jumps, for messages: "tool `move_on` goes to".
+    what: String,
+    /// Whether `ends` must be written for it.
+    required: bool,
+    /// Where the jump itself is declared, where that is elsewhere.
+    declared: Option<Span>,
+}
+
+/// Checks the jumps of a node. `computed` are the targets that its expressions compute.
+pub fn ends(
+    program: &Program,
+    graph: &Graph,
+    node: &Node,
+    computed: &[Computed],
+    diags: &mut Diagnostics,
+) {
+    let mut jumps = written(graph, node);
+    for target in computed {
+        for name in target.names.iter().flatten() {
+            jumps.push(Jump {
+                name: name.clone(),
+                span: target.span,
+                what: "this target may be".to_owned(),
+                required: true,
+                declared: None,
+            });
+        }
+    }
+    jumps.extend(by_tools(program, node));
+    jumps.extend(by_child(program, node));
+    match &node.ends {
+        Some(ends) => {
+            for group in by_place(&jumps) {
+                outside(graph, node, ends, &group, diags);
+            }
+            unused(graph, node, ends, &jumps, computed, diags);
+        }
+        None => missing(graph, node, &jumps, diags),
+    }
+}
+
+/// Jumps of its `goto`. Its other arrows are in plain sight and need no `ends`.
+fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
+    let targets = node.goto.iter().flat_map(|goto| goto.node.targets());
+    let named = targets.filter_map(|target| {
+        Some(Jump {
+            name: name_of(graph, target)?,
+            span: target.span,
+            what: "this goes to".to_owned(),
+            required: false,
+            declared: None,
+        })
+    });
+    named.collect()
+}
+
+fn name_of(graph: &Graph, target: &Target) -> Option<String> {
+    match &target.kind {
+        TargetKind::End => Some("end".to_owned()),
+        TargetKind::Parent(name) => Some(name.node.clone()),
+        _ => {
+            let id = target.node()?;
+            graph.nodes.get(id).map(|node| node.name.node.clone())
+        }
+    }
+}
+
+fn by_tools(program: &Program, node: &Node) -> Vec<Jump> {
+    let jump = |span: Span, tool: &str, name: Name| Jump {
+        what: format!("tool `{tool}` goes to"),
+        name: name.node,
+        span,
+        required: true,
+        declared: Some(name.span),
+    };
+    let mut jumps = Vec::new();
+    if matches!(node.work, Work::Llm(_)) {
+        return jumps;
+    }
+    for used in node.tools() {
+        let Some(tool) = program.tools.get(used.node) else {
+            continue;
+        };
+        let names = tool.body.iter().flat_map(|body| body.jumps());
+        jumps.extend(names.map(|name| jump(used.span, &tool.name.node, name)));
+    }
+    jumps
+}
+
+fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
+    let Work::Subgraph {
+        graph: Some(child),
+        name,
+        ..
+    } = &node.work
+    else {
+        return Vec::new();
+    };
+    let leaves = program
+        .graphs
+        .get(*child)
+        .map_or(&[][..], |child| &child.leaves);
+    leaves
+        .iter()
+        .map(|left| Jump {
+            what: format!("`{}` leaves to", name.node),
+            name: left.node.clone(),
+            span: name.span,
+            required: true,
+            declared: Some(left.span),
+        })
+        .collect()
+}
+
+/// Jumps of one place together, so that a computed target or a tool makes one message.
+fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
+    let mut groups: Vec<Vec<&Jump>> = Vec::new();
+    for jump in jumps {
+        match groups.iter_mut().find(|g| {
+            g.first()
+                .is_some_and(|j| j.span == jump.span && j.what == jump.what)
+        }) {
+            Some(group) => group.push(jump),
+            None => groups.push(vec![jump]),
+        }
+    }
+    groups
+}
+
+fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut Diagnostics) {
+    let lacking: Vec<&&Jump> = jumps
+        .iter()
+        .filter(|jump| ends.find(&jump.name).is_none())
+        .collect();
+    let Some(first) = lacking.first() else { return };
+    let names = || lacking.iter().map(|jump| jump.name.as_str());
+    let message = format!(
+        "{} {}, not in the `ends` of `{}`",
+        first.what,
+        list(names()),
+        node.name.node,
+    );
+    let mut found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, first.span)
+        .label(ends.span, "the places that it may go to")
+        .help(help(graph, names()));
+    if let Some(declared) = first.declared {
+        found = found.label(declared, "the jump");
+    }
+    diags.push(found);
+}
+
+/// What to write: the names, with nodes for those that the graph lacks.
+fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let entries: Vec<String> = names
+        .map(|name| match graph.node(name).is_some() || name == "end" {
+            true => name.to_owned(),
+            false => {
+                let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
+                format!("{name} as {}", near.unwrap_or("NODE"))
+            }
+        })
+        .collect();
+    format!("add `{}` to `ends`", entries.join(", "))
+}
+
+fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) {
+    let required: Vec<&Jump> = jumps.iter().filter(|jump| jump.required).collect();
+    let Some(first) = required.first() else {
+        return;
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for jump in jumps {
+        if !names.contains(&jump.name.as_str()) {
+            names.push(&jump.name);
+        }
+    }
+    let needed = list(required.iter().map(|jump| jump.name.as_str()));
+    let message = format!(
+        "node `{}` needs `ends`: {} {needed}",
+        node.name.node, first.what
+    );
+    let help = help(graph, names.into_iter());
+    let help = help
+        .trim_start_matches("add `")
+        .trim_end_matches("` to `ends`");
+    let mut found = Diagnostic::new(&codes::MISSING_ENDS, message, first.span)
+        .help(format!("write `ends [{help}]` in `{}`", node.name.node));
+    if let Some(declared) = first.declared {
+        found = found.label(declared, "the jump");
+    }
+    diags.push(found);
+}
+
+fn unused(
+    graph: &Graph,
+    node: &Node,
+    ends: &Ends,
+    jumps: &[Jump],
+    computed: &[Computed],
+    diags: &mut Diagnostics,
+) {
+    // Where a target's names are not known, any entry may be one of them; that is reported already.
+    if computed.iter().any(|target| target.names.is_none()) || matches!(node.work, Work::Unknown) {
+        return;
+    }
+    let produced = |name: &str| {
+        jumps.iter().any(|jump| jump.name == name)
+            || node
+                .targets()
+                .any(|target| name_of(graph, target).as_deref() == Some(name))
+    };
+    for end in ends.items.iter().filter(|end| !produced(&end.name.node)) {
+        let name = &end.name.node;
+        diags.push(
+            Diagnostic::new(
+                &codes::UNUSED_END,
+                format!("nothing in `{}` goes to `{name}`", node.name.node),
+                end.name.span,
+            )
+            .help(format!("take `{name}` out of `ends`")),
+        );
+    }
+}

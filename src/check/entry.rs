@@ -1,0 +1,118 @@
+//! A graph's entry, and what each node needs to go on.
+
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::NodeId;
+use crate::resolve::program::{Graph, Node, Program, Work};
+
+use super::flow::build::called_bodies;
+use super::flow::{Cause, Flow, Spot};
+
+/// Reports a graph without `start`.
+pub fn entry(graph: &Graph, diags: &mut Diagnostics) {
+    if graph.start.is_some() {
+        return;
+    }
+    let first = graph.nodes.iter().next();
+    let name = first.map_or("NODE", |node| &node.name.node);
+    diags.push(
+        Diagnostic::new(
+            &codes::NO_ENTRY,
+            format!("graph `{}` has no entry", graph.name.node),
+            graph.name.span,
+        )
+        .help(format!("say where it begins: `start -> {name}`")),
+    );
+}
+
+/// Reports nodes with both a static edge and a `goto`, and nodes with neither that need one.
+/// `ends` says of each graph whether it can come to its end.
+pub fn ways_on(
+    program: &Program,
+    graph: &Graph,
+    flow: &Flow,
+    ends: &dyn Fn(crate::ir::GraphId) -> bool,
+    diags: &mut Diagnostics,
+) {
+    for (id, node) in graph.nodes.entries() {
+        let edge = edge(flow, id);
+        match (&node.goto, edge) {
+            (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
+            (None, None) => neither(program, node, ends)
+                .into_iter()
+                .for_each(|found| diags.push(found)),
+            _ => {}
+        }
+    }
+}
+
+fn edge(flow: &Flow, id: NodeId) -> Option<crate::base::Span> {
+    let ways = flow.ways(Spot::Node(id));
+    ways.iter()
+        .find(|way| way.cause == Cause::Edge)
+        .map(|way| way.span)
+}
+
+fn both(node: &Node, goto: crate::base::Span, edge: crate::base::Span) -> Diagnostic {
+    Diagnostic::new(
+        &codes::EDGE_AND_GOTO,
+        format!(
+            "node `{}` has both a static edge and a `goto`",
+            node.name.node
+        ),
+        goto,
+    )
+    .here("the `goto`")
+    .label(edge, "the static edge")
+    .help("keep one of them; with several targets, `goto [a, b]` runs both")
+}
+
+/// A node goes on by an edge or a `goto`, unless it can only go on by what its tool or subgraph says.
+fn neither(
+    program: &Program,
+    node: &Node,
+    ends: &dyn Fn(crate::ir::GraphId) -> bool,
+) -> Option<Diagnostic> {
+    let name = &node.name.node;
+    let jumps = || {
+        called_bodies(program, node)
+            .iter()
+            .any(|(_, body)| body.goto.is_some())
+    };
+    let (message, when) = match &node.work {
+        Work::Unknown => return None,
+        Work::Call { .. } if jumps() => return None,
+        Work::Subgraph {
+            graph: Some(child),
+            name: called,
+            ..
+        } => {
+            let leaves = program
+                .graphs
+                .get(*child)
+                .is_some_and(|child| !child.leaves.is_empty());
+            if leaves && !ends(*child) {
+                return None;
+            }
+            let when = leaves.then(|| format!("`{}` can also come to its own end", called.node));
+            (
+                format!(
+                    "node `{name}` leads nowhere when `{}` has ended",
+                    called.node
+                ),
+                when,
+            )
+        }
+        Work::Agent { .. } | Work::Tools { .. } if jumps() => (
+            format!("node `{name}` leads nowhere when no tool jumps"),
+            None,
+        ),
+        _ => (format!("node `{name}` leads nowhere"), None),
+    };
+    let mut found = Diagnostic::new(&codes::NO_WAY_ON, message, node.name.span).help(format!(
+        "say where it goes: `{name} -> end`, or an arrow behind its kind"
+    ));
+    if let Some(when) = when {
+        found = found.here(when);
+    }
+    Some(found)
+}

@@ -1,0 +1,314 @@
+//! From a resolved graph to its flow.
+
+use crate::base::{IdVec, Span, Spanned};
+use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId};
+use crate::resolve::program::{
+    Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
+};
+
+use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
+use super::written::Written;
+
+/// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
+pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
+    let Some(graph) = program.graphs.get(id) else {
+        return Flow::default();
+    };
+    let mut builder = Builder {
+        program,
+        graph,
+        written,
+        broken: false,
+    };
+    let start = graph.start.as_ref();
+    let start = start.map_or_else(Vec::new, |route| builder.route(route, Cause::Edge, None));
+    let stops: IdVec<NodeId, Stop> = graph
+        .nodes
+        .entries()
+        .map(|(id, node)| builder.stop(id, node))
+        .collect();
+    let joins: IdVec<JoinId, Gather> = graph
+        .joins
+        .iter()
+        .map(|join| Gather {
+            members: join.members.iter().map(|m| (m.node, m.span)).collect(),
+            ways: builder.ways(&join.to, Cause::Edge, None),
+            span: join.span,
+        })
+        .collect();
+    Flow {
+        broken: builder.broken || graph.start.is_none(),
+        colliding: graph
+            .fields
+            .iter()
+            .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
+            .collect(),
+        start,
+        stops,
+        joins,
+    }
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    graph: &'a Graph,
+    written: &'a Written,
+    broken: bool,
+}
+
+impl Builder<'_> {
+    fn stop(&mut self, id: NodeId, node: &Node) -> Stop {
+        let mut ways = self.own_ways(id, node);
+        ways.extend(self.tool_ways(node));
+        ways.extend(self.child_ways(node));
+        Stop {
+            name: node.name.node.clone(),
+            span: node.name.span,
+            branch: matches!(node.work, Work::Branch),
+            defer: node.defer,
+            writes: self.writes(node),
+            ways,
+        }
+    }
+
+    fn own_ways(&mut self, id: NodeId, node: &Node) -> Vec<Way> {
+        let mut ways = Vec::new();
+        for skip in node.skips.iter().filter_map(|skip| skip.to.as_ref()) {
+            ways.extend(self.ways(skip, Cause::Skip, Some(node)));
+        }
+        ways.extend(self.edge(node));
+        if let Some(goto) = &node.goto {
+            ways.extend(self.route(&goto.node, Cause::Goto, Some(node)));
+        }
+        if let Some(route) = self.graph.on_error_of(id) {
+            ways.extend(self.route(route, Cause::Error, Some(node)));
+        }
+        if let Some(max) = &node.max_visits {
+            ways.extend(self.ways(&max.to, Cause::Visits, Some(node)));
+        }
+        if let Work::Interrupt {
+            timeout: Some(timeout),
+            ..
+        } = &node.work
+        {
+            ways.extend(self.ways(&timeout.to, Cause::Timeout, Some(node)));
+        }
+        ways
+    }
+
+    /// All static edges and joins together are one way: they are followed at once.
+    fn edge(&mut self, node: &Node) -> Option<Way> {
+        let first = node.edges.first();
+        let joins = node.joins.iter().filter_map(|join| {
+            let member = self.graph.joins.get(*join)?;
+            Some(Goal {
+                to: Spot::Join(*join),
+                many: false,
+                span: member.span,
+            })
+        });
+        let joins: Vec<Goal> = joins.collect();
+        let span = first.map(|jump| jump.span);
+        let span = span.or(joins.first().map(|goal| goal.span))?;
+        let mut way = Way {
+            cause: Cause::Edge,
+            goals: joins,
+            writes: node.edges.iter().flat_map(|jump| sets(&jump.set)).collect(),
+            span,
+        };
+        for target in node.edges.iter().flat_map(|jump| &jump.to) {
+            way.goals.extend(self.goals(target, Some(node)));
+        }
+        Some(way)
+    }
+
+    fn route(&mut self, route: &Route, cause: Cause, node: Option<&Node>) -> Vec<Way> {
+        route
+            .jumps()
+            .flat_map(|jump| self.ways(jump, cause, node))
+            .collect()
+    }
+
+    /// A jump is one way; with a computed target, one for each name that it may give.
+    fn ways(&mut self, jump: &Jump, cause: Cause, node: Option<&Node>) -> Vec<Way> {
+        let way = |goals| Way {
+            cause,
+            goals,
+            writes: sets(&jump.set).collect(),
+            span: jump.span,
+        };
+        let (computed, fixed): (Vec<&Target>, Vec<&Target>) = jump
+            .to
+            .iter()
+            .partition(|target| matches!(target.kind, TargetKind::Computed(_)));
+        let fixed: Vec<Goal> = fixed
+            .into_iter()
+            .flat_map(|target| self.goals(target, node))
+            .collect();
+        let alternatives: Vec<Goal> = computed
+            .into_iter()
+            .flat_map(|target| self.goals(target, node))
+            .collect();
+        match alternatives.is_empty() {
+            true => vec![way(fixed)],
+            false => alternatives
+                .into_iter()
+                .map(|goal| way(std::iter::once(goal).chain(fixed.iter().cloned()).collect()))
+                .collect(),
+        }
+    }
+
+    fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
+        let span = target.span;
+        let one = |to| {
+            vec![Goal {
+                to,
+                many: false,
+                span,
+            }]
+        };
+        match &target.kind {
+            TargetKind::Node(id) => one(Spot::Node(*id)),
+            TargetKind::End => one(Spot::End),
+            TargetKind::Fail(_) => one(Spot::Fail),
+            TargetKind::Parent(_) => one(Spot::Leave),
+            TargetKind::Each {
+                worker: Some(id), ..
+            } => vec![Goal {
+                to: Spot::Node(*id),
+                many: true,
+                span,
+            }],
+            TargetKind::Computed(_) => match node.and_then(|node| node.ends.as_ref()) {
+                Some(ends) => ends
+                    .items
+                    .iter()
+                    .flat_map(|end| self.goals(&end.to, None))
+                    .collect(),
+                None => self.unknown(),
+            },
+            TargetKind::Named(name) => self.named(name, node),
+            TargetKind::Each { worker: None, .. } | TargetKind::Unknown => self.unknown(),
+        }
+    }
+
+    fn unknown(&mut self) -> Vec<Goal> {
+        self.broken = true;
+        vec![Goal {
+            to: Spot::End,
+            many: false,
+            span: Span::default(),
+        }]
+    }
+
+    /// What a tool's or a leaving subgraph's name leads to: the node's `ends` say so. Where they
+    /// lack it (which is reported), a node of that name is what was meant.
+    fn named(&mut self, name: &Spanned<String>, node: Option<&Node>) -> Vec<Goal> {
+        if let Some(end) = node
+            .and_then(|n| n.ends.as_ref())
+            .and_then(|e| e.find(&name.node))
+        {
+            return self.goals(&end.to, None);
+        }
+        match self.graph.node(&name.node) {
+            Some(id) => vec![Goal {
+                to: Spot::Node(id),
+                many: false,
+                span: name.span,
+            }],
+            None if name.node == "end" => vec![Goal {
+                to: Spot::End,
+                many: false,
+                span: name.span,
+            }],
+            None => self.unknown(),
+        }
+    }
+
+    fn bodies(&self, node: &Node) -> Vec<(Span, &ToolBody)> {
+        called_bodies(self.program, node)
+    }
+
+    fn tool_ways(&mut self, node: &Node) -> Vec<Way> {
+        let jumps: Vec<(Span, Spanned<String>)> = called_bodies(self.program, node)
+            .into_iter()
+            .flat_map(|(span, body)| body.jumps().into_iter().map(move |name| (span, name)))
+            .collect();
+        let way = |(span, name)| Way {
+            cause: Cause::Tool,
+            goals: self.named(&name, Some(node)),
+            writes: Vec::new(),
+            span,
+        };
+        jumps.into_iter().map(way).collect()
+    }
+
+    fn child_ways(&mut self, node: &Node) -> Vec<Way> {
+        let Work::Subgraph {
+            graph: Some(child),
+            name,
+            ..
+        } = &node.work
+        else {
+            return Vec::new();
+        };
+        let leaves = self
+            .program
+            .graphs
+            .get(*child)
+            .map(|child| child.leaves.as_slice());
+        let ends = leaves.unwrap_or_default().iter().map(|left| Way {
+            cause: Cause::Child,
+            goals: self.named(left, Some(node)),
+            writes: Vec::new(),
+            span: name.span,
+        });
+        ends.collect()
+    }
+
+    fn writes(&self, node: &Node) -> Vec<Write> {
+        let by_tools = self.bodies(node).into_iter().flat_map(|(span, body)| {
+            body.set.iter().filter_map(move |item| {
+                let field = self.graph.field(&item.field.node)?;
+                Some(Write { field, span })
+            })
+        });
+        let mut writes: Vec<Write> = sets(&node.set).chain(by_tools).collect();
+        if let Work::Subgraph {
+            graph: Some(child),
+            name,
+            ..
+        } = &node.work
+        {
+            let taken = self.written.taken(self.program, self.graph, node, *child);
+            writes.extend(taken.into_iter().map(|(field, span)| Write {
+                field,
+                span: span.unwrap_or(name.span),
+            }));
+        }
+        writes
+    }
+}
+
+/// Bodies of the tools that a node runs itself, each with the place where the node names it. An
+/// `llm` only asks for calls; it runs none.
+pub fn called_bodies<'a>(program: &'a Program, node: &Node) -> Vec<(Span, &'a ToolBody)> {
+    if matches!(node.work, Work::Llm(_)) {
+        return Vec::new();
+    }
+    let bodies = node.tools().into_iter().filter_map(|used| {
+        let tool = program.tools.get(used.node)?;
+        Some((used.span, tool.body.as_ref()?))
+    });
+    bodies.collect()
+}
+
+fn sets(items: &[SetItem]) -> impl Iterator<Item = Write> {
+    items.iter().filter_map(|item| {
+        let field: FieldId = item.field?;
+        Some(Write {
+            field,
+            span: item.name.span,
+        })
+    })
+}

@@ -1,0 +1,24 @@
+//! Where a run of a graph can go: rules on nodes, edges, jumps, joins and what runs side by side.
+//!
+//! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
+//! expression: conditions count as free.
+//!
+//! Reading order: [`model`], [`build`](mod@build), [`written`]; [`reach`] and [`cycle`]; [`place`] and [`together`], which
+//! say what may run in the same super-step; [`race`] and [`join`], which ask them.
+
+pub mod build;
+pub mod cycle;
+pub mod group;
+pub mod join;
+pub mod model;
+pub mod place;
+pub mod race;
+pub mod reach;
+pub mod together;
+pub mod written;
+
+pub use build::build;
+pub use model::{Cause, Flow, Goal, Spot, Way, Write};
+pub use race::writes_of;
+pub use together::Together;
+pub use written::Written;

@@ -1,0 +1,162 @@
+//! The flow of one graph as the analyses see it: who may follow whom, and in which alternatives.
+
+use crate::base::IdVec;
+use crate::base::Span;
+use crate::ir::{FieldId, JoinId, NodeId};
+
+/// Where a way leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Spot {
+    /// A node, a `branch` included.
+    Node(NodeId),
+    /// A join, which waits for its other members.
+    Join(JoinId),
+    /// `end`
+    End,
+    /// `fail`
+    Fail,
+    /// `parent.name`
+    Leave,
+}
+
+/// One of the places that a way leads to at once.
+#[derive(Debug, Clone)]
+pub struct Goal {
+    /// Which.
+    pub to: Spot,
+    /// `each`: as many tasks as a list has elements.
+    pub many: bool,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What makes a node take a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A static edge, `start` included.
+    Edge,
+    /// Its `goto`, one arm of it.
+    Goto,
+    /// `skip when .. -> target`
+    Skip,
+    /// A tool that jumps.
+    Tool,
+    /// A subgraph that leaves by a name.
+    Child,
+    /// `on_error`
+    Error,
+    /// `max_visits`: taken instead of entering the node.
+    Visits,
+    /// The timeout of an interrupt.
+    Timeout,
+}
+
+/// A field that is written, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// The field.
+    pub field: FieldId,
+    /// The name in the `set`, or what stands for it.
+    pub span: Span,
+}
+
+/// One alternative: a finished node takes exactly one of its ways.
+#[derive(Debug, Clone)]
+pub struct Way {
+    /// What makes it be taken.
+    pub cause: Cause,
+    /// All of these run in the next super-step.
+    pub goals: Vec<Goal>,
+    /// Written with the jump.
+    pub writes: Vec<Write>,
+    /// The edge, the arm or the property.
+    pub span: Span,
+}
+
+/// A node.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared: its name.
+    pub span: Span,
+    /// A `branch`: followed at once, no super-step.
+    pub branch: bool,
+    /// It waits until nothing else is left.
+    pub defer: bool,
+    /// Alternatives, in the order written.
+    pub ways: Vec<Way>,
+    /// What its work and its `set` may write.
+    pub writes: Vec<Write>,
+}
+
+/// A join.
+#[derive(Debug, Clone)]
+pub struct Gather {
+    /// Those that must arrive, each with its place.
+    pub members: Vec<(NodeId, Span)>,
+    /// Where it leads; one way.
+    pub ways: Vec<Way>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// A graph's flow.
+#[derive(Debug, Clone, Default)]
+pub struct Flow {
+    /// Alternatives of the entry; empty where there is none (which is reported).
+    pub start: Vec<Way>,
+    /// Nodes in the order declared.
+    pub stops: IdVec<NodeId, Stop>,
+    /// Joins in the order declared.
+    pub joins: IdVec<JoinId, Gather>,
+    /// Names of the fields whose writes in one super-step collide, by index; `None` for the others.
+    pub colliding: Vec<Option<String>>,
+    /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
+    pub broken: bool,
+}
+
+impl Flow {
+    /// The ways out of a node or a join.
+    pub fn ways(&self, spot: Spot) -> &[Way] {
+        match spot {
+            Spot::Node(at) => self.stops.get(at).map_or(&[], |stop| &stop.ways),
+            Spot::Join(meet) => self.joins.get(meet).map_or(&[], |join| &join.ways),
+            Spot::End | Spot::Fail | Spot::Leave => &[],
+        }
+    }
+
+    /// The name of a node, or what else a spot is, for a path in a message.
+    pub fn name(&self, spot: Spot) -> &str {
+        match spot {
+            Spot::Node(at) => self.stops.get(at).map_or("?", |stop| &stop.name),
+            Spot::Join(_) => "join",
+            Spot::End => "end",
+            Spot::Fail => "fail",
+            Spot::Leave => "parent",
+        }
+    }
+
+    /// All spots that can be left: nodes, then joins.
+    pub fn spots(&self) -> impl Iterator<Item = Spot> {
+        let nodes = self.stops.ids().map(Spot::Node);
+        nodes.chain(self.joins.ids().map(Spot::Join))
+    }
+
+    /// A number for a node or a join, dense from 0, for bit sets and graphs; `None` for an exit.
+    pub fn number(&self, spot: Spot) -> Option<usize> {
+        match spot {
+            Spot::Node(at) => Some(at.0 as usize),
+            Spot::Join(meet) => Some(self.stops.len() + meet.0 as usize),
+            Spot::End | Spot::Fail | Spot::Leave => None,
+        }
+    }
+
+    /// The spot of a number.
+    pub fn spot(&self, number: usize) -> Spot {
+        match number.checked_sub(self.stops.len()) {
+            None => Spot::Node(NodeId(number as u32)),
+            Some(join) => Spot::Join(JoinId(join as u32)),
+        }
+    }
+}

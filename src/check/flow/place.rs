@@ -1,0 +1,132 @@
+//! Where a token of a run can be between two super-steps, and where it goes from there.
+
+use std::collections::BTreeSet;
+
+use crate::base::IdVec;
+use crate::ir::{JoinId, NodeId};
+
+use super::model::{Cause, Flow, Goal, Spot, Way};
+
+/// A number for a place: nodes first (as running), then members waiting at joins, then deferred nodes waiting.
+pub type Place = u32;
+
+/// The places of a flow. Branches have none: whoever goes to one is taken on at once.
+pub struct Places<'a> {
+    flow: &'a Flow,
+    /// First place of each join's waiting members.
+    waiting: IdVec<JoinId, Place>,
+    /// First place of the deferred nodes waiting; one for each node.
+    deferred: Place,
+}
+
+impl<'a> Places<'a> {
+    /// Numbers the places of a flow.
+    pub fn new(flow: &'a Flow) -> Self {
+        let mut next = flow.stops.len() as Place;
+        let waiting = flow.joins.iter().map(|join| {
+            let first = next;
+            next += join.members.len() as Place;
+            first
+        });
+        let waiting = waiting.collect();
+        Self {
+            flow,
+            waiting,
+            deferred: next,
+        }
+    }
+
+    /// How many places there are.
+    pub fn count(&self) -> usize {
+        self.deferred as usize + self.flow.stops.len()
+    }
+
+    /// The node that runs at a place.
+    pub fn running(&self, place: Place) -> Option<NodeId> {
+        ((place as usize) < self.flow.stops.len()).then_some(NodeId(place))
+    }
+
+    /// The node that waits at a place until nothing else is left.
+    pub fn deferred(&self, place: Place) -> Option<NodeId> {
+        place.checked_sub(self.deferred).map(NodeId)
+    }
+
+    /// The join and the member that wait at a place.
+    pub fn waits(&self, place: Place) -> Option<(JoinId, NodeId)> {
+        if self.running(place).is_some() || place >= self.deferred {
+            return None;
+        }
+        let (join, first) = self
+            .waiting
+            .entries()
+            .rfind(|(_, first)| **first <= place)?;
+        let member = self
+            .flow
+            .joins
+            .get(join)?
+            .members
+            .get((place - first) as usize)?;
+        Some((join, member.0))
+    }
+
+    /// Where a member waits at a join.
+    pub fn wait(&self, join: JoinId, member: NodeId) -> Option<Place> {
+        let members = &self.flow.joins.get(join)?.members;
+        let index = members.iter().position(|(node, _)| *node == member)?;
+        Some(self.waiting.get(join)? + index as Place)
+    }
+
+    /// The ways that a finished node, or one taken on through branches, can take.
+    pub fn ways(&self, node: NodeId) -> impl Iterator<Item = &'a Way> + use<'a> {
+        let ways = self.flow.ways(Spot::Node(node)).iter();
+        ways.filter(|way| way.cause != Cause::Visits)
+    }
+
+    /// The places that going to a spot may lead to, `from` being the node that arrives at a join.
+    /// Branches are followed, and a node that has been visited too often is left for its `max_visits` target.
+    /// The ways passed on the way are handed to `passed`.
+    pub fn arrive(
+        &self,
+        goal: &Goal,
+        from: Option<NodeId>,
+        mut passed: impl FnMut(&'a Way),
+    ) -> BTreeSet<Place> {
+        let mut places = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(goal.to, from)];
+        while let Some((spot, via)) = open.pop() {
+            if !seen.insert((spot, via)) {
+                continue;
+            }
+            match spot {
+                Spot::Node(id) => {
+                    let Some(stop) = self.flow.stops.get(id) else {
+                        continue;
+                    };
+                    match (stop.branch, stop.defer) {
+                        (true, _) => {}
+                        (false, true) => {
+                            places.insert(self.deferred + id.0);
+                        }
+                        (false, false) => {
+                            places.insert(id.0);
+                        }
+                    }
+                    let on = stop
+                        .ways
+                        .iter()
+                        .filter(|way| stop.branch || way.cause == Cause::Visits);
+                    for way in on {
+                        passed(way);
+                        open.extend(way.goals.iter().map(|goal| (goal.to, Some(id))));
+                    }
+                }
+                Spot::Join(join) => {
+                    places.extend(via.and_then(|member| self.wait(join, member)));
+                }
+                Spot::End | Spot::Fail | Spot::Leave => {}
+            }
+        }
+        places
+    }
+}

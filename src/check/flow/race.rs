@@ -1,0 +1,214 @@
+//! Two writers of a field without a reducer that may run in one super-step.
+
+use std::collections::BTreeMap;
+
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{FieldId, NodeId};
+
+use super::model::{Cause, Flow, Spot, Way, Write};
+use super::together::{Together, Witness};
+
+/// Most further writers that a message points at.
+const SHOWN: usize = 6;
+
+/// All that a task of a node may write: its work, its `set`, its jumps, and the jumps of branches that it
+/// is led on by.
+pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
+    let Some(stop) = flow.stops.get(id) else {
+        return Vec::new();
+    };
+    let mut writes = stop.writes.clone();
+    let mut open: Vec<&Way> = stop
+        .ways
+        .iter()
+        .filter(|way| way.cause != Cause::Visits)
+        .collect();
+    let mut seen: Vec<NodeId> = Vec::new();
+    while let Some(way) = open.pop() {
+        writes.extend(&way.writes);
+        for goal in &way.goals {
+            let Spot::Node(to) = goal.to else { continue };
+            let Some(next) = flow.stops.get(to).filter(|_| !seen.contains(&to)) else {
+                continue;
+            };
+            let on = next
+                .ways
+                .iter()
+                .filter(|way| next.branch || way.cause == Cause::Visits);
+            let mut on = on.peekable();
+            if on.peek().is_some() {
+                seen.push(to);
+                open.extend(on);
+            }
+        }
+    }
+    writes
+}
+
+/// Two writes that collide.
+struct Clash {
+    first: (NodeId, Write),
+    second: (NodeId, Write),
+    others: Vec<(NodeId, Write)>,
+}
+
+/// Reports each field that two tasks of one super-step may write, once, with all its writers.
+pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+    let writes: Vec<Vec<Write>> = flow
+        .stops
+        .ids()
+        .map(|id| {
+            let mut writes = writes_of(flow, id);
+            writes.retain(|w| collides(flow, w.field).is_some());
+            writes
+        })
+        .collect();
+    if !together.complete() {
+        return unchecked(flow, &writes, diags);
+    }
+    let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+    let mut clashes: BTreeMap<FieldId, Clash> = BTreeMap::new();
+    for (a, b) in together.pairs() {
+        for first in of(a) {
+            let Some(second) = of(b).iter().find(|w| w.field == first.field) else {
+                continue;
+            };
+            match clashes.get_mut(&first.field) {
+                Some(clash) => clash.also([(a, *first), (b, *second)]),
+                None => {
+                    let clash = Clash {
+                        first: (a, *first),
+                        second: (b, *second),
+                        others: Vec::new(),
+                    };
+                    clashes.insert(first.field, clash);
+                }
+            }
+        }
+    }
+    for (field, clash) in clashes {
+        if let Some(name) = collides(flow, field) {
+            diags.push(clash.report(flow, together, name));
+        }
+    }
+    within(flow, together, diags);
+}
+
+fn collides(flow: &Flow, field: FieldId) -> Option<&str> {
+    flow.colliding.get(field.0 as usize)?.as_deref()
+}
+
+impl Clash {
+    fn also(&mut self, writers: [(NodeId, Write); 2]) {
+        for writer in writers {
+            let listed = |list: &[(NodeId, Write)]| list.iter().any(|(node, _)| *node == writer.0);
+            if !listed(&[self.first, self.second]) && !listed(&self.others) {
+                self.others.push(writer);
+            }
+        }
+    }
+
+    fn report(&self, flow: &Flow, together: &Together, field: &str) -> Diagnostic {
+        let name = |node: NodeId| flow.name(Spot::Node(node)).to_owned();
+        let (a, b) = (self.first, self.second);
+        let witness = together.witness(a.0, b.0);
+        let message = match a.0 == b.0 {
+            true => format!(
+                "tasks of `{}` that run in the same super-step all write `{field}`",
+                name(a.0)
+            ),
+            false => format!(
+                "`{}` and `{}` may write `{field}` in the same super-step",
+                name(a.0),
+                name(b.0)
+            ),
+        };
+        let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span)
+            .help(format!("give `{field}` a reducer that puts writes together (`via append`, `via any_last`, ..), or let one run after the other"));
+        if let Some(Witness {
+            fork,
+            first,
+            second,
+        }) = witness
+        {
+            found = match a.0 == b.0 {
+                true => found.here(format!("written on the way `{second}`")),
+                false => found
+                    .here(format!("written on the way `{second}`"))
+                    .label(a.1.span, format!("written on the way `{first}`")),
+            };
+            found = found.label(fork, "both ways begin here");
+        }
+        for (node, write) in self.others.iter().take(SHOWN) {
+            found = found.label(
+                write.span,
+                format!("`{}` may write it then too", name(*node)),
+            );
+        }
+        found
+    }
+}
+
+/// Two targets of one way whose branches both write the field.
+fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+    for (id, stop) in flow
+        .stops
+        .entries()
+        .filter(|(id, stop)| !stop.branch && together.runs(*id))
+    {
+        for way in &stop.ways {
+            let mut written: Vec<(FieldId, Span, usize)> = Vec::new();
+            for (i, goal) in way.goals.iter().enumerate() {
+                let Spot::Node(to) = goal.to else { continue };
+                if !flow.stops.get(to).is_some_and(|stop| stop.branch) {
+                    continue;
+                }
+                for write in writes_of(flow, to) {
+                    let Some(name) = collides(flow, write.field) else {
+                        continue;
+                    };
+                    let other = written
+                        .iter()
+                        .find(|(f, _, goal)| *f == write.field && *goal != i);
+                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span)
+                    {
+                        let from = flow.name(Spot::Node(id));
+                        diags.push(
+                            Diagnostic::new(
+                                &codes::WRITE_CONFLICT,
+                                format!("two branches that `{from}` leads to write `{name}` in the same super-step"),
+                                write.span,
+                            )
+                            .label(*first, "written here too")
+                            .label(way.span, "both are followed from here")
+                            .help(format!("write `{name}` in one of them, or give it a reducer")),
+                        );
+                    }
+                    written.push((write.field, write.span, i));
+                }
+            }
+        }
+    }
+}
+
+/// Too many pairs to follow: says so, where there is anything to prove.
+fn unchecked(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
+    let mut writers: BTreeMap<FieldId, Vec<Span>> = BTreeMap::new();
+    for write in writes.iter().flatten() {
+        writers.entry(write.field).or_default().push(write.span);
+    }
+    for (field, spans) in writers {
+        if let ([first, second, ..], Some(name)) = (spans.as_slice(), collides(flow, field)) {
+            diags.push(
+                Diagnostic::new(
+                    &codes::CONFLICT_UNCHECKED,
+                    format!("more nodes run side by side than can be compared: not checked whether two write `{name}` in one super-step"),
+                    *second,
+                )
+                .label(*first, "another writer")
+                .help(format!("give `{name}` a reducer, such as `via any_last`")),
+            );
+        }
+    }
+}

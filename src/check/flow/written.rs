@@ -1,0 +1,122 @@
+//! Which fields each graph may write, through the graphs that it calls too.
+
+use std::collections::BTreeSet;
+
+use crate::base::{IdVec, Span};
+use crate::ir::{FieldId, GraphId};
+use crate::resolve::program::{Graph, Node, Program, Work};
+
+use super::build::called_bodies;
+
+/// For each graph the fields that some node, tool or called graph in it may write.
+pub struct Written(IdVec<GraphId, BTreeSet<FieldId>>);
+
+impl Written {
+    /// Goes over all graphs until nothing is added: a graph writes what the graphs it calls give back.
+    pub fn new(program: &Program) -> Self {
+        let mut written = Self(
+            program
+                .graphs
+                .iter()
+                .map(|graph| own(program, graph))
+                .collect(),
+        );
+        loop {
+            let mut grown = false;
+            for (id, graph) in program.graphs.entries() {
+                for node in &graph.nodes {
+                    let Work::Subgraph {
+                        graph: Some(child), ..
+                    } = &node.work
+                    else {
+                        continue;
+                    };
+                    for (field, _) in written.taken(program, graph, node, *child) {
+                        grown |= written.0.get(id).is_some() && written.0[id].insert(field);
+                    }
+                }
+            }
+            if !grown {
+                return written;
+            }
+        }
+    }
+
+    /// Whether the graph may write the field.
+    pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
+        self.0
+            .get(graph)
+            .is_some_and(|fields| fields.contains(&field))
+    }
+
+    /// The caller's fields that a subgraph node may write, with the place of the `into` that says so.
+    pub fn taken(
+        &self,
+        program: &Program,
+        caller: &Graph,
+        node: &Node,
+        child: GraphId,
+    ) -> Vec<(FieldId, Option<Span>)> {
+        let Some(called) = program.graphs.get(child) else {
+            return Vec::new();
+        };
+        let out = called
+            .fields
+            .entries()
+            .filter(|(id, field)| field.mode.is_out() && self.has(child, *id));
+        out.filter_map(|(id, field)| match bound(node, id) {
+            Some((to, span)) => to.map(|to| (to, Some(span))),
+            None => caller.field(&field.name.node).map(|to| (to, None)),
+        })
+        .collect()
+    }
+}
+
+/// The caller's field that `into` gives an `out` field to.
+fn bound(node: &Node, field: FieldId) -> Option<(Option<FieldId>, Span)> {
+    let Work::Subgraph { into, .. } = &node.work else {
+        return None;
+    };
+    let binding = into.iter().find(|binding| binding.from == Some(field))?;
+    Some((binding.to, binding.to_name.span))
+}
+
+fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
+    let mut fields = BTreeSet::new();
+    for (id, node) in graph.nodes.entries() {
+        let routes = node
+            .goto
+            .iter()
+            .map(|goto| &goto.node)
+            .chain(graph.on_error_of(id));
+        let jumps = routes
+            .flat_map(|route| route.jumps())
+            .chain(&node.edges)
+            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
+            .chain(node.max_visits.iter().map(|max| &max.to))
+            .chain(timeout(node));
+        let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
+        fields.extend(sets.filter_map(|item| item.field));
+        let tools = called_bodies(program, node);
+        let by_tools = tools.iter().flat_map(|(_, body)| &body.set);
+        fields.extend(by_tools.filter_map(|item| graph.field(&item.field.node)));
+    }
+    let others = graph.start.iter().flat_map(|route| route.jumps());
+    let others = others.chain(graph.joins.iter().map(|join| &join.to));
+    fields.extend(
+        others
+            .flat_map(|jump| &jump.set)
+            .filter_map(|item| item.field),
+    );
+    fields
+}
+
+fn timeout(node: &Node) -> Option<&crate::resolve::program::Jump> {
+    match &node.work {
+        Work::Interrupt {
+            timeout: Some(timeout),
+            ..
+        } => Some(&timeout.to),
+        _ => None,
+    }
+}

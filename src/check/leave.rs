@@ -1,0 +1,71 @@
+//! `leaves`: the names by which a graph goes to nodes of its caller.
+
+use crate::base::Span;
+use crate::base::name::closest;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::resolve::program::{Graph, Route, TargetKind};
+
+/// Checks that each `parent.name` is declared and each declared name is used.
+pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
+    let used = used(graph);
+    let mut reported: Vec<&str> = Vec::new();
+    for (name, span) in &used {
+        let declared = graph.leaves.iter().any(|left| left.node == *name);
+        if declared || reported.contains(name) {
+            continue;
+        }
+        reported.push(name);
+        let near = closest(name, graph.leaves.iter().map(|left| left.node.as_str()));
+        let help = match near {
+            Some(near) => format!("did you mean `parent.{near}`?"),
+            None => format!("declare it: `graph {} leaves [{name}]`", graph.name.node),
+        };
+        diags.push(
+            Diagnostic::new(
+                &codes::LEAVE_UNDECLARED,
+                format!(
+                    "graph `{}` does not declare that it leaves to `{name}`",
+                    graph.name.node
+                ),
+                *span,
+            )
+            .label(graph.name.span, "the graph")
+            .help(help),
+        );
+    }
+    for left in &graph.leaves {
+        if used.iter().all(|(name, _)| *name != left.node) {
+            diags.push(
+                Diagnostic::new(
+                    &codes::UNUSED_LEAVE,
+                    format!(
+                        "nothing in `{}` goes to `parent.{}`",
+                        graph.name.node, left.node
+                    ),
+                    left.span,
+                )
+                .help(format!("take `{}` out of `leaves`", left.node)),
+            );
+        }
+    }
+}
+
+/// Names behind `parent.`, with their places, jumps passed on by `ends` included.
+fn used(graph: &Graph) -> Vec<(&str, Span)> {
+    let routes = graph
+        .start
+        .iter()
+        .chain(&graph.on_error)
+        .flat_map(Route::targets);
+    let joins = graph.joins.iter().flat_map(|join| &join.to.to);
+    let nodes = graph.nodes.iter().flat_map(|node| {
+        let ends = node.ends.iter().flat_map(|ends| &ends.items);
+        node.targets().chain(ends.map(|end| &end.to))
+    });
+    let targets = routes.chain(joins).chain(nodes);
+    let parents = targets.filter_map(|target| match &target.kind {
+        TargetKind::Parent(name) => Some((name.node.as_str(), target.span)),
+        _ => None,
+    });
+    parents.collect()
+}

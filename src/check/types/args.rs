@@ -1,0 +1,112 @@
+//! Named values against declared names: event payloads, tool arguments, `with` of a send.
+
+use crate::ast::item::NamedArg;
+use crate::base::Span;
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::resolve::program::Param;
+
+use super::cx::Cx;
+
+/// Something that takes named values.
+pub struct Callee<'a> {
+    /// What it is called in messages: "event `changeset.created`".
+    pub what: String,
+    /// What it takes.
+    pub params: &'a [Param],
+    /// Where it is named, for what is missing.
+    pub span: Span,
+}
+
+impl Cx<'_> {
+    /// Checks that each value is of a known name and fits, and that none that is needed is missing.
+    pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
+        self.once_each(args);
+        for arg in args {
+            match callee.params.iter().find(|p| p.name.node == arg.name.node) {
+                Some(param) => {
+                    let ty = param.ty.node.clone();
+                    self.infer_with_effects(&arg.value, Some(&ty));
+                }
+                None => {
+                    self.infer_with_effects(&arg.value, None);
+                    self.unknown_arg(callee, arg);
+                }
+            }
+        }
+        let known = |name: &str| callee.params.iter().any(|p| p.name.node == name);
+        let given = |name: &str| {
+            args.iter().any(|arg| {
+                arg.name.node == name
+                    || (!known(&arg.name.node) && closest(&arg.name.node, [name]).is_some())
+            })
+        };
+        let missing: Vec<&Param> = callee
+            .params
+            .iter()
+            .filter(|p| p.default.is_none() && !p.ty.node.admits_null() && !given(&p.name.node))
+            .collect();
+        if !missing.is_empty() {
+            let names = list(missing.iter().map(|p| p.name.node.as_str()));
+            let mut found = Diagnostic::new(
+                &codes::MISSING_FIELD,
+                format!("{} lacks {names}", callee.what),
+                callee.span,
+            );
+            for param in missing {
+                found = found.label(
+                    param.name.span,
+                    format!("`{}` is declared here", param.name.node),
+                );
+            }
+            self.report(found);
+        }
+    }
+
+    /// Reports names that are given twice.
+    pub fn once_each(&mut self, args: &[NamedArg]) {
+        for (i, arg) in args.iter().enumerate() {
+            let first = args.iter().take(i).find(|a| a.name.node == arg.name.node);
+            if let Some(first) = first {
+                let message = format!("`{}` is given twice", arg.name.node);
+                self.report(
+                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, arg.name.span)
+                        .label(first.name.span, "first here"),
+                );
+            }
+        }
+    }
+
+    fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
+        let names = || callee.params.iter().map(|p| p.name.node.as_str());
+        let near = closest(&arg.name.node, names());
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if callee.params.is_empty() => "it takes nothing".to_owned(),
+            None => format!("it takes {}", list(names())),
+        };
+        let message = format!("{} takes no `{}`", callee.what, arg.name.node);
+        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span).help(help);
+        if let Some(near) = near {
+            found = found.fix(arg.name.span, near);
+        }
+        self.report(found);
+    }
+
+    /// Values of free names, as an interrupt's `ask` has them.
+    pub fn free_args(&mut self, args: &[NamedArg]) {
+        self.once_each(args);
+        for arg in args {
+            let found = self.infer_with_effects(&arg.value, None);
+            if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {
+                let message = format!("a value of type {} can't be shown", self.show(&found));
+                self.report(Diagnostic::new(
+                    &codes::TYPE_MISMATCH,
+                    message,
+                    arg.value.span,
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The expressions of one graph or tool, typed in the scope and with the knowledge of their place.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::ast::expr::Expr;
+use crate::ast::node::TemplateText;
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::infer::{Checker, Narrowing, reads};
+use crate::expr::ty::RUN;
+use crate::expr::{Scope, Type, template};
+use crate::ir::FieldId;
+use crate::resolve::program::{Graph, Program};
+
+use super::facts::Facts;
+
+/// The types of `state`'s fields, shared by all scopes of a graph.
+pub type StateTypes = Arc<Vec<(String, Type)>>;
+
+/// Types expressions at one place after another.
+pub struct Cx<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The graph whose state is in scope; `None` in a tool or a reducer.
+    pub graph: Option<&'a Graph>,
+    /// Names in scope here.
+    pub scope: Scope,
+    /// What is known here.
+    pub facts: Facts,
+    /// Fields of the state that some expression has read.
+    pub read: BTreeSet<FieldId>,
+    /// Fields that the called graph may give back, in a subgraph node.
+    pub given_back: Vec<FieldId>,
+    /// Computed targets met so far.
+    pub computed: Vec<Computed>,
+    /// What was found.
+    pub diags: Diagnostics,
+}
+
+/// A computed target and the names that it may give.
+#[derive(Debug, Clone)]
+pub struct Computed {
+    /// The expression.
+    pub span: Span,
+    /// Names; `None` where its type does not say, which is reported.
+    pub names: Option<Vec<String>>,
+}
+
+impl<'a> Cx<'a> {
+    /// A place in a graph: `state` and `run` are in scope.
+    pub fn in_graph(
+        program: &'a Program,
+        graph: &'a Graph,
+        state: &StateTypes,
+        facts: Facts,
+    ) -> Self {
+        let mut scope = Scope {
+            state: Some(state.clone()),
+            functions: program.functions(graph.file),
+            ..Scope::default()
+        };
+        scope.declare("run", Type::Record(RUN));
+        Self {
+            program,
+            graph: Some(graph),
+            scope,
+            facts,
+            read: BTreeSet::new(),
+            given_back: Vec::new(),
+            computed: Vec::new(),
+            diags: Diagnostics::new(),
+        }
+    }
+
+    /// A place outside graphs: nothing is in scope but what is declared.
+    pub fn outside(program: &'a Program, file: FileId) -> Self {
+        Self {
+            program,
+            graph: None,
+            scope: Scope {
+                functions: program.functions(file),
+                ..Scope::default()
+            },
+            facts: Facts::default(),
+            read: BTreeSet::new(),
+            given_back: Vec::new(),
+            computed: Vec::new(),
+            diags: Diagnostics::new(),
+        }
+    }
+
+    /// The type of an expression; see [`crate::expr::infer::infer`].
+    pub fn infer(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        self.note_reads(expr);
+        Checker::new(&self.scope, &self.program.types, &mut self.diags)
+            .knowing(self.facts.known.clone())
+            .infer(expr, expected)
+    }
+
+    /// Types a value that may call `now()` and the like.
+    pub fn infer_with_effects(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        let before = std::mem::replace(&mut self.scope.effects, true);
+        let ty = self.infer(expr, expected);
+        self.scope.effects = before;
+        ty
+    }
+
+    /// Types a condition.
+    pub fn condition(&mut self, expr: &Expr) {
+        self.infer(expr, Some(&Type::Bool));
+    }
+
+    /// The type, with nothing reported.
+    pub fn quiet(&self, expr: &Expr) -> Type {
+        let mut unheard = Diagnostics::new();
+        Checker::new(&self.scope, &self.program.types, &mut unheard)
+            .knowing(self.facts.known.clone())
+            .infer(expr, None)
+    }
+
+    /// Goes on where a condition has been found to hold (or not to).
+    pub fn assume(&mut self, condition: &Expr, truth: bool) {
+        let mut unheard = Diagnostics::new();
+        let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
+            .knowing(self.facts.known.clone())
+            .facts(condition, truth);
+        self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
+    }
+
+    /// Adds a name; what was known of one that it hides is forgotten.
+    pub fn declare(&mut self, name: &str, ty: Type) {
+        self.facts.known.forget(name);
+        self.scope.declare(name, ty);
+    }
+
+    /// Checks a template.
+    pub fn template(&mut self, text: &TemplateText) {
+        for field in template::reads(text, &self.scope).fields {
+            self.note_field(FieldId(field), text.span);
+        }
+        template::check_knowing(
+            text,
+            &self.scope,
+            &self.program.types,
+            self.facts.known.clone(),
+            &mut self.diags,
+        );
+    }
+
+    /// Reports a finding.
+    pub fn report(&mut self, found: Diagnostic) {
+        self.diags.push(found);
+    }
+
+    /// A type in backticks.
+    pub fn show(&self, ty: &Type) -> String {
+        format!("`{}`", self.program.types.show(ty))
+    }
+
+    fn note_reads(&mut self, expr: &Expr) {
+        if self.scope.state.is_some() {
+            for field in reads(expr, &self.scope).fields {
+                self.note_field(FieldId(field), expr.span);
+            }
+        }
+    }
+
+    fn note_field(&mut self, id: FieldId, span: Span) {
+        let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
+            return;
+        };
+        self.read.insert(id);
+        let name = &field.name.node;
+        let help = format!(
+            "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",
+            self.program.types.show(&field.ty.node)
+        );
+        if self.facts.unset.remove(&id) {
+            self.facts.unsure.remove(&id);
+            let message = format!("`state.{name}` has no value yet");
+            self.report(
+                Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
+                    .label(field.name.span, "declared without a first value")
+                    .help(help),
+            );
+        } else if self.facts.unsure.remove(&id) {
+            let message = format!("`state.{name}` may have no value yet");
+            self.report(
+                Diagnostic::new(&codes::MAYBE_UNSET, message, span)
+                    .here("not every way to this place writes it")
+                    .label(field.name.span, "declared without a first value")
+                    .help(help),
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What is known of the state at a place in a flow.
+
+use std::collections::BTreeSet;
+
+use crate::expr::infer::Narrowing;
+use crate::ir::{Channel, FieldId, FieldMode};
+use crate::resolve::program::{Field, Graph};
+
+/// What is known when a node begins, and changes on the way through it. Only fields that begin
+/// without a value are in the two sets, so that both stay small.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Places that are not null.
+    pub known: Narrowing,
+    /// Fields that lack a value on some way to here.
+    pub unsure: BTreeSet<FieldId>,
+    /// Fields that lack a value on every way to here.
+    pub unset: BTreeSet<FieldId>,
+}
+
+impl Facts {
+    /// At `start`: fields that don't begin with a value lack one.
+    pub fn at_start(graph: &Graph) -> Self {
+        let without = graph
+            .fields
+            .entries()
+            .filter(|(_, field)| !begins_set(field));
+        let unset: BTreeSet<FieldId> = without.map(|(id, _)| id).collect();
+        Self {
+            known: Narrowing::new(),
+            unsure: unset.clone(),
+            unset,
+        }
+    }
+
+    /// Takes in another way to the same place.
+    pub fn merge(&mut self, other: &Facts) {
+        self.known = std::mem::take(&mut self.known).or(&other.known);
+        self.unsure.extend(&other.unsure);
+        self.unset.retain(|field| other.unset.contains(field));
+    }
+
+    /// Takes in another member of a join: both have come.
+    pub fn meet(&mut self, other: &Facts) {
+        self.known = std::mem::take(&mut self.known).or(&other.known);
+        self.unsure.retain(|field| other.unsure.contains(field));
+        self.unset.retain(|field| other.unset.contains(field));
+    }
+
+    /// Notes that a field has been written; `non_null` where its new value is known not to be null.
+    pub fn write(&mut self, id: FieldId, field: &Field, non_null: bool) {
+        self.disturb(id, field);
+        if non_null {
+            self.known.paths.insert(place(field));
+        }
+        self.unsure.remove(&id);
+    }
+
+    /// Notes that a field may have been written.
+    pub fn disturb(&mut self, id: FieldId, field: &Field) {
+        if !self.known.paths.is_empty() {
+            self.known.forget(&place(field));
+        }
+        self.unset.remove(&id);
+    }
+
+    /// What is left of it when other nodes have run in the meantime.
+    pub fn later(&self) -> Self {
+        Self {
+            unsure: self.unsure.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+fn place(field: &Field) -> String {
+    format!("state.{}", field.name.node)
+}
+
+/// Whether a field has a value before anything is written to it.
+pub fn begins_set(field: &Field) -> bool {
+    use crate::expr::Type;
+    let gathers =
+        field.channel.begins_empty() && matches!(field.ty.node, Type::List(_) | Type::Map(_));
+    matches!(field.mode, FieldMode::In | FieldMode::InOut)
+        || field.default.is_some()
+        || field.ty.node.admits_null()
+        || gathers
+}
+
+/// Whether a plain write is the field's value afterwards, so that what is known of the one holds for the other.
+pub fn keeps_value(field: &Field, replace: bool) -> bool {
+    replace || matches!(field.channel, Channel::Last | Channel::AnyLast)
+}

@@ -1,0 +1,152 @@
+//! Routes, jumps and targets: their conditions, values and updates.
+
+use std::collections::HashMap;
+
+use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
+use crate::expr::{Type, TypeTable};
+use crate::resolve::program::{Jump, Route, Target, TargetKind};
+
+use super::args::Callee;
+use super::cx::{Computed, Cx};
+use super::facts::Facts;
+use super::route;
+
+/// What is known behind each jump of a node, by the jump's span.
+pub type Behind = HashMap<Span, Facts>;
+
+impl Cx<'_> {
+    /// Types a route. Each arm knows that the conditions before it did not hold.
+    pub fn route(&mut self, route: &Route, behind: &mut Behind) {
+        let entry = self.facts.clone();
+        match route {
+            Route::Always(jump) => self.jump(jump, behind),
+            Route::Arms(arms, span) => {
+                let cases = route::Cases::of(self, arms);
+                for arm in arms {
+                    let before = self.facts.clone();
+                    if let Some(when) = &arm.when {
+                        self.condition(when);
+                        self.assume(when, true);
+                    }
+                    self.jump(&arm.jump, behind);
+                    self.facts = before;
+                    if let Some(when) = &arm.when {
+                        self.assume(when, false);
+                    }
+                }
+                cases.report(arms, *span, self);
+            }
+        }
+        self.facts = entry;
+    }
+
+    /// Types a jump and notes what is known behind it; here, nothing changes.
+    pub fn jump(&mut self, jump: &Jump, behind: &mut Behind) {
+        let entry = self.facts.clone();
+        for target in &jump.to {
+            self.target(target);
+        }
+        self.set(&jump.set);
+        self.emits(&jump.emits);
+        let after = std::mem::replace(&mut self.facts, entry);
+        behind.insert(jump.span, after);
+    }
+
+    fn target(&mut self, target: &Target) {
+        match &target.kind {
+            TargetKind::Fail(Some(message)) => {
+                self.infer(message, Some(&Type::String));
+            }
+            TargetKind::Computed(name) => {
+                let ty = self.infer(name, None);
+                let names = self.computed_names(&ty, name.span);
+                self.computed.push(Computed {
+                    span: target.span,
+                    names,
+                });
+            }
+            TargetKind::Each {
+                var,
+                items,
+                worker,
+                worker_span,
+                with,
+            } => {
+                let element = match self.infer(items, None) {
+                    Type::List(of) => (*of).clone(),
+                    Type::Error => Type::Error,
+                    other => self.not_a_list(&other, items.span),
+                };
+                let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+                self.declare(&var.node, element);
+                match worker.and_then(|id| self.graph?.nodes.get(id)) {
+                    Some(worker) => {
+                        let callee = Callee {
+                            what: format!("the input of `{}`", worker.name.node),
+                            params: &worker.input,
+                            span: *worker_span,
+                        };
+                        self.args(&callee, with);
+                    }
+                    None => with.iter().for_each(|arg| {
+                        self.infer(&arg.value, None);
+                    }),
+                }
+                self.scope = scope;
+                self.facts.known = known;
+            }
+            TargetKind::Fail(None)
+            | TargetKind::Node(_)
+            | TargetKind::End
+            | TargetKind::Parent(_)
+            | TargetKind::Named(_)
+            | TargetKind::Unknown => {}
+        }
+    }
+
+    /// The names that a computed target of this type may give.
+    fn computed_names(&mut self, ty: &Type, span: Span) -> Option<Vec<String>> {
+        let names = texts(ty, &self.program.types);
+        if names.is_none() && !matches!(ty, Type::Error) {
+            let message = format!(
+                "a computed target must be of an enum or of a union of texts, found {}",
+                self.show(ty)
+            );
+            self.report(
+                Diagnostic::new(&codes::COMPUTED_TARGET, message, span)
+                    .help("declare an enum whose members are the nodes it may go to"),
+            );
+        }
+        names
+    }
+
+    fn not_a_list(&mut self, found: &Type, span: Span) -> Type {
+        let message = format!("`each` takes a list, found {}", self.show(found));
+        let help = match found {
+            Type::Map(_) => Some("name its values or keys: `.values()`, `.keys()`".to_owned()),
+            Type::Nullable(_) => {
+                Some("guard it, or give it a default: `xs == null ? [] : xs`".to_owned())
+            }
+            _ => None,
+        };
+        self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).maybe_help(help));
+        Type::Error
+    }
+}
+
+/// All values of a type that has a fixed set of texts; `None` for other types.
+pub fn texts(ty: &Type, types: &TypeTable) -> Option<Vec<String>> {
+    match ty {
+        Type::Literal(text) => Some(vec![text.to_string()]),
+        Type::Enum(id) => {
+            let members = &types.enums.get(*id)?.members;
+            Some(members.iter().map(|m| m.name.clone()).collect())
+        }
+        Type::Union(members) => {
+            let all: Option<Vec<Vec<String>>> = members.iter().map(|m| texts(m, types)).collect();
+            Some(all?.into_iter().flatten().collect())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! One node: its expressions in the order in which they run, and what is known when it has finished.
+
+use crate::expr::Type;
+use crate::ir::NodeId;
+use crate::resolve::program::{Node, Route};
+
+use super::cx::Cx;
+use super::facts::Facts;
+use super::jump::Behind;
+
+/// What is known behind each way out of a node.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Behind a jump, by its span.
+    pub behind: Behind,
+    /// Behind the static edge, joins included.
+    pub edge: Facts,
+    /// Behind a tool's jump.
+    pub tool: Facts,
+    /// Behind a subgraph that left.
+    pub child: Facts,
+}
+
+/// Types a node in a place where it may begin with the facts that `cx` has.
+pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
+    let mut out = Outcome::default();
+    let entry = cx.facts.clone();
+    let names = cx.scope.names.len();
+    if let Some(record) = node.input_record {
+        cx.declare("input", Type::Record(record));
+    }
+    handler(cx, id, node, &mut out.behind);
+    if let Some(max) = &node.max_visits {
+        cx.jump(&max.to, &mut out.behind);
+    }
+    let skipped = before_work(cx, node, &mut out.behind);
+    let untouched = cx.facts.clone();
+    cx.work(node, &mut out);
+    cx.set(&node.set);
+    cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
+    out.tool = cx.facts.clone();
+    out.child = left(cx, node, untouched);
+    if let Some(facts) = skipped {
+        cx.facts.merge(&facts);
+        cx.skipped_goto(node, names);
+    }
+    if let Some(goto) = &node.goto {
+        cx.route(&goto.node, &mut out.behind);
+    }
+    out.edge = edges(cx, node);
+    cx.scope.names.truncate(names);
+    cx.facts = entry;
+    out
+}
+
+/// `on_error` sees the state as it was when the node began: nothing that it did is kept.
+fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut Behind) {
+    if let Some(route) = &node.on_error {
+        cx.handler(route, behind);
+    } else if let Some(route) = cx.graph.and_then(|graph| graph.on_error_of(id)) {
+        // The graph's handler is typed once, with the graph; here only what is known behind it counts.
+        let heard = std::mem::take(&mut cx.diags);
+        let computed = std::mem::take(&mut cx.computed);
+        cx.handler(route, behind);
+        cx.diags = heard;
+        cx.computed = computed;
+    }
+}
+
+impl Cx<'_> {
+    /// Types the route of an `on_error`.
+    pub fn handler(&mut self, route: &Route, behind: &mut Behind) {
+        let names = self.scope.names.len();
+        self.declare("error", Type::Record(crate::expr::ty::ERROR));
+        self.route(route, behind);
+        self.scope.names.truncate(names);
+    }
+}
+
+/// `skip`, `let`, `require` and what is sent at the start. What is known where a `skip` without a
+/// target held is given back.
+fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
+    let mut skipped: Option<Facts> = None;
+    for skip in &node.skips {
+        cx.condition(&skip.when);
+        let before = cx.facts.clone();
+        cx.assume(&skip.when, true);
+        match &skip.to {
+            Some(jump) => cx.jump(jump, behind),
+            None => match &mut skipped {
+                Some(facts) => facts.merge(&cx.facts),
+                None => skipped = Some(cx.facts.clone()),
+            },
+        }
+        cx.facts = before;
+        cx.assume(&skip.when, false);
+    }
+    for binding in &node.lets {
+        let ty = cx.infer_with_effects(&binding.value, None);
+        cx.declare(&binding.name.node, ty);
+    }
+    for require in &node.requires {
+        cx.require(require);
+    }
+    cx.emits(node.emits.iter().filter(|emit| emit.on_start));
+    skipped
+}
+
+impl Cx<'_> {
+    /// Types a `require`: what follows knows that it held, its message that it did not.
+    pub fn require(&mut self, require: &crate::ast::item::Require) {
+        self.condition(&require.condition);
+        let before = self.facts.clone();
+        if let Some(message) = &require.message {
+            self.assume(&require.condition, false);
+            self.infer(message, Some(&Type::String));
+            self.facts = before;
+        }
+        self.assume(&require.condition, true);
+    }
+}
+
+/// A subgraph that leaves may have written what it gives back; the node's own `set` is not made then.
+fn left(cx: &Cx, node: &Node, mut facts: Facts) -> Facts {
+    for write in node.set.iter().filter_map(|item| item.field) {
+        if let Some(field) = cx.graph.and_then(|graph| graph.fields.get(write)) {
+            facts.disturb(write, field);
+        }
+    }
+    for id in &cx.given_back {
+        if let Some(field) = cx.graph.and_then(|graph| graph.fields.get(*id)) {
+            facts.disturb(*id, field);
+        }
+    }
+    facts
+}
+
+/// All static edges are followed at once, so each one's update comes after those before it.
+fn edges(cx: &mut Cx, node: &Node) -> Facts {
+    for jump in &node.edges {
+        let mut behind = Behind::new();
+        cx.jump(jump, &mut behind);
+        if let Some(after) = behind.remove(&jump.span) {
+            cx.facts = after;
+        }
+    }
+    cx.facts.clone()
+}

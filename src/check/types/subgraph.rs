@@ -1,0 +1,220 @@
+//! A subgraph's call: what is passed to its `in` fields and what comes back from its `out` fields.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::name::list;
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::expr::infer::assignable;
+use crate::ir::{FieldId, FieldMode};
+use crate::resolve::program::{Binding, Field, Graph, Node, Pass, Work};
+
+use super::cx::Cx;
+use super::facts::begins_set;
+
+impl Cx<'_> {
+    /// `with` values against the `in` fields, fields that pass by name, and what comes back.
+    pub(super) fn subgraph(&mut self, node: &Node) {
+        let Work::Subgraph {
+            graph: Some(child),
+            name,
+            with,
+            into,
+        } = &node.work
+        else {
+            self.declare("result", Type::Error);
+            return;
+        };
+        let (Some(called), Some(caller)) = (self.program.graphs.get(*child), self.graph) else {
+            return;
+        };
+        for pass in with {
+            let field = pass.to.and_then(|id| called.fields.get(id));
+            match field {
+                Some(field) if !field.mode.is_in() => {
+                    self.infer_with_effects(&pass.value, None);
+                    self.not_of_mode(&pass.name, called, field, "in");
+                }
+                Some(field) => {
+                    let ty = field.ty.node.clone();
+                    self.infer_with_effects(&pass.value, Some(&ty));
+                }
+                None => {
+                    self.infer_with_effects(&pass.value, None);
+                }
+            }
+        }
+        self.pass_by_name(name, called, with);
+        for binding in into {
+            self.binding(called, binding);
+        }
+        self.back_by_name(name, called, into);
+        for id in self.given_back.clone() {
+            if let Some(field) = caller.fields.get(id) {
+                self.facts.disturb(id, field);
+                // The subgraph gives back what it wrote; that it wrote it is checked there.
+                self.facts.unsure.remove(&id);
+            }
+        }
+        self.declare("result", Type::Record(called.result));
+    }
+
+    fn not_of_mode(&mut self, name: &Name, called: &Graph, field: &Field, mode: &str) {
+        let message = format!(
+            "`{}` is no `{mode}` field of `{}`",
+            name.node, called.name.node
+        );
+        self.report(
+            Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
+                .label(field.name.span, "declared here")
+                .help(format!(
+                    "declare it `{mode} {}` there, or take the entry out",
+                    name.node
+                )),
+        );
+    }
+
+    /// `in` fields that `with` doesn't name take the caller's field of the same name.
+    fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
+        let Some(caller) = self.graph else { return };
+        let mut missing = Vec::new();
+        let given = |field: &str| with.iter().any(|pass| pass.name.node == field);
+        for field in called
+            .fields
+            .iter()
+            .filter(|f| f.mode.is_in() && !given(&f.name.node))
+        {
+            match caller.field(&field.name.node) {
+                Some(id) => {
+                    let state = Expr {
+                        kind: ExprKind::Ident("state".to_owned()),
+                        span: name.span,
+                    };
+                    let read = Expr {
+                        kind: ExprKind::Select {
+                            operand: Box::new(state),
+                            field: Name::new(field.name.node.clone(), name.span),
+                            optional: false,
+                        },
+                        span: name.span,
+                    };
+                    // An `in` field with a value of its own to begin with may be passed before the caller has one.
+                    if begins_set(&caller.fields[id]) || field.default.is_none() {
+                        self.passed(&read, id, field);
+                    }
+                }
+                None if field.default.is_none() && !field.ty.node.admits_null() => {
+                    missing.push(field);
+                }
+                None => {}
+            }
+        }
+        if !missing.is_empty() {
+            let names = list(missing.iter().map(|f| f.name.node.as_str()));
+            let first = missing.first().map_or("", |f| f.name.node.as_str());
+            let mut found = Diagnostic::new(
+                &codes::WRONG_BINDING,
+                format!(
+                    "`{}` needs {names}, which nothing gives it",
+                    called.name.node
+                ),
+                name.span,
+            )
+            .help(format!(
+                "give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`",
+                caller.name.node
+            ));
+            for field in missing {
+                found = found.label(field.name.span, "an `in` field without a default");
+            }
+            self.report(found);
+        }
+    }
+
+    fn passed(&mut self, read: &Expr, from: FieldId, to: &Field) {
+        let Some(caller) = self.graph else { return };
+        let found = self.infer(read, None);
+        if assignable(&found, &to.ty.node, &self.program.types) {
+            return;
+        }
+        let Some(field) = caller.fields.get(from) else {
+            return;
+        };
+        let message = format!(
+            "`{}` passes by name, but is {} here and {} there",
+            to.name.node,
+            self.show(&found),
+            self.show(&to.ty.node)
+        );
+        self.report(
+            Diagnostic::new(&codes::WRONG_BINDING, message, read.span)
+                .label(field.ty.span, "passed from here")
+                .label(to.ty.span, "taken here")
+                .help(format!("give it in `with {{ {}: .. }}`", to.name.node)),
+        );
+    }
+
+    fn binding(&mut self, called: &Graph, binding: &Binding) {
+        let Some(caller) = self.graph else { return };
+        let from = binding.from.and_then(|id| called.fields.get(id));
+        let to = binding.to.and_then(|id| caller.fields.get(id));
+        if let Some(from) = from.filter(|from| !from.mode.is_out()) {
+            self.not_of_mode(&binding.from_name, called, from, "out");
+        }
+        if let (Some(from), Some(to)) = (from, to) {
+            self.comes_back(&binding.to_name, called, from, to);
+        }
+    }
+
+    /// `out` fields that `into` doesn't name go to the caller's field of the same name, where there is one.
+    fn back_by_name(&mut self, name: &Name, called: &Graph, into: &[Binding]) {
+        let Some(caller) = self.graph else { return };
+        let bound = |field: &str| into.iter().any(|b| b.from_name.node == field);
+        for field in called
+            .fields
+            .iter()
+            .filter(|f| f.mode.is_out() && !bound(&f.name.node))
+        {
+            if let Some(to) = caller
+                .field(&field.name.node)
+                .and_then(|id| caller.fields.get(id))
+            {
+                self.comes_back(name, called, field, to);
+            }
+        }
+    }
+
+    fn comes_back(&mut self, at: &Name, called: &Graph, from: &Field, to: &Field) {
+        let takes = self.takes(to, false);
+        if to.mode == FieldMode::In {
+            let message = format!(
+                "`{}` gives back `{}`, but `{}` is an `in` field and can only be read here",
+                called.name.node, from.name.node, to.name.node
+            );
+            self.report(
+                Diagnostic::new(&codes::READ_ONLY_FIELD, message, at.span)
+                    .label(to.name.span, "declared `in`")
+                    .label(from.name.span, "given back by the subgraph")
+                    .help(format!(
+                        "declare it `in out {}`, or bind it in `into` to another field",
+                        to.name.node
+                    )),
+            );
+        } else if !assignable(&from.ty.node, &takes, &self.program.types) {
+            let message = format!(
+                "`{}` gives back `{}` as {}, but `{}` takes {}",
+                called.name.node,
+                from.name.node,
+                self.show(&from.ty.node),
+                to.name.node,
+                self.show(&takes)
+            );
+            self.report(
+                Diagnostic::new(&codes::WRONG_BINDING, message, at.span)
+                    .label(from.ty.span, "given back from here")
+                    .label(to.ty.span, "taken here")
+                    .help("bind it in `into` to a field that takes it"),
+            );
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Bodies of tools.
+
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::ir::ToolId;
+use crate::resolve::program::{Program, Tool, ToolBody};
+
+use super::cx::Cx;
+use super::jump::Behind;
+
+/// The types of the values that a tool's `set` writes, in its order.
+pub type Sets = Vec<Type>;
+
+/// Types a tool's body and gives back what it writes.
+pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> Sets {
+    let Some((tool, body)) = program
+        .tools
+        .get(id)
+        .and_then(|t| Some((t, t.body.as_ref()?)))
+    else {
+        return Sets::new();
+    };
+    let mut cx = Cx::outside(program, tool.span.file);
+    for param in tool.params.iter().chain(&body.reads) {
+        cx.declare(&param.name.node, param.ty.node.clone());
+    }
+    for binding in &body.lets {
+        let ty = cx.infer_with_effects(&binding.value, None);
+        cx.declare(&binding.name.node, ty);
+    }
+    for require in &body.requires {
+        cx.require(require);
+    }
+    let mut sets = Sets::new();
+    for item in &body.set {
+        sets.push(cx.infer_with_effects(&item.value, None));
+    }
+    cx.emits(&body.emits);
+    if let Some(goto) = &body.goto {
+        cx.route(goto, &mut Behind::new());
+    }
+    returns(&mut cx, tool, body);
+    diags.append(cx.diags);
+    sets
+}
+
+fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {
+    match (&tool.returns, &body.returns) {
+        (Some(ty), Some(value)) => {
+            cx.infer_with_effects(value, Some(&ty.node));
+        }
+        (None, Some(value)) => {
+            let found = cx.infer_with_effects(value, None);
+            let message = format!(
+                "tool `{}` gives nothing back, but this returns {}",
+                tool.name.node,
+                cx.show(&found)
+            );
+            let to = cx.program.types.show(&found).to_string();
+            cx.report(
+                Diagnostic::new(&codes::TYPE_MISMATCH, message, value.span)
+                    .label(tool.name.span, "declared without a result")
+                    .help(format!("write `-> {to}` behind its parameters")),
+            );
+        }
+        (Some(ty), None) if !ty.node.admits_null() => {
+            let message = format!(
+                "tool `{}` gives back {}, but its body has no `return`",
+                tool.name.node,
+                cx.show(&ty.node)
+            );
+            cx.report(
+                Diagnostic::new(&codes::TYPE_MISMATCH, message, ty.span)
+                    .help("end the body with `return EXPR`"),
+            );
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,147 @@
+//! The work of each kind of node: what it reads, and the names it gives to what follows.
+
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::expr::infer::reads;
+use crate::expr::ty::MESSAGE;
+use crate::resolve::program::{Ask, ModelCall, Node, Route, Work};
+
+use super::super::flow::build::called_bodies;
+use super::args::Callee;
+use super::cx::Cx;
+use super::node::Outcome;
+
+fn messages() -> Type {
+    Type::list(Type::Record(MESSAGE))
+}
+
+impl Cx<'_> {
+    /// Types a node's own work and declares what it gives. Afterwards what its tools and subgraphs
+    /// may have written is no longer known.
+    pub fn work(&mut self, node: &Node, out: &mut Outcome) {
+        match &node.work {
+            Work::Llm(call) => {
+                self.model_call(call);
+                self.reply(call);
+            }
+            Work::Agent { call, until, .. } => {
+                self.model_call(call);
+                self.tools_write(node);
+                self.reply(call);
+                self.declare("transcript", messages());
+                if let Some(until) = until {
+                    self.condition(until);
+                }
+            }
+            Work::Tools { messages: from, .. } => {
+                if let Some(from) = from {
+                    self.infer(from, Some(&messages()));
+                }
+                self.tools_write(node);
+                self.declare("results", messages());
+            }
+            Work::Call { tool, name, args } => {
+                let tool = tool.and_then(|id| self.program.tools.get(id));
+                let params = tool.map_or(&[][..], |tool| &tool.params);
+                if tool.is_some() {
+                    let callee = Callee {
+                        what: format!("tool `{}`", name.node),
+                        params,
+                        span: name.span,
+                    };
+                    self.args(&callee, args);
+                }
+                self.tools_write(node);
+                let result = tool.map(|tool| tool.returns.as_ref().map(|ty| ty.node.clone()));
+                self.declare(
+                    "result",
+                    result.map_or(Type::Error, |ty| ty.unwrap_or(Type::Null)),
+                );
+            }
+            Work::Interrupt {
+                ask,
+                expect,
+                timeout,
+            } => {
+                match ask {
+                    Some(Ask::Fields(args)) => self.free_args(args),
+                    Some(Ask::Text(text)) => self.template(text),
+                    None => {}
+                }
+                if let Some(timeout) = timeout {
+                    self.jump(&timeout.to, &mut out.behind);
+                }
+                let answer = expect.as_ref().map_or(Type::Json, |ty| ty.node.clone());
+                self.declare("answer", answer);
+            }
+            Work::Subgraph { .. } => self.subgraph(node),
+            Work::Update | Work::Branch | Work::Unknown => {}
+        }
+    }
+
+    fn model_call(&mut self, call: &ModelCall) {
+        for text in call.system.iter().chain(&call.prompt) {
+            self.template(text);
+        }
+        if let Some(from) = &call.messages {
+            self.infer(from, Some(&messages()));
+        }
+    }
+
+    fn reply(&mut self, call: &ModelCall) {
+        self.declare("reply", Type::Record(MESSAGE));
+        if let Some(output) = &call.output {
+            self.declare("output", output.node.clone());
+        }
+    }
+
+    fn tools_write(&mut self, node: &Node) {
+        let Some(graph) = self.graph else { return };
+        for (_, body) in called_bodies(self.program, node) {
+            for item in &body.set {
+                if let Some(id) = graph.field(&item.field.node) {
+                    self.facts.disturb(id, &graph.fields[id]);
+                }
+            }
+        }
+    }
+
+    /// A node that was skipped has no `output`, `result` and the like, so its `goto` may not need them.
+    pub fn skipped_goto(&mut self, node: &Node, names: usize) {
+        let Some(goto) = &node.goto else { return };
+        let own = [
+            "output",
+            "reply",
+            "transcript",
+            "results",
+            "result",
+            "answer",
+        ];
+        let Route::Arms(arms, _) = &goto.node else {
+            return;
+        };
+        for condition in arms.iter().filter_map(|arm| arm.when.as_ref()) {
+            let used = reads(condition, &self.scope)
+                .slots
+                .into_iter()
+                .find_map(|slot| {
+                    let (name, _) = self.scope.names.get(slot.0 as usize)?;
+                    (slot.0 as usize >= names && own.contains(&name.as_str())).then(|| name.clone())
+                });
+            let Some(used) = used else { continue };
+            let Some(skip) = node.skips.iter().find(|skip| skip.to.is_none()) else {
+                return;
+            };
+            self.report(
+                Diagnostic::new(
+                    &codes::SKIP_NEEDS_TARGET,
+                    format!("`skip` without a target leads to the `goto`, which reads `{used}`"),
+                    skip.span,
+                )
+                .label(condition.span, format!("a skipped node has no `{used}`"))
+                .help("say where to go: `skip when .. -> TARGET`"),
+            );
+            return;
+        }
+    }
+}

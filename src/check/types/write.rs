@@ -1,0 +1,98 @@
+//! `set` and `emit`: what is written to the state and what is sent out.
+
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::ir::{Channel, FieldMode};
+use crate::resolve::program::{Emit, Field, Program, SetItem};
+
+use super::args::Callee;
+use super::cx::Cx;
+use super::facts::keeps_value;
+
+impl Cx<'_> {
+    /// Types a `set`: all values see the state before it; what follows sees what it wrote.
+    pub fn set(&mut self, items: &[SetItem]) {
+        let mut written = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            let field = item
+                .field
+                .and_then(|id| Some((id, self.graph?.fields.get(id)?)));
+            let Some((id, field)) = field else {
+                self.infer_with_effects(&item.value, None);
+                continue;
+            };
+            if let Some(first) = items.iter().take(i).find(|other| other.field == item.field) {
+                let message = format!("`{}` is set twice", item.name.node);
+                self.report(
+                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, item.name.span)
+                        .label(first.name.span, "first here"),
+                );
+            }
+            if field.mode == FieldMode::In {
+                self.read_only(item, field);
+            }
+            let takes = self.takes(field, item.replace);
+            let found = self.infer_with_effects(&item.value, Some(&takes));
+            let non_null = keeps_value(field, item.replace) && !found.admits_null();
+            written.push((id, field, non_null));
+        }
+        for (id, field, non_null) in written {
+            self.facts.write(id, field, non_null);
+        }
+    }
+
+    /// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
+    pub(super) fn takes(&self, field: &Field, replace: bool) -> Type {
+        takes(self.program, field, replace)
+    }
+
+    fn read_only(&mut self, item: &SetItem, field: &Field) {
+        let message = format!(
+            "`{}` is an `in` field and can only be read here",
+            item.name.node
+        );
+        self.report(
+            Diagnostic::new(&codes::READ_ONLY_FIELD, message, item.name.span)
+                .label(field.name.span, "declared `in`")
+                .help(format!("declare it `in out {}` to give it back to the caller, or write to a field of its own", field.name.node)),
+        );
+    }
+
+    /// Types events: their payload, and `when`.
+    pub fn emits<'e>(&mut self, emits: impl IntoIterator<Item = &'e Emit>) {
+        for emit in emits {
+            let before = self.facts.clone();
+            if let Some(when) = &emit.when {
+                self.condition(when);
+                self.assume(when, true);
+            }
+            match emit.event.and_then(|id| self.program.events.get(id)) {
+                Some(event) => {
+                    let callee = Callee {
+                        what: format!("event `{}`", event.name.node),
+                        params: &event.fields,
+                        span: emit.name.span,
+                    };
+                    self.args(&callee, &emit.fields);
+                }
+                None => {
+                    for arg in &emit.fields {
+                        self.infer_with_effects(&arg.value, None);
+                    }
+                }
+            }
+            self.facts.known = before.known;
+        }
+    }
+}
+
+/// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
+pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
+    match &field.channel {
+        Channel::Own { reducer } if !replace => program
+            .reducers
+            .get(*reducer)
+            .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
+        _ => field.ty.node.clone(),
+    }
+}

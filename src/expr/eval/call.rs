@@ -1,0 +1,232 @@
+//! Calls: of macros, of effects, of functions and methods of the table.
+
+use regex::Regex;
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::base::Span;
+use crate::expr::function::{self, Function, pattern};
+use crate::value::Value;
+
+use super::compiler::{Compiler, error};
+use super::machine::{Eval, Evaluated, Machine, Node};
+use super::optional::Or;
+use super::{CompileError, ErrorKind, EvalError, effect, has, macros, name};
+
+pub(super) fn compile(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    target: Option<&Expr>,
+    function: &Name,
+    args: &[Expr],
+) -> Result<Node, CompileError> {
+    let Some(target) = target else {
+        return match (function.as_str(), args) {
+            ("has", [arg]) => has::compile(compiler, arg),
+            ("stale" | "invalidated_by", _) => {
+                effect::compile_freshness(compiler, span, function, args)
+            }
+            (name, _) => match effect::of(name) {
+                Some(effect) => effect::compile(compiler, span, effect, function, args),
+                None => from_table(compiler, span, function, function, None, args),
+            },
+        };
+    };
+    if let Some(qualified) = qualified(compiler, target, function) {
+        return from_table(compiler, span, function, &qualified, None, args);
+    }
+    if let Some(node) = macros::compile(compiler, span, target, function, args)? {
+        return Ok(node);
+    }
+    if let ("or" | "orValue", [other]) = (function.as_str(), args) {
+        return Ok(Box::new(Or {
+            operand: compiler.node(target)?,
+            other: compiler.node(other)?,
+            unwrap: function.as_str() == "orValue",
+            span,
+        }));
+    }
+    from_table(compiler, span, function, function, Some(target), args)
+}
+
+/// `optional.of`, where `optional` is no value but a name space of functions.
+fn qualified(compiler: &Compiler<'_>, target: &Expr, function: &str) -> Option<String> {
+    let parts = name::path(target)?;
+    if name::is_value(compiler, parts.first()?.0) {
+        return None;
+    }
+    let space: String = parts.iter().map(|(name, _)| format!("{name}.")).collect();
+    let known = function::FUNCTIONS
+        .iter()
+        .any(|f| f.name.starts_with(&space));
+    known.then(|| space + function)
+}
+
+fn from_table(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    written: &Name,
+    function: &str,
+    target: Option<&Expr>,
+    args: &[Expr],
+) -> Result<Node, CompileError> {
+    let Some(found) = function::find(function, target.is_some()) else {
+        return Err(error(written.span, unknown(function, target.is_some())));
+    };
+    if !found.module.is_empty() && !compiler.scope.functions.iter().any(|f| f == found.name) {
+        let message = format!("`{function}` must be imported from \"{}\"", found.module);
+        return Err(error(written.span, message));
+    }
+    let receiver = usize::from(target.is_some());
+    if !found.arities().any(|arity| arity == args.len() + receiver) {
+        return Err(error(span, wrong_count(found, receiver, args.len())));
+    }
+    let pattern = constant_pattern(found, args)?;
+    let mut nodes = Vec::with_capacity(args.len() + receiver);
+    if let Some(target) = target {
+        nodes.push(compiler.node(target)?);
+    }
+    nodes.extend(compiler.nodes(args)?);
+    Ok(match (pattern, nodes.len()) {
+        (Some((regex, apply)), 2) => Box::new(Matched {
+            text: nodes.swap_remove(0),
+            regex,
+            apply,
+            name: found.name,
+            span,
+        }),
+        _ => Box::new(Call {
+            function: found,
+            args: nodes,
+            span,
+        }),
+    })
+}
+
+fn unknown(function: &str, method: bool) -> String {
+    match (function::find(function, !method).is_some(), method) {
+        (true, true) => format!("`{function}` is no method: write `{function}(..)`"),
+        (true, false) => format!("`{function}` is a method: write `x.{function}(..)`"),
+        (false, _) => {
+            let known = function::FUNCTIONS.iter().map(|f| f.name);
+            let kind = if method { "method" } else { "function" };
+            let macros = macros::NAMES.iter().copied().filter(|_| method);
+            let message = format!("unknown {kind} `{function}`");
+            name::meant(message, function, known.chain(macros))
+        }
+    }
+}
+
+fn wrong_count(function: &Function, receiver: usize, found: usize) -> String {
+    let mut counts: Vec<usize> = function
+        .arities()
+        .map(|n| n.saturating_sub(receiver))
+        .collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+    let name = function.name;
+    let noun = if counts == ["1"] {
+        "argument"
+    } else {
+        "arguments"
+    };
+    format!(
+        "`{name}` takes {} {noun}, found {found}",
+        counts.join(" or ")
+    )
+}
+
+/// The regex of a call whose pattern is a literal; the error is that it is none.
+fn constant_pattern(
+    function: &Function,
+    args: &[Expr],
+) -> Result<Option<(Regex, pattern::Apply)>, CompileError> {
+    let Some(apply) = pattern::apply(function.name) else {
+        return Ok(None);
+    };
+    match args.last().map(|arg| (&arg.kind, arg.span)) {
+        Some((ExprKind::Literal(Literal::String(text)), span)) => pattern::regex(text)
+            .map(|regex| Some((regex, apply)))
+            .map_err(|message| error(span, message)),
+        _ => Ok(None),
+    }
+}
+
+/// A function of the table.
+struct Call {
+    function: &'static Function,
+    args: Vec<Node>,
+    span: Span,
+}
+
+impl Eval for Call {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let result = match self.args.as_slice() {
+            [a] => {
+                let values = [a.eval(machine)?];
+                self.call(machine, &values)?
+            }
+            [a, b] => {
+                let values = [a.eval(machine)?, b.eval(machine)?];
+                self.call(machine, &values)?
+            }
+            args => {
+                let values: Result<Vec<Value>, _> =
+                    args.iter().map(|arg| arg.eval(machine)).collect();
+                self.call(machine, &values?)?
+            }
+        };
+        finish(machine, result, self.function.name, self.span)
+    }
+}
+
+impl Call {
+    fn call(
+        &self,
+        machine: &mut Machine<'_>,
+        args: &[Value],
+    ) -> Result<Result<Value, String>, Box<EvalError>> {
+        if !self.function.quick {
+            let weight = args.iter().map(Value::weight).sum::<usize>();
+            machine.spend(weight / 16, self.span)?;
+        }
+        Ok((self.function.call)(args))
+    }
+}
+
+/// A function of a text and a constant pattern.
+struct Matched {
+    text: Node,
+    regex: Regex,
+    apply: pattern::Apply,
+    name: &'static str,
+    span: Span,
+}
+
+impl Eval for Matched {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let text = self.text.eval(machine)?;
+        machine.spend(text.weight() / 16, self.span)?;
+        let result = match text.as_str() {
+            Some(text) => Ok((self.apply)(&self.regex, text)),
+            None => Err(format!("a text is expected, found `{}`", text.kind())),
+        };
+        finish(machine, result, self.name, self.span)
+    }
+}
+
+fn finish(
+    machine: &mut Machine<'_>,
+    result: Result<Value, String>,
+    name: &str,
+    span: Span,
+) -> Evaluated {
+    let value = result.map_err(|message| {
+        EvalError::boxed(span, ErrorKind::Function, format!("`{name}`: {message}"))
+    })?;
+    if let Value::List(list) = &value {
+        machine.spend(list.len(), span)?;
+    }
+    machine.made(value, span)
+}

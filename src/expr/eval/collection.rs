@@ -1,0 +1,131 @@
+//! List and map literals.
+
+use crate::ast::expr::{Element, Entry, Expr};
+use crate::base::Span;
+use crate::value::{Key, List, Map, Value};
+
+use super::compiler::Compiler;
+use super::machine::{Eval, Evaluated, Machine, Node};
+use super::{CompileError, ErrorKind, EvalError};
+
+/// A part of a literal: its value, and whether it is left out where it is none.
+pub(super) struct Part {
+    node: Node,
+    optional: bool,
+    span: Span,
+}
+
+impl Part {
+    pub fn compile(
+        compiler: &mut Compiler<'_>,
+        value: &Expr,
+        optional: bool,
+    ) -> Result<Part, CompileError> {
+        Ok(Part {
+            node: compiler.node(value)?,
+            optional,
+            span: value.span,
+        })
+    }
+
+    /// The value; `None` where it is to be left out.
+    pub fn eval(&self, machine: &mut Machine<'_>) -> Result<Option<Value>, Box<EvalError>> {
+        let value = self.node.eval(machine)?;
+        if !self.optional {
+            return Ok(Some(value));
+        }
+        match value {
+            Value::Optional(inner) => Ok(inner.map(|value| (*value).clone())),
+            other => Err(EvalError::wrong_kind(
+                self.span,
+                format!("`?` takes an optional here, found `{}`", other.kind()),
+            )),
+        }
+    }
+}
+
+pub(super) fn compile_list(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    elements: &[Element],
+) -> Result<Node, CompileError> {
+    let elements = elements
+        .iter()
+        .map(|element| Part::compile(compiler, &element.value, element.optional))
+        .collect::<Result<_, _>>()?;
+    Ok(Box::new(ListLiteral { elements, span }))
+}
+
+struct ListLiteral {
+    elements: Vec<Part>,
+    span: Span,
+}
+
+impl Eval for ListLiteral {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let mut list = Vec::with_capacity(self.elements.len());
+        for element in &self.elements {
+            list.extend(element.eval(machine)?);
+        }
+        let list: List = list.into_iter().collect();
+        machine.made(Value::List(list), self.span)
+    }
+}
+
+pub(super) fn compile_map(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    entries: &[Entry],
+) -> Result<Node, CompileError> {
+    let entries = entries
+        .iter()
+        .map(|entry| {
+            let key = Part::compile(compiler, &entry.key, false)?;
+            let value = Part::compile(compiler, &entry.value, entry.optional)?;
+            Ok((key, value))
+        })
+        .collect::<Result<_, CompileError>>()?;
+    Ok(Box::new(MapLiteral { entries, span }))
+}
+
+struct MapLiteral {
+    entries: Vec<(Part, Part)>,
+    span: Span,
+}
+
+impl Eval for MapLiteral {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let mut map = Map::new();
+        for (key_part, value) in &self.entries {
+            let key = literal_key(key_part.node.eval(machine)?, key_part.span)?;
+            if map.get_key(&key).is_some() {
+                return Err(EvalError::boxed(
+                    key_part.span,
+                    ErrorKind::WrongKind,
+                    format!("the key `{key}` is there twice"),
+                ));
+            }
+            if let Some(value) = value.eval(machine)? {
+                map.insert(key, value);
+            }
+        }
+        machine.made(Value::Map(map), self.span)
+    }
+}
+
+/// Floats find keys but can't be keys.
+fn literal_key(value: Value, span: Span) -> Result<Key, Box<EvalError>> {
+    match &value {
+        Value::Float(_) => None,
+        other => Key::of(other),
+    }
+    .ok_or_else(|| {
+        EvalError::wrong_kind(
+            span,
+            format!(
+                "a key is a text, an `int`, a `uint` or a `bool`, found `{}`",
+                value.kind()
+            ),
+        )
+    })
+}

@@ -1,0 +1,95 @@
+//! `has(a.b)`.
+//!
+//! Whether `a` has a `b` that isn't null. In CEL a field of a record that isn't set is not there,
+//! a map's entry is, also when it is null; here a record's field that isn't set is null, and
+//! `has` is what narrows `T?` to `T`, so null counts as not there.
+
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::Span;
+use crate::value::{Str, Value};
+
+use super::compiler::{Compiler, error};
+use super::machine::{Eval, Evaluated, Machine, Node};
+use super::select::no_fields;
+use super::{CompileError, ErrorKind, name};
+
+pub(super) fn compile(compiler: &mut Compiler<'_>, arg: &Expr) -> Result<Node, CompileError> {
+    let ExprKind::Select {
+        operand,
+        field,
+        optional: false,
+    } = &arg.kind
+    else {
+        return Err(error(
+            arg.span,
+            "`has` takes a field, such as `has(state.hero)`",
+        ));
+    };
+    if is_name(compiler, arg) {
+        let value = compiler.node(arg)?;
+        return Ok(Box::new(HasValue { value }));
+    }
+    Ok(Box::new(Has {
+        operand: compiler.node(operand)?,
+        field: field.as_str().into(),
+        span: arg.span,
+    }))
+}
+
+/// Whether `a.b` as a whole is a field of `state` or a dotted name.
+fn is_name(compiler: &Compiler<'_>, arg: &Expr) -> bool {
+    let Some(parts) = name::path(arg) else {
+        return false;
+    };
+    let Some((first, _)) = parts.first() else {
+        return false;
+    };
+    if compiler.local(first).is_some() {
+        return false;
+    }
+    let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+    compiler.scope.slot(&names.join(".")).is_some()
+        || (*first == "state"
+            && parts.len() == 2
+            && compiler.scope.slot("state").is_none()
+            && compiler.scope.state.is_some())
+}
+
+/// `has(state.x)`: a field without a value is not there.
+struct HasValue {
+    value: Node,
+}
+
+impl Eval for HasValue {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        match self.value.eval(machine) {
+            Ok(value) => Ok(Value::Bool(!value.is_null())),
+            Err(error) if error.kind == ErrorKind::NoValue => Ok(Value::Bool(false)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+struct Has {
+    operand: Node,
+    field: Str,
+    span: Span,
+}
+
+impl Eval for Has {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let mut operand = self.operand.eval(machine)?;
+        while let Value::Optional(inner) = operand {
+            match inner {
+                None => return Ok(Value::Bool(false)),
+                Some(value) => operand = (*value).clone(),
+            }
+        }
+        match operand {
+            Value::Map(map) => Ok(Value::Bool(
+                map.get(&self.field).is_some_and(|value| !value.is_null()),
+            )),
+            other => Err(no_fields(&other, &self.field, self.span)),
+        }
+    }
+}

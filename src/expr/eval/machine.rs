@@ -1,0 +1,78 @@
+//! The state of one evaluation, and what every compiled construct can do.
+
+use crate::base::Span;
+use crate::value::{MAX_TEXT, Value};
+
+use super::{Env, ErrorKind, EvalError};
+
+/// Loop iterations and created elements in one evaluation: seconds of work, far above honest use.
+const FUEL: u64 = 10_000_000;
+
+pub(super) type Evaluated = Result<Value, Box<EvalError>>;
+
+/// A compiled construct.
+pub(super) trait Eval: Send + Sync {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated;
+}
+
+pub(super) type Node = Box<dyn Eval>;
+
+/// Place of a loop variable in the machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Local(pub usize);
+
+pub(super) struct Machine<'a> {
+    pub env: &'a dyn Env,
+    locals: Vec<Value>,
+    fuel: u64,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(env: &'a dyn Env, locals: usize) -> Self {
+        Self {
+            env,
+            locals: vec![Value::Null; locals],
+            fuel: FUEL,
+        }
+    }
+
+    pub fn local(&self, local: Local) -> Value {
+        self.locals.get(local.0).cloned().unwrap_or_default()
+    }
+
+    pub fn put(&mut self, local: Local, value: Value) {
+        if let Some(place) = self.locals.get_mut(local.0) {
+            *place = value;
+        }
+    }
+
+    /// Uses up fuel for `amount` iterations or elements.
+    pub fn spend(&mut self, amount: usize, span: Span) -> Result<(), Box<EvalError>> {
+        match self.fuel.checked_sub(amount as u64) {
+            Some(rest) => {
+                self.fuel = rest;
+                Ok(())
+            }
+            None => Err(EvalError::boxed(
+                span,
+                ErrorKind::Limit,
+                format!("the expression takes more than {FUEL} steps"),
+            )),
+        }
+    }
+
+    /// A value just made, when its size is within bounds.
+    pub fn made(&mut self, value: Value, span: Span) -> Evaluated {
+        let checked = match &value {
+            Value::String(text) if text.len() > MAX_TEXT => {
+                Err(format!("the text is longer than {MAX_TEXT} bytes"))
+            }
+            Value::List(_) | Value::Map(_) | Value::Optional(_) => value.check_size(),
+            _ => return Ok(value),
+        };
+        match checked {
+            Ok(()) => Ok(value),
+            Err(message) => Err(EvalError::boxed(span, ErrorKind::Limit, message)),
+        }
+    }
+}

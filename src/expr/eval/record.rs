@@ -1,0 +1,116 @@
+//! `Doc { id: "x" }`.
+//!
+//! A record is a map with all of its fields: one that isn't written has its default, or null
+//! where its type allows that.
+
+use crate::ast::Name;
+use crate::ast::expr::RecordField;
+use crate::base::Span;
+use crate::expr::ty::{self, Record, Type};
+use crate::value::{Map, Str, Value};
+
+use super::CompileError;
+use super::collection::Part;
+use super::compiler::{Compiler, error};
+use super::machine::{Eval, Evaluated, Machine, Node};
+use super::name::meant;
+use super::typed::value_of;
+
+pub(super) fn compile(
+    compiler: &mut Compiler<'_>,
+    span: Span,
+    name: &Name,
+    fields: &[RecordField],
+) -> Result<Node, CompileError> {
+    let types = compiler.types;
+    let record = find(types, name)?;
+    let mut parts: Vec<Field> = Vec::with_capacity(fields.len());
+    for field in fields {
+        let Some(declared) = record.field(&field.name) else {
+            let message = format!("`{}` has no field `{}`", record.name, field.name.node);
+            let known = record.fields.iter().map(|f| f.name.as_str());
+            return Err(error(field.name.span, meant(message, &field.name, known)));
+        };
+        if parts.iter().any(|part| *part.name == *field.name.node) {
+            let message = format!("field `{}` is there twice", field.name.node);
+            return Err(error(field.name.span, message));
+        }
+        parts.push(Field {
+            name: field.name.as_str().into(),
+            float: matches!(declared.ty.without_null(), Type::Float),
+            part: Part::compile(compiler, &field.value, field.optional)?,
+        });
+    }
+    let rest = record.fields.iter().filter(|declared| {
+        fields
+            .iter()
+            .all(|f| f.optional || *f.name.node != declared.name)
+    });
+    Ok(Box::new(RecordLiteral {
+        base: defaults(types, record, fields, rest, name.span)?,
+        parts,
+        span,
+    }))
+}
+
+fn find<'a>(types: &'a ty::TypeTable, name: &Name) -> Result<&'a Record, CompileError> {
+    let records = || types.records.iter();
+    records().find(|r| r.name == *name.node).ok_or_else(|| {
+        let message = format!("unknown type `{}`", name.node);
+        let known = records().map(|r| r.name.as_str());
+        error(name.span, meant(message, name, known))
+    })
+}
+
+/// The fields that aren't written, or perhaps left out.
+fn defaults<'a>(
+    types: &ty::TypeTable,
+    record: &Record,
+    written: &[RecordField],
+    rest: impl Iterator<Item = &'a ty::RecordField>,
+    span: Span,
+) -> Result<Map, CompileError> {
+    let mut map = Map::new();
+    for declared in rest {
+        let value = match &declared.default {
+            Some(json) => value_of(json, &declared.ty, types),
+            None if declared.ty.admits_null() => Value::Null,
+            None if written.iter().any(|f| *f.name.node == declared.name) => continue,
+            None => {
+                let message = format!("`{}` needs the field `{}`", record.name, declared.name);
+                return Err(error(span, message));
+            }
+        };
+        map.insert(declared.name.as_str(), value);
+    }
+    Ok(map)
+}
+
+struct Field {
+    name: Str,
+    /// Whether its type is `float`, so that an `int` becomes one.
+    float: bool,
+    part: Part,
+}
+
+struct RecordLiteral {
+    base: Map,
+    parts: Vec<Field>,
+    span: Span,
+}
+
+impl Eval for RecordLiteral {
+    fn eval(&self, machine: &mut Machine<'_>) -> Evaluated {
+        let mut map = self.base.clone();
+        for field in &self.parts {
+            match field.part.eval(machine)? {
+                Some(Value::Int(i)) if field.float => {
+                    map.insert(field.name.clone(), Value::Float(i as f64));
+                }
+                Some(value) => map.insert(field.name.clone(), value),
+                None => {}
+            }
+        }
+        machine.made(Value::Map(map), self.span)
+    }
+}

@@ -1,0 +1,171 @@
+//! Functions of lists.
+
+use std::sync::Arc;
+
+use crate::value::{List, Map, Value};
+
+use super::Function;
+use super::args::{self, Computed};
+
+/// Longest list that `range` makes.
+const MAX_RANGE: usize = 1_000_000;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::method(
+        "first",
+        &["(list<T>) -> optional<T>"],
+        first,
+        "The first element; none of an empty list.",
+        "[1, 2].first().orValue(0) == 1",
+    )
+    .quick(),
+    Function::method(
+        "last",
+        &["(list<T>) -> optional<T>"],
+        last,
+        "The last element; none of an empty list.",
+        "[1, 2].last().orValue(0) == 2",
+    )
+    .quick(),
+    Function::method(
+        "unique",
+        &["(list<T>) -> list<T>"],
+        unique,
+        "The elements without repeats, in the order of their first occurrence.",
+        "[2, 1, 2].unique() == [2, 1]",
+    ),
+    Function::method(
+        "distinct",
+        &["(list<T>) -> list<T>"],
+        unique,
+        "CEL's name of `unique`.",
+        "[2, 1, 2].distinct() == [2, 1]",
+    ),
+    Function::method(
+        "flatten",
+        &["(list<list<T>>) -> list<T>", "(list<T>, int) -> list<json>"],
+        flatten,
+        "The elements of the lists inside, one level deep or as many as the number says.",
+        "[[1], [2, 3]].flatten() == [1, 2, 3]",
+    ),
+    Function::method(
+        "enumerate",
+        &["(list<T>) -> list<map<json>>"],
+        enumerate,
+        r#"Each element with its position from 0, as `{"index": .., "value": ..}`."#,
+        r#"["a"].enumerate() == [{"index": 0, "value": "a"}]"#,
+    ),
+    Function::method(
+        "reverse",
+        &["(list<T>) -> list<T>", "(string) -> string"],
+        reverse,
+        "The elements, or the characters of a text, from last to first.",
+        "[1, 2, 3].reverse() == [3, 2, 1]",
+    ),
+    Function::method(
+        "slice",
+        &["(list<T>, int, int) -> list<T>"],
+        slice,
+        "The elements from the first position up to, not including, the second.",
+        "[1, 2, 3, 4].slice(1, 3) == [2, 3]",
+    ),
+    Function::global(
+        "range",
+        &["(int) -> list<int>"],
+        range,
+        "The numbers from 0 up to, not including, the given one.",
+        "range(3) == [0, 1, 2]",
+    ),
+    Function::global(
+        "lists.range",
+        &["(int) -> list<int>"],
+        range,
+        "CEL's name of `range`.",
+        "lists.range(3) == [0, 1, 2]",
+    ),
+];
+
+fn optional(value: Option<&Value>) -> Value {
+    Value::Optional(value.map(|value| Arc::new(value.clone())))
+}
+
+fn first(args: &[Value]) -> Computed {
+    Ok(optional(args::list(args, 0)?.first()))
+}
+
+fn last(args: &[Value]) -> Computed {
+    Ok(optional(args::list(args, 0)?.last()))
+}
+
+/// By sorting, since values have an order but no hash.
+fn unique(args: &[Value]) -> Computed {
+    let list = args::list(args, 0)?;
+    let mut sorted: Vec<(usize, &Value)> = list.iter().enumerate().collect();
+    sorted.sort_by(|a, b| a.1.compare_any(b.1));
+    sorted.dedup_by(|later, earlier| later.1.compare_any(earlier.1).is_eq());
+    sorted.sort_by_key(|(index, _)| *index);
+    Ok(Value::List(
+        sorted.into_iter().map(|(_, value)| value.clone()).collect(),
+    ))
+}
+
+fn flatten(args: &[Value]) -> Computed {
+    let list = args::list(args, 0)?;
+    let depth = match args.len() {
+        1 => 1,
+        _ => args::count(args, 1)?,
+    };
+    let mut items = Vec::new();
+    flatten_into(list, depth, &mut items);
+    Ok(items.into())
+}
+
+fn flatten_into(list: &List, depth: usize, items: &mut Vec<Value>) {
+    for item in list.iter() {
+        match item {
+            Value::List(inner) if depth > 0 => flatten_into(inner, depth - 1, items),
+            other => items.push(other.clone()),
+        }
+    }
+}
+
+fn enumerate(args: &[Value]) -> Computed {
+    let list = args::list(args, 0)?;
+    let entry = |(index, value): (i64, &Value)| {
+        Value::Map(Map::from_iter([
+            ("index", Value::Int(index)),
+            ("value", value.clone()),
+        ]))
+    };
+    Ok(Value::List((0..).zip(list.iter()).map(entry).collect()))
+}
+
+fn reverse(args: &[Value]) -> Computed {
+    match args::any(args, 0)? {
+        Value::List(list) => Ok(Value::List(list.iter().rev().cloned().collect())),
+        Value::String(text) => Ok(text.chars().rev().collect::<String>().into()),
+        other => Err(args::expected("a list or a text", other)),
+    }
+}
+
+fn slice(args: &[Value]) -> Computed {
+    let list = args::list(args, 0)?;
+    let (start, end) = (args::count(args, 1)?, args::count(args, 2)?);
+    if start > end || end > list.len() {
+        return Err(format!(
+            "{start} to {end} is out of range: the list has {} elements",
+            list.len()
+        ));
+    }
+    Ok(Value::List(
+        list.iter().skip(start).take(end - start).cloned().collect(),
+    ))
+}
+
+fn range(args: &[Value]) -> Computed {
+    let count = args::int(args, 0)?.max(0);
+    if usize::try_from(count).is_ok_and(|count| count <= MAX_RANGE) {
+        return Ok(Value::List((0..count).map(Value::Int).collect()));
+    }
+    Err(format!("`{count}` is more than {MAX_RANGE}"))
+}

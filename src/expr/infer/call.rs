@@ -1,0 +1,178 @@
+//! Calls: which function, method or macro a name means, and its arguments against the signatures.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::base::name::closest;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::function::{self, FUNCTIONS, Function};
+use super::super::ty::Type;
+use super::checker::Checker;
+use super::overload::Call;
+use super::path::dotted;
+use super::{effect, macros};
+
+impl Checker<'_> {
+    pub(super) fn call(
+        &mut self,
+        expr: &Expr,
+        target: Option<&Expr>,
+        name: &Name,
+        args: &[Expr],
+        hint: Option<&Type>,
+    ) -> Type {
+        if let Some(target) = target
+            && let Some(qualified) = self.qualified(target, name)
+        {
+            let name = Name::new(qualified, target.span.to(name.span));
+            return self.function(expr, &name, args);
+        }
+        match target {
+            Some(target) => self.method(expr, target, name, args, hint),
+            None => self.function(expr, name, args),
+        }
+    }
+
+    /// `optional.of`, `math.abs`: a dotted name whose first part is no value.
+    fn qualified(&self, target: &Expr, name: &Name) -> Option<String> {
+        let prefix = dotted(target)?;
+        let root = prefix.split('.').next().unwrap_or_default();
+        if self.named(root).is_some() || root == "state" {
+            return None;
+        }
+        let qualified = format!("{prefix}.{}", name.node);
+        function::find(&qualified, false).map(|_| qualified)
+    }
+
+    fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+        if let Some(special) = effect::find(name) {
+            return special(self, expr, name, args);
+        }
+        let Some(found) = function::find(name, false) else {
+            self.each(args);
+            return self.unknown_function(name, None, args);
+        };
+        self.constant_pattern(name, args.get(1));
+        self.apply(
+            found,
+            Call {
+                expr,
+                name,
+                receiver: None,
+                args,
+            },
+        )
+    }
+
+    fn method(
+        &mut self,
+        expr: &Expr,
+        target: &Expr,
+        name: &Name,
+        args: &[Expr],
+        hint: Option<&Type>,
+    ) -> Type {
+        if let Some(ty) = self.macro_call(expr, target, name, args, hint) {
+            return ty;
+        }
+        let Some(found) = function::find(name, true) else {
+            let receiver = self.expr(target, None);
+            self.each(args);
+            return match receiver {
+                Type::Error => Type::Error,
+                receiver => self.unknown_function(name, Some(&receiver), args),
+            };
+        };
+        if name.node == "with"
+            && let [changes] = args
+        {
+            return self.with(target, changes);
+        }
+        self.constant_pattern(name, args.first());
+        self.apply(
+            found,
+            Call {
+                expr,
+                name,
+                receiver: Some(target),
+                args,
+            },
+        )
+    }
+
+    /// Arguments of a call that is wrong for another reason.
+    pub(super) fn each(&mut self, args: &[Expr]) {
+        for arg in args {
+            self.expr(arg, None);
+        }
+    }
+
+    fn apply(&mut self, function: &'static Function, call: Call) -> Type {
+        let imported =
+            function.module.is_empty() || self.scope.functions.iter().any(|f| f == function.name);
+        if !imported {
+            let message = format!("`{}` is not imported", function.name);
+            let help = format!(
+                "import {{ {} }} from \"{}\"",
+                function.name, function.module
+            );
+            self.report(
+                Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                    .help(format!("add `{help}`")),
+            );
+        }
+        self.overload(function, call)
+    }
+
+    fn unknown_function(&mut self, name: &Name, receiver: Option<&Type>, args: &[Expr]) -> Type {
+        let message = match receiver {
+            Some(ty) => format!(
+                "{} has no method `{}`",
+                self.show(&super::widen(ty.clone())),
+                name.node
+            ),
+            None => format!("no function `{}`", name.node),
+        };
+        let other = function::find(name, receiver.is_none());
+        let help = match (receiver, other) {
+            (None, Some(_)) => Some(format!("it is a method: `x.{}(..)`", name.node)),
+            (Some(_), Some(_)) => Some(format!(
+                "it is a function: `{}(x{})`",
+                name.node,
+                if args.is_empty() { "" } else { ", .." }
+            )),
+            (receiver, None) if macros::is_macro(name) && receiver.is_some() => {
+                Some(format!("it is written `{}`", macros::usage(name)))
+            }
+            (receiver, None) => {
+                let functions = FUNCTIONS
+                    .iter()
+                    .filter(|f| f.method == receiver.is_some())
+                    .map(|f| f.name);
+                let known = functions.chain(match receiver {
+                    Some(_) => macros::names().collect::<Vec<_>>(),
+                    None => effect::names().collect(),
+                });
+                closest(name, known).map(|near| format!("did you mean `{near}`?"))
+            }
+        };
+        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))
+    }
+
+    /// A pattern that is written out must be a regular expression.
+    fn constant_pattern(&mut self, name: &Name, pattern: Option<&Expr>) {
+        let takes_pattern = matches!(
+            name.node.as_str(),
+            "matches" | "regex_find" | "regex_find_all"
+        );
+        let Some(pattern) = pattern.filter(|_| takes_pattern) else {
+            return;
+        };
+        let ExprKind::Literal(Literal::String(text)) = &pattern.kind else {
+            return;
+        };
+        if let Err(message) = function::pattern::regex(text) {
+            self.error(&codes::BAD_REGEX, message, pattern.span);
+        }
+    }
+}

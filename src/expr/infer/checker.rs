@@ -1,0 +1,158 @@
+//! The walk over an expression: which form is typed where, and what is in scope on the way.
+
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::Span;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+
+use super::super::scope::Scope;
+use super::super::ty::{Type, TypeTable};
+use super::narrow::Narrowing;
+use super::path::path;
+use super::relation::assignable;
+
+/// Types expressions in one scope and reports what can't be.
+///
+/// It holds what changes on the way down: the names that macros bind and the places that a guard
+/// has shown not to be null.
+pub struct Checker<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) types: &'a TypeTable,
+    pub(super) diags: &'a mut Diagnostics,
+    /// Names bound by macros, the innermost last.
+    pub(super) locals: Vec<(String, Type)>,
+    /// Places known not to be null here.
+    pub(super) known: Narrowing,
+    /// Whether nothing is reported at the moment.
+    pub(super) quiet: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker that knows the names of `scope` and nothing about nulls.
+    pub fn new(scope: &'a Scope, types: &'a TypeTable, diags: &'a mut Diagnostics) -> Self {
+        Self {
+            scope,
+            types,
+            diags,
+            locals: Vec::new(),
+            known: Narrowing::new(),
+            quiet: false,
+        }
+    }
+
+    /// Adds places that are known not to be null: what a `require`, a `skip` or a route arm has shown.
+    pub fn knowing(mut self, facts: Narrowing) -> Self {
+        self.known = self.known.and(facts);
+        self
+    }
+
+    /// The type of an expression. With `expected`, one that doesn't fit is reported at the part
+    /// that is to blame, and the answer is then [`Type::Error`].
+    pub fn infer(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        match expected {
+            Some(expected) => self.check(expr, expected),
+            None => self.expr(expr, None),
+        }
+    }
+
+    pub(super) fn check(&mut self, expr: &Expr, expected: &Type) -> Type {
+        if let ExprKind::Conditional(condition, yes, no) = &expr.kind {
+            return self.conditional(condition, yes, no, Some(expected));
+        }
+        let found = self.expr(expr, Some(expected));
+        if assignable(&found, expected, self.types) {
+            return found;
+        }
+        self.mismatch(expr, &found, expected);
+        Type::Error
+    }
+
+    /// The type without checking it against the hint, which only fills in what the form leaves open.
+    pub(super) fn expr(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
+        match &expr.kind {
+            ExprKind::Literal(literal) => Self::literal(literal),
+            ExprKind::Ident(name) => self.ident(expr, name),
+            ExprKind::Select {
+                operand,
+                field,
+                optional,
+            } => self.select(expr, operand, field, *optional),
+            ExprKind::Index {
+                operand,
+                index,
+                optional,
+            } => self.index(expr, operand, index, *optional),
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } => self.call(expr, target.as_deref(), function, args, hint),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand),
+            ExprKind::Binary(op, left, right) => self.binary(expr, op, left, right, hint),
+            ExprKind::Logical(op, operands) => self.logical(*op, operands),
+            ExprKind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, hint),
+            ExprKind::List(elements) => self.list(elements, hint),
+            ExprKind::Map(entries) => self.map(expr, entries, hint),
+            ExprKind::Record { name, fields } => self.record(expr, name, fields),
+            ExprKind::Error => Type::Error,
+        }
+    }
+
+    /// The type, with nothing reported. Inside another such look only a plain place or literal is
+    /// looked at, anything else is `json`: otherwise the work would double with each level of nesting.
+    pub(super) fn unheard(&mut self, expr: &Expr) -> Type {
+        if self.quiet && path(expr).is_none() && !matches!(expr.kind, ExprKind::Literal(_)) {
+            return Type::Json;
+        }
+        self.quietly(|checker| checker.expr(expr, None))
+    }
+
+    /// Does something with nothing reported.
+    pub(super) fn quietly<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let (heard, before) = (std::mem::take(self.diags), self.quiet);
+        self.quiet = true;
+        let seen = look(self);
+        self.quiet = before;
+        *self.diags = heard;
+        seen
+    }
+
+    /// Types something where more is known not to be null.
+    pub(super) fn under<T>(&mut self, facts: Narrowing, then: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.known.clone();
+        self.known = std::mem::take(&mut self.known).and(facts);
+        let result = then(self);
+        self.known = before;
+        result
+    }
+
+    /// Types something where names are bound; what was known of names that they hide is set aside.
+    pub(super) fn binding<T>(
+        &mut self,
+        names: impl IntoIterator<Item = (String, Type)>,
+        then: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let (before, depth) = (self.known.clone(), self.locals.len());
+        for (name, ty) in names {
+            self.known.forget(&name);
+            self.locals.push((name, ty));
+        }
+        let result = then(self);
+        self.locals.truncate(depth);
+        self.known = before;
+        result
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Type {
+        self.diags.push(diagnostic);
+        Type::Error
+    }
+
+    pub(super) fn error(&mut self, code: &'static Code, message: String, span: Span) -> Type {
+        self.report(Diagnostic::new(code, message, span))
+    }
+
+    /// A type in backticks.
+    pub(super) fn show(&self, ty: &Type) -> String {
+        format!("`{}`", self.types.show(ty))
+    }
+}

@@ -1,0 +1,223 @@
+//! `==`, `!=`, `<` and the like, `in`; and comparisons that can never be true.
+
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
+use crate::base::Spanned;
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::Type;
+use super::checker::Checker;
+use super::narrow::Narrowing;
+use super::operator::sign;
+use super::path::path;
+use super::relation::{Texts, overlaps, texts};
+
+impl Checker<'_> {
+    pub(super) fn equality(
+        &mut self,
+        expr: &Expr,
+        op: &Spanned<BinaryOp>,
+        left: &Expr,
+        right: &Expr,
+    ) -> Type {
+        let a = self.compared(left, right);
+        let b = self.compared(right, left);
+        if !overlaps(&a, &b, self.types) {
+            self.never_equal(expr, op.node == BinaryOp::NotEqual, (left, &a), (right, &b));
+        } else if self.is_text_for_enum(&a, &b, right) || self.is_text_for_enum(&b, &a, left) {
+            let (text, of) = match matches!(b, Type::Literal(_)) {
+                true => (right, &a),
+                false => (left, &b),
+            };
+            let literal = if std::ptr::eq(text, right) { &b } else { &a };
+            self.mismatch(text, &literal.clone(), &of.without_null());
+        }
+        Type::Bool
+    }
+
+    /// A comparison with `null` is judged by the declared type: a second guard is no mistake.
+    fn compared(&mut self, side: &Expr, other: &Expr) -> Type {
+        let is_null = matches!(other.kind, ExprKind::Literal(Literal::Null));
+        if !is_null || path(side).is_none() {
+            return self.expr(side, None);
+        }
+        let narrowed = self.expr(side, None);
+        let own: Narrowing = path(side).into_iter().collect();
+        let known = self.known.clone();
+        self.known.paths.retain(|p| !own.holds(p));
+        let declared = self.unheard(side);
+        self.known = known;
+        match narrowed {
+            Type::Error => Type::Error,
+            _ => declared,
+        }
+    }
+
+    /// Whether one side is an enum and the other a text written out, which should be a member.
+    fn is_text_for_enum(&self, of: &Type, text: &Type, written: &Expr) -> bool {
+        matches!(of.without_null(), Type::Enum(_))
+            && matches!(text, Type::Literal(_))
+            && matches!(written.kind, ExprKind::Literal(_))
+    }
+
+    fn never_equal(
+        &mut self,
+        expr: &Expr,
+        negated: bool,
+        (left, a): (&Expr, &Type),
+        (right, b): (&Expr, &Type),
+    ) {
+        let always = if negated { "always" } else { "never" };
+        let message = match (a, b) {
+            (Type::Null, other) | (other, Type::Null) => {
+                format!("this is {always} true: {} is never null", self.show(other))
+            }
+            _ => format!(
+                "this is {always} true: {} and {} have no value in common",
+                self.show(a),
+                self.show(b)
+            ),
+        };
+        let help = self.meant(a, b).or_else(|| self.meant(b, a)).or_else(|| {
+            let wrapped = |ty: &Type| matches!(ty, Type::Optional(_));
+            (wrapped(a) != wrapped(b))
+                .then(|| "give the optional a default: `.orValue(..)`".to_owned())
+        });
+        let (a, b) = (self.show(a), self.show(b));
+        self.report(
+            Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span)
+                .label(left.span, format!("this is {a}"))
+                .label(right.span, format!("this is {b}"))
+                .maybe_help(help),
+        );
+    }
+
+    /// What a text that isn't one of a type's texts may have meant.
+    fn meant(&self, of: &Type, text: &Type) -> Option<String> {
+        let Type::Literal(written) = text else {
+            return None;
+        };
+        let of = of.without_null();
+        let Some(Texts::Of(known)) = texts(&of, self.types) else {
+            return None;
+        };
+        let show = |text: &str| match &of {
+            Type::Enum(id) => self
+                .types
+                .enums
+                .get(*id)
+                .map_or_else(String::new, |e| format!("{}.{text}", e.name)),
+            _ => format!("{text:?}"),
+        };
+        Some(match closest(written, known.iter().copied()) {
+            Some(near) => format!("did you mean `{}`?", show(near)),
+            None => {
+                let shown: Vec<String> = known.iter().map(|text| show(text)).collect();
+                format!("it can be {}", list(shown.iter().map(String::as_str)))
+            }
+        })
+    }
+
+    pub(super) fn ordering(&mut self, op: &Spanned<BinaryOp>, left: &Expr, right: &Expr) -> Type {
+        let sign = sign(op.node);
+        let what = format!("`{sign}`");
+        let a = self.non_null(left, &what);
+        let b = self.non_null(right, &what);
+        if ordered(&a) && ordered(&b) && overlaps(&kind(&a), &kind(&b), self.types) {
+            return Type::Bool;
+        }
+        let (shown_a, shown_b) = (self.show(&a), self.show(&b));
+        let message = match ordered(&a) && ordered(&b) {
+            true => format!("`{sign}` does not go with {shown_a} and {shown_b}"),
+            false => {
+                let odd = if ordered(&a) { &shown_b } else { &shown_a };
+                format!("`{sign}` needs numbers, texts, times or bools, found {odd}")
+            }
+        };
+        self.report(
+            Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
+                .label(left.span, format!("this is {shown_a}"))
+                .label(right.span, format!("this is {shown_b}")),
+        );
+        Type::Bool
+    }
+
+    pub(super) fn membership(&mut self, expr: &Expr, item: &Expr, of: &Expr) -> Type {
+        let found = self.expr(item, None);
+        match self.non_null(of, "`in`") {
+            Type::List(elements) => self.member_of(expr, (item, &found), (of, &elements)),
+            Type::Map(_) | Type::Record(_) => {
+                self.member_of(expr, (item, &found), (of, &Type::String));
+            }
+            Type::Json | Type::Error | Type::Never => {}
+            other => {
+                let help = match other {
+                    Type::String | Type::Literal(_) => {
+                        Some("to look for text in a text, write `text.contains(part)`".to_owned())
+                    }
+                    _ => None,
+                };
+                let message = format!("`in` needs a list or a map, found {}", self.show(&other));
+                self.report(
+                    Diagnostic::new(&codes::TYPE_MISMATCH, message, of.span).maybe_help(help),
+                );
+            }
+        }
+        Type::Bool
+    }
+
+    fn member_of(
+        &mut self,
+        expr: &Expr,
+        (item, found): (&Expr, &Type),
+        (of, elements): (&Expr, &Type),
+    ) {
+        if overlaps(found, elements, self.types) {
+            if self.is_text_for_enum(elements, found, item) {
+                self.mismatch(item, found, &elements.without_null());
+            }
+            return;
+        }
+        let help = self.meant(elements, found);
+        let message = format!(
+            "this is never true: no {} is among elements of type {}",
+            self.show(found),
+            self.show(elements)
+        );
+        let elements = self.show(elements);
+        self.report(
+            Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span)
+                .label(of.span, format!("holds {elements}"))
+                .maybe_help(help),
+        );
+    }
+}
+
+/// Whether `<` is defined on values of the type.
+pub(super) fn ordered(ty: &Type) -> bool {
+    match ty {
+        Type::Bool
+        | Type::Int
+        | Type::Uint
+        | Type::Float
+        | Type::String
+        | Type::Literal(_)
+        | Type::Enum(_)
+        | Type::Bytes
+        | Type::Timestamp
+        | Type::Duration
+        | Type::Json
+        | Type::Never
+        | Type::Error => true,
+        Type::Union(members) => members.iter().all(ordered),
+        _ => false,
+    }
+}
+
+/// Texts compare with texts, whichever they are.
+fn kind(ty: &Type) -> Type {
+    match ty {
+        Type::Literal(_) | Type::Enum(_) => Type::String,
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,119 @@
+//! Functions that are no entries of the table: `has`, the journaled effects, and questions about fields.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::Type;
+use super::checker::Checker;
+
+pub(super) type Special = fn(&mut Checker, &Expr, &Name, &[Expr]) -> Type;
+
+static SPECIAL: &[(&str, Special)] = &[
+    ("has", has),
+    ("invalidated_by", invalidated_by),
+    ("now", now),
+    ("random", random),
+    ("stale", stale),
+    ("uuid", uuid),
+];
+
+/// How to type the function of that name, where it is one of these.
+pub(super) fn find(name: &str) -> Option<Special> {
+    SPECIAL.iter().find(|(n, _)| *n == name).map(|(_, f)| *f)
+}
+
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SPECIAL.iter().map(|(name, _)| *name)
+}
+
+/// Whether a call gives another answer each time, and so is journaled.
+pub(super) fn is_effect(name: &str) -> bool {
+    matches!(name, "now" | "uuid" | "random")
+}
+
+fn now(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+    effect(checker, expr, name, args, Type::Timestamp)
+}
+
+fn uuid(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+    effect(checker, expr, name, args, Type::String)
+}
+
+fn random(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+    effect(checker, expr, name, args, Type::Float)
+}
+
+fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Type) -> Type {
+    if !args.is_empty() {
+        checker.each(args);
+        let message = format!("`{}` takes no arguments, found {}", name.node, args.len());
+        checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
+    }
+    if !checker.scope.effects {
+        let message = format!("`{}()` can't be called here", name.node);
+        checker.report(
+            Diagnostic::new(&codes::IMPURE_CALL, message, expr.span)
+                .here("gives another answer each time")
+                .help("call it in a `let` or `set` of a node and use the value from there"),
+        );
+    }
+    ty
+}
+
+fn has(checker: &mut Checker, expr: &Expr, _: &Name, args: &[Expr]) -> Type {
+    match args {
+        [field]
+            if matches!(
+                field.kind,
+                ExprKind::Select {
+                    optional: false,
+                    ..
+                }
+            ) =>
+        {
+            checker.expr(field, None);
+        }
+        _ => {
+            checker.each(args);
+            let message = "`has` takes a field, such as `has(state.hero)`".to_owned();
+            checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
+        }
+    }
+    Type::Bool
+}
+
+fn stale(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+    field_of_state(checker, expr, name, args);
+    Type::Bool
+}
+
+fn invalidated_by(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
+    field_of_state(checker, expr, name, args);
+    Type::list(Type::String)
+}
+
+fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) {
+    let is_field = |arg: &Expr| match &arg.kind {
+        ExprKind::Select {
+            operand,
+            optional: false,
+            ..
+        } => matches!(&operand.kind, ExprKind::Ident(root) if root == "state"),
+        _ => false,
+    };
+    match args {
+        [arg] if is_field(arg) => {
+            checker.expr(arg, None);
+        }
+        _ => {
+            checker.each(args);
+            let message = format!(
+                "`{}` takes a field of the state, such as `{}(state.x)`",
+                name.node, name.node
+            );
+            checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `a[i]` and `a[?i]`.
+
+use crate::ast::expr::Expr;
+use crate::diag::codes;
+
+use super::super::ty::Type;
+use super::checker::Checker;
+use super::join::join;
+use super::path::path;
+
+impl Checker<'_> {
+    pub(super) fn index(
+        &mut self,
+        expr: &Expr,
+        operand: &Expr,
+        index: &Expr,
+        optional: bool,
+    ) -> Type {
+        let of = self.expr(operand, None);
+        let ty = self.element(operand, &of, index, optional);
+        let ty = match ty {
+            Type::Error => Type::Error,
+            Type::Optional(_) if matches!(of, Type::Optional(_)) => ty,
+            ty if optional => Type::optional(ty.without_null()),
+            ty => ty,
+        };
+        match path(expr) {
+            Some(path) if self.known.holds(&path) => ty.without_null(),
+            _ => ty,
+        }
+    }
+
+    fn element(&mut self, operand: &Expr, of: &Type, index: &Expr, optional: bool) -> Type {
+        match of {
+            Type::Error | Type::Never => {
+                self.expr(index, None);
+                of.clone()
+            }
+            Type::Json => {
+                self.json_index(index);
+                Type::Json
+            }
+            Type::List(of) => {
+                self.check_index(index);
+                (**of).clone()
+            }
+            Type::Map(of) => {
+                self.check(index, &Type::String);
+                (**of).clone()
+            }
+            Type::Record(id) => {
+                self.check(index, &Type::String);
+                let fields = self
+                    .types
+                    .records
+                    .get(*id)
+                    .into_iter()
+                    .flat_map(|r| &r.fields);
+                fields.fold(Type::Never, |all, f| join(&all, &f.ty, self.types))
+            }
+            Type::Optional(inner) => {
+                let found = self.element(operand, &inner.without_null(), index, true);
+                match found {
+                    Type::Error | Type::Optional(_) => found,
+                    plain => Type::optional(plain.without_null()),
+                }
+            }
+            Type::Nullable(inner) => {
+                if !optional {
+                    let message = format!(
+                        "{}, so an index into it may fail",
+                        self.may_be_null(operand)
+                    );
+                    self.null_not_handled(operand, message, None);
+                }
+                self.element(operand, inner, index, optional)
+            }
+            other => {
+                self.expr(index, None);
+                let message = format!(
+                    "{} has no elements; only a list, a map or `json` can be indexed",
+                    self.show(other)
+                );
+                self.error(&codes::TYPE_MISMATCH, message, operand.span)
+            }
+        }
+    }
+
+    /// CEL takes any whole number as the index of a list.
+    fn check_index(&mut self, index: &Expr) {
+        let found = self.expr(index, Some(&Type::Int));
+        if !matches!(
+            found,
+            Type::Int | Type::Uint | Type::Json | Type::Error | Type::Never
+        ) {
+            self.mismatch(index, &found, &Type::Int);
+        }
+    }
+
+    fn json_index(&mut self, index: &Expr) {
+        let found = self.expr(index, None);
+        let is_key = matches!(
+            found,
+            Type::Int
+                | Type::Uint
+                | Type::String
+                | Type::Literal(_)
+                | Type::Enum(_)
+                | Type::Json
+                | Type::Error
+                | Type::Never
+        );
+        if !is_key {
+            self.mismatch(index, &found, &Type::String);
+        }
+    }
+}

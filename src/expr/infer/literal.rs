@@ -1,0 +1,146 @@
+//! Literals: primitive ones, lists and maps. Record literals are in [`record`](super::record).
+
+use crate::ast::expr::{Element, Entry, Expr, ExprKind, Literal};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::{RecordId, Type};
+use super::checker::Checker;
+use super::join::join;
+use super::record::Given;
+
+impl Checker<'_> {
+    pub(super) fn literal(literal: &Literal) -> Type {
+        match literal {
+            Literal::Null => Type::Null,
+            Literal::Bool(_) => Type::Bool,
+            Literal::Int(_) => Type::Int,
+            Literal::UInt(_) => Type::Uint,
+            Literal::Float(_) => Type::Float,
+            Literal::String(text) => Type::Literal(text.clone()),
+            Literal::Bytes(_) => Type::Bytes,
+        }
+    }
+
+    pub(super) fn list(&mut self, elements: &[Element], hint: Option<&Type>) -> Type {
+        let of = hint.and_then(|hint| {
+            within(hint, |ty| match ty {
+                Type::List(of) => Some((**of).clone()),
+                Type::Json => Some(Type::Json),
+                _ => None,
+            })
+        });
+        let mut all = Type::Never;
+        for element in elements {
+            let found = self.part(&element.value, element.optional, of.as_ref());
+            all = join(&all, &found, self.types);
+        }
+        match (of, all) {
+            // Its elements are checked one by one, each with its own message.
+            (Some(of), Type::Error) => Type::list(of),
+            (_, all) => Type::list(all),
+        }
+    }
+
+    /// The type of an element; with `?` before it, of what its optional holds.
+    fn part(&mut self, value: &Expr, optional: bool, expected: Option<&Type>) -> Type {
+        if !optional {
+            return self.infer(value, expected);
+        }
+        let expected = expected.map(|ty| Type::optional(ty.clone()));
+        match self.infer(value, expected.as_ref()) {
+            Type::Optional(of) => (*of).clone(),
+            Type::Error => Type::Error,
+            other => {
+                let message = format!("`?` needs an optional, found {}", self.show(&other));
+                self.error(&codes::TYPE_MISMATCH, message, value.span)
+            }
+        }
+    }
+
+    pub(super) fn map(&mut self, expr: &Expr, entries: &[Entry], hint: Option<&Type>) -> Type {
+        if let Some(id) = hint.and_then(|hint| within(hint, record_of)) {
+            return self.map_as_record(expr, entries, id);
+        }
+        let of = hint.and_then(|hint| {
+            within(hint, |ty| match ty {
+                Type::Map(of) => Some((**of).clone()),
+                Type::Json => Some(Type::Json),
+                _ => None,
+            })
+        });
+        let mut all = Type::Never;
+        for entry in entries {
+            self.key(&entry.key);
+            let found = self.part(&entry.value, entry.optional, of.as_ref());
+            all = join(&all, &found, self.types);
+        }
+        match (of, all) {
+            (Some(of), Type::Error) => Type::map(of),
+            (_, all) => Type::map(all),
+        }
+    }
+
+    fn key(&mut self, key: &Expr) {
+        let found = self.expr(key, None);
+        if matches!(found, Type::Bool | Type::Int | Type::Uint) {
+            return;
+        }
+        if !super::relation::assignable(&found, &Type::String, self.types) && found != Type::Json {
+            self.mismatch(key, &found, &Type::String);
+        }
+    }
+
+    /// `{"a": 1}` where a record is expected: its keys must be written out and fit.
+    fn map_as_record(&mut self, expr: &Expr, entries: &[Entry], id: RecordId) -> Type {
+        let mut given = Vec::new();
+        let mut known = true;
+        for entry in entries {
+            let ExprKind::Literal(Literal::String(key)) = &entry.key.kind else {
+                self.expr(&entry.value, None);
+                let name = self.show(&Type::Record(id));
+                self.report(
+                    Diagnostic::new(
+                        &codes::TYPE_MISMATCH,
+                        format!("a key of {name} must be written out as text"),
+                        entry.key.span,
+                    )
+                    .help(format!(
+                        "write a record: `{} {{ .. }}`",
+                        name.trim_matches('`')
+                    )),
+                );
+                known = false;
+                continue;
+            };
+            given.push(Given {
+                name: key.to_string(),
+                span: entry.key.span,
+                value: &entry.value,
+                optional: entry.optional,
+                // The name is quoted, so a fix of it is too.
+                quoted: true,
+            });
+        }
+        self.fields(id, &given);
+        if known {
+            self.missing_entries(expr.span, id, &given);
+        }
+        Type::Record(id)
+    }
+}
+
+fn record_of(ty: &Type) -> Option<RecordId> {
+    match ty {
+        Type::Record(id) => Some(*id),
+        _ => None,
+    }
+}
+
+/// The first part of an expected type (below `?` and `|`) that a literal can take its shape from.
+fn within<T>(hint: &Type, wanted: impl Fn(&Type) -> Option<T> + Copy) -> Option<T> {
+    match hint {
+        Type::Nullable(of) | Type::Optional(of) => within(of, wanted),
+        Type::Union(members) => members.iter().find_map(wanted),
+        other => wanted(other),
+    }
+}

@@ -1,0 +1,354 @@
+//! Macros: calls that bind names in their arguments, such as `xs.map(x, x + 1)`.
+//!
+//! Each is a line of [`MACROS`] (what it binds where) and a function that types it.
+
+mod comprehension;
+mod fold;
+mod optional;
+mod table;
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::Type;
+use super::checker::Checker;
+
+/// A use of a macro.
+pub(super) struct Use<'e> {
+    pub expr: &'e Expr,
+    /// Left of the dot.
+    pub target: &'e Expr,
+    pub name: &'e Name,
+    /// The names it binds.
+    pub vars: Vec<String>,
+    /// The arguments behind them.
+    pub args: &'e [Expr],
+    pub hint: Option<&'e Type>,
+}
+
+type Rule = fn(&mut Checker, &Use) -> Type;
+
+/// One form of a macro.
+struct Macro {
+    name: &'static str,
+    /// How many names it binds: its first arguments.
+    vars: usize,
+    /// How many of the arguments behind them don't see those names.
+    outside: usize,
+    /// How many arguments there are in all.
+    args: usize,
+    /// How it is written.
+    usage: &'static str,
+    rule: Rule,
+}
+
+const fn form(
+    name: &'static str,
+    [vars, outside, args]: [usize; 3],
+    usage: &'static str,
+    rule: Rule,
+) -> Macro {
+    Macro {
+        name,
+        vars,
+        outside,
+        args,
+        usage,
+        rule,
+    }
+}
+
+static MACROS: &[Macro] = &[
+    form(
+        "all",
+        [1, 0, 2],
+        "xs.all(x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "all",
+        [2, 0, 3],
+        "xs.all(i, x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "exists",
+        [1, 0, 2],
+        "xs.exists(x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "exists",
+        [2, 0, 3],
+        "xs.exists(i, x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "exists_one",
+        [1, 0, 2],
+        "xs.exists_one(x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "existsOne",
+        [1, 0, 2],
+        "xs.existsOne(x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "exists_one",
+        [2, 0, 3],
+        "xs.exists_one(i, x, condition)",
+        comprehension::holds,
+    ),
+    form(
+        "existsOne",
+        [2, 0, 3],
+        "xs.existsOne(i, x, condition)",
+        comprehension::holds,
+    ),
+    form("map", [1, 0, 2], "xs.map(x, value)", comprehension::map),
+    form(
+        "map",
+        [1, 0, 3],
+        "xs.map(x, condition, value)",
+        comprehension::map,
+    ),
+    form(
+        "filter",
+        [1, 0, 2],
+        "xs.filter(x, condition)",
+        comprehension::filter,
+    ),
+    form(
+        "find",
+        [1, 0, 2],
+        "xs.find(x, condition)",
+        comprehension::find,
+    ),
+    form(
+        "sort_by",
+        [1, 0, 2],
+        "xs.sort_by(x, key)",
+        comprehension::sort_by,
+    ),
+    form(
+        "transformList",
+        [2, 0, 3],
+        "xs.transformList(i, x, value)",
+        table::transform_list,
+    ),
+    form(
+        "transformList",
+        [2, 0, 4],
+        "xs.transformList(i, x, condition, value)",
+        table::transform_list,
+    ),
+    form(
+        "transformMap",
+        [2, 0, 3],
+        "m.transformMap(k, v, value)",
+        table::transform_map,
+    ),
+    form(
+        "transformMap",
+        [2, 0, 4],
+        "m.transformMap(k, v, condition, value)",
+        table::transform_map,
+    ),
+    form(
+        "to_map",
+        [1, 0, 3],
+        "xs.to_map(x, key, value)",
+        table::to_map,
+    ),
+    form(
+        "group_by",
+        [1, 0, 2],
+        "xs.group_by(x, key)",
+        table::group_by,
+    ),
+    form("fold", [2, 1, 4], "xs.fold(acc, x, init, next)", fold::fold),
+    form("optMap", [1, 0, 2], "o.optMap(x, value)", optional::opt_map),
+    form(
+        "optFlatMap",
+        [1, 0, 2],
+        "o.optFlatMap(x, optional)",
+        optional::opt_flat_map,
+    ),
+];
+
+/// Whether macros of that name exist.
+pub(super) fn is_macro(name: &str) -> bool {
+    MACROS.iter().any(|m| m.name == name)
+}
+
+/// The names of all macros.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    MACROS.iter().map(|m| m.name)
+}
+
+/// How a macro is written.
+pub(super) fn usage(name: &str) -> String {
+    let forms = MACROS.iter().filter(|m| m.name == name).map(|m| m.usage);
+    forms.collect::<Vec<_>>().join("` or `")
+}
+
+/// What a call binds: the names, and how many of the arguments behind them don't see them. `None`
+/// where the call is no macro.
+pub(crate) fn bound(name: &str, args: &[Expr]) -> Option<(Vec<String>, usize)> {
+    let (found, vars) = form_of(name, args)?;
+    Some((vars, found.outside))
+}
+
+fn form_of(name: &str, args: &[Expr]) -> Option<(&'static Macro, Vec<String>)> {
+    MACROS
+        .iter()
+        .filter(|m| m.name == name && m.args == args.len())
+        .find_map(|m| {
+            let names: Option<Vec<String>> = args.get(..m.vars)?.iter().map(variable).collect();
+            names.map(|names| (m, names))
+        })
+}
+
+fn variable(arg: &Expr) -> Option<String> {
+    match &arg.kind {
+        ExprKind::Ident(name) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+impl Checker<'_> {
+    /// The type of a macro; `None` where the call is none, a function of the same name for instance.
+    pub(super) fn macro_call(
+        &mut self,
+        expr: &Expr,
+        target: &Expr,
+        name: &Name,
+        args: &[Expr],
+        hint: Option<&Type>,
+    ) -> Option<Type> {
+        if !is_macro(name) {
+            return None;
+        }
+        let Some((found, vars)) = form_of(name, args) else {
+            if super::super::function::find(name, true).is_some() {
+                return None;
+            }
+            self.expr(target, None);
+            let message = format!("`{}` is not used as it must be", name.node);
+            return Some(
+                self.report(
+                    Diagnostic::new(&codes::WRONG_ARGUMENTS, message, expr.span)
+                        .help(format!("write `{}`", usage(name))),
+                ),
+            );
+        };
+        let used = Use {
+            expr,
+            target,
+            name,
+            vars,
+            args: args.get(found.vars..).unwrap_or_default(),
+            hint,
+        };
+        Some((found.rule)(self, &used))
+    }
+
+    /// What a loop over the target of a macro goes over.
+    fn elements(&mut self, used: &Use) -> Looped {
+        let what = format!("`.{}(..)`", used.name.node);
+        let of = self.non_null(used.target, &what);
+        self.looped(used, of)
+    }
+
+    fn looped(&mut self, used: &Use, of: Type) -> Looped {
+        match of {
+            Type::List(of) => Looped {
+                key: Type::Int,
+                ..Looped::of((*of).clone())
+            },
+            Type::Map(of) => Looped::keys((*of).clone()),
+            Type::Record(id) => {
+                let fields = self
+                    .types
+                    .records
+                    .get(id)
+                    .into_iter()
+                    .flat_map(|r| &r.fields);
+                let all = fields.fold(Type::Never, |all, f| super::join(&all, &f.ty, self.types));
+                Looped::keys(all)
+            }
+            Type::Json => Looped {
+                key: Type::Json,
+                ..Looped::of(Type::Json)
+            },
+            Type::Error => Looped::of(Type::Error),
+            Type::Never => Looped::of(Type::Never),
+            other => {
+                let message = format!(
+                    "`{}` goes over a list or a map, found {}",
+                    used.name.node,
+                    self.show(&super::widen(other.clone()))
+                );
+                let span = used.target.span;
+                let help = match other {
+                    Type::Optional(_) => Some("give the optional a default first: `.orValue([])`"),
+                    _ => None,
+                };
+                self.report(
+                    Diagnostic::new(&codes::TYPE_MISMATCH, message, span)
+                        .maybe_help(help.map(str::to_owned)),
+                );
+                Looped::of(Type::Error)
+            }
+        }
+    }
+
+    /// Types an argument in which the names of the macro are bound.
+    fn inside(&mut self, used: &Use, of: &[Type], arg: usize, expected: Option<&Type>) -> Type {
+        let Some(arg) = used.args.get(arg) else {
+            return Type::Error;
+        };
+        let names: Vec<(String, Type)> =
+            used.vars.iter().cloned().zip(of.iter().cloned()).collect();
+        self.binding(names, |checker| checker.infer(arg, expected))
+    }
+}
+
+/// What a macro goes over.
+struct Looped {
+    /// The one name of a form with one: elements of a list, keys of a map.
+    one: Type,
+    /// The first of two names: an index or a key.
+    key: Type,
+    /// The second of two names.
+    value: Type,
+}
+
+impl Looped {
+    fn of(ty: Type) -> Self {
+        Self {
+            one: ty.clone(),
+            key: ty.clone(),
+            value: ty,
+        }
+    }
+
+    fn keys(value: Type) -> Self {
+        Self {
+            one: Type::String,
+            key: Type::String,
+            value,
+        }
+    }
+
+    /// The types of the names that a use binds.
+    fn names(&self, used: &Use) -> Vec<Type> {
+        match used.vars.len() {
+            1 => vec![self.one.clone()],
+            _ => vec![self.key.clone(), self.value.clone()],
+        }
+    }
+}

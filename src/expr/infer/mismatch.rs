@@ -1,0 +1,174 @@
+//! Messages for a value that doesn't fit, each with the mend where there is one.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::{EnumId, RecordId, Type};
+use super::checker::Checker;
+use super::path::path;
+use super::relation::{Texts, assignable, texts};
+
+impl Checker<'_> {
+    /// Reports that `expr`, of type `found`, stands where `expected` is expected.
+    pub(super) fn mismatch(&mut self, expr: &Expr, found: &Type, expected: &Type) {
+        if let Type::Nullable(inner) = found
+            && assignable(inner, expected, self.types)
+        {
+            let message = format!(
+                "{}, expected {}",
+                self.may_be_null(expr),
+                self.show(expected)
+            );
+            self.null_not_handled(expr, message, None);
+            return;
+        }
+        let diagnostic = match (found, expected.without_null()) {
+            (Type::Literal(text), Type::Enum(id)) => self.text_for_enum(expr, text, id),
+            (Type::Literal(text), wanted)
+                if matches!(texts(&wanted, self.types), Some(Texts::Of(_))) =>
+            {
+                self.other_text(expr, text, expected)
+            }
+            (Type::Null, _) => Diagnostic::new(
+                &codes::NULL_NOT_HANDLED,
+                format!("expected {}, found `null`", self.show(expected)),
+                expr.span,
+            ),
+            (_, wanted) => {
+                let message = format!(
+                    "expected {}, found {}",
+                    self.show(expected),
+                    self.show(&written(found, &wanted))
+                );
+                let plain = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
+                self.with_mend(plain, expr, found, &wanted)
+            }
+        };
+        self.report(diagnostic);
+    }
+
+    fn with_mend(&self, found: Diagnostic, expr: &Expr, from: &Type, to: &Type) -> Diagnostic {
+        if let (ExprKind::Literal(Literal::Int(i)), Type::Float) = (&expr.kind, to) {
+            return found
+                .help(format!("write `{i}.0`"))
+                .fix(expr.span, format!("{i}.0"));
+        }
+        if let (Type::Record(from), Type::Record(to)) = (from, to) {
+            return found.maybe_help(self.record_gap(*from, *to));
+        }
+        if let Type::Optional(inner) = from
+            && assignable(inner, to, self.types)
+        {
+            return found.help("give the optional a default: `.orValue(..)`");
+        }
+        if let Type::List(of) = to
+            && assignable(from, of, self.types)
+        {
+            return found.help("make it a list: `[..]`");
+        }
+        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}(..)`")))
+    }
+
+    fn text_for_enum(&self, expr: &Expr, text: &str, id: EnumId) -> Diagnostic {
+        let Some(declared) = self.types.enums.get(id) else {
+            return Diagnostic::new(&codes::TYPE_MISMATCH, "expected an enum", expr.span);
+        };
+        let names = || declared.members.iter().map(|m| m.name.as_str());
+        if names().any(|n| n == text) {
+            let member = format!("{}.{text}", declared.name);
+            let message = format!("expected `{}`, found the text {text:?}", declared.name);
+            return Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span)
+                .help(format!("write `{member}`"))
+                .fix(expr.span, member);
+        }
+        let message = format!("enum `{}` has no member `{text}`", declared.name);
+        let help = match closest(text, names()) {
+            Some(near) => format!("did you mean `{}.{near}`?", declared.name),
+            None => format!("its members are {}", list(names())),
+        };
+        Diagnostic::new(&codes::UNKNOWN_MEMBER, message, expr.span).help(help)
+    }
+
+    fn other_text(&self, expr: &Expr, text: &str, expected: &Type) -> Diagnostic {
+        let wanted = expected.without_null();
+        let known = match texts(&wanted, self.types) {
+            Some(Texts::Of(known)) => known,
+            _ => Vec::new(),
+        };
+        let message = format!("expected {}, found {text:?}", self.show(expected));
+        let near = closest(text, known).map(str::to_owned);
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
+        match near {
+            Some(near) => found
+                .help(format!("did you mean {near:?}?"))
+                .fix(expr.span, format!("{near:?}")),
+            None => found,
+        }
+    }
+
+    /// The first field in which one record doesn't fit another.
+    fn record_gap(&self, from: RecordId, to: RecordId) -> Option<String> {
+        let (from, to) = (self.types.records.get(from)?, self.types.records.get(to)?);
+        to.fields
+            .iter()
+            .find_map(|wanted| match from.field(&wanted.name) {
+                None => Some(format!("`{}` has no field `{}`", from.name, wanted.name)),
+                Some(found) if !assignable(&found.ty, &wanted.ty, self.types) => Some(format!(
+                    "its field `{}` is {}, not {}",
+                    wanted.name,
+                    self.show(&found.ty),
+                    self.show(&wanted.ty)
+                )),
+                Some(_) => None,
+            })
+    }
+
+    /// `x` may be null, in words that name it where it has a name.
+    pub(super) fn may_be_null(&self, expr: &Expr) -> String {
+        match path(expr) {
+            Some(path) => format!("`{path}` may be null"),
+            None => "this may be null".to_owned(),
+        }
+    }
+
+    /// Reports a null that nothing guards; `field` is what is read from it.
+    pub(super) fn null_not_handled(&mut self, expr: &Expr, message: String, field: Option<&Name>) {
+        let help = match (path(expr), field) {
+            (Some(path), Some(field)) => format!(
+                "guard it with `{path} != null`, or read through it: `{path}.?{}.orValue(..)`",
+                field.node
+            ),
+            (Some(path), None) => {
+                format!(
+                    "guard it with `{path} != null`, or give a value: `{path} != null ? {path} : ..`"
+                )
+            }
+            (None, _) => "give it a name with `let` and guard that with `!= null`".to_owned(),
+        };
+        self.report(Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help));
+    }
+}
+
+/// A text that stands where no text can is shown as `string`, not by its letters.
+fn written(found: &Type, wanted: &Type) -> Type {
+    match (found, wanted) {
+        (Type::Literal(_), Type::String | Type::Union(_)) => found.clone(),
+        _ => super::join::widen(found.clone()),
+    }
+}
+
+/// The function that turns one type into another, where there is one.
+fn conversion(from: &Type, to: &Type) -> Option<&'static str> {
+    use Type::{Bool, Duration, Float, Int, Json, Literal, String, Timestamp, Uint};
+    match (from, to) {
+        (Float | Uint | String | Json | Timestamp, Int) => Some("int"),
+        (Int | Uint | String | Json, Float) => Some("float"),
+        (Bool | Int | Uint | Float | Json | Timestamp | Duration, String) => Some("string"),
+        (String | Literal(_) | Json, Timestamp) => Some("timestamp"),
+        (String | Literal(_) | Json, Duration) => Some("duration"),
+        (String | Json, Bool) => Some("bool"),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Static types of expressions: what each is, and what can't be.
+//!
+//! [`infer`] is the stage. It goes both ways: a type is inferred from the leaves up, and what is expected is
+//! handed down, so that `[]` and `{}` get a type and a wrong element is blamed itself, not the list around it.
+//! A `T?` is narrowed to `T` below a condition that has shown it ([`facts`]). What is already reported is
+//! [`Type::Error`], which goes with everything: one mistake makes one message.
+//!
+//! Reading order: [`checker`] (the walk), a file for each form of expression, [`relation`] and [`join`]
+//! (how types go together), [`narrow`], [`signature`] and [`overload`] (calls), [`macros`]. [`reads`] and
+//! [`constant`] answer questions of other stages.
+
+mod call;
+mod checker;
+mod compare;
+mod constant;
+mod effect;
+mod index;
+mod join;
+mod literal;
+pub(crate) mod macros;
+mod mismatch;
+mod name;
+mod narrow;
+mod operator;
+mod overload;
+mod path;
+mod reads;
+mod record;
+mod relation;
+mod select;
+pub mod signature;
+mod with;
+
+use crate::ast::expr::Expr;
+use crate::diag::Diagnostics;
+
+use super::scope::Scope;
+use super::ty::{Type, TypeTable};
+
+pub use checker::Checker;
+pub use constant::constant;
+pub use join::{join, widen};
+pub use narrow::{Narrowing, facts};
+pub use path::path;
+pub use reads::{Reads, reads};
+pub use relation::{assignable, overlaps};
+
+/// The type of an expression in a scope.
+///
+/// With `expected`, a value that doesn't fit is reported at the part that is to blame; the answer is then
+/// [`Type::Error`] (as it is after every other report about the expression as a whole). To begin
+/// with places known not to be null, use [`Checker::knowing`].
+pub fn infer(
+    expr: &Expr,
+    scope: &Scope,
+    types: &TypeTable,
+    expected: Option<&Type>,
+    diags: &mut Diagnostics,
+) -> Type {
+    Checker::new(scope, types, diags).infer(expr, expected)
+}

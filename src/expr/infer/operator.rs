@@ -1,0 +1,223 @@
+//! Operators: arithmetic, logic and the conditional. Comparisons are in [`compare`](super::compare).
+
+use crate::ast::expr::{BinaryOp, Expr, LogicalOp, UnaryOp};
+use crate::base::Spanned;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::Type;
+use super::checker::Checker;
+use super::join::{join, widen};
+
+impl Checker<'_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Type {
+        if op == UnaryOp::Not {
+            self.check(operand, &Type::Bool);
+            return Type::Bool;
+        }
+        let ty = self.non_null(operand, "`-`");
+        match ty {
+            Type::Int | Type::Float | Type::Duration | Type::Json | Type::Error | Type::Never => ty,
+            other => {
+                let message = format!("{} has no negative; expected a number", self.show(&other));
+                self.error(&codes::TYPE_MISMATCH, message, operand.span)
+            }
+        }
+    }
+
+    pub(super) fn logical(&mut self, op: LogicalOp, operands: &[Expr]) -> Type {
+        let before = self.known.clone();
+        for operand in operands {
+            self.check(operand, &Type::Bool);
+            let known = self.facts(operand, op == LogicalOp::And);
+            self.known = std::mem::take(&mut self.known).and(known);
+        }
+        self.known = before;
+        Type::Bool
+    }
+
+    pub(super) fn conditional(
+        &mut self,
+        condition: &Expr,
+        yes: &Expr,
+        no: &Expr,
+        expected: Option<&Type>,
+    ) -> Type {
+        self.check(condition, &Type::Bool);
+        let (when, unless) = (self.facts(condition, true), self.facts(condition, false));
+        let yes = self.under(when, |checker| checker.infer(yes, expected));
+        let no = self.under(unless, |checker| checker.infer(no, expected));
+        join(&yes, &no, self.types)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        expr: &Expr,
+        op: &Spanned<BinaryOp>,
+        left: &Expr,
+        right: &Expr,
+        hint: Option<&Type>,
+    ) -> Type {
+        match op.node {
+            BinaryOp::Equal | BinaryOp::NotEqual => self.equality(expr, op, left, right),
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                self.ordering(op, left, right)
+            }
+            BinaryOp::In => self.membership(expr, left, right),
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Modulo => self.arithmetic(op, left, right, hint),
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        op: &Spanned<BinaryOp>,
+        left: &Expr,
+        right: &Expr,
+        hint: Option<&Type>,
+    ) -> Type {
+        let sign = sign(op.node);
+        let hint = hint
+            .map(Type::without_null)
+            .filter(|_| op.node == BinaryOp::Add);
+        let hint = hint.as_ref().filter(|ty| matches!(ty, Type::List(_)));
+        let what = format!("`{sign}`");
+        let a = widen(self.non_null_hinted(left, &what, hint));
+        let b = widen(self.non_null_hinted(right, &what, hint));
+        if let (Type::List(x), Type::List(y), BinaryOp::Add) = (&a, &b, op.node) {
+            return Type::list(join(x, y, self.types));
+        }
+        match result(op.node, &as_text(&a), &as_text(&b)) {
+            Some(ty) => ty,
+            None => self.no_operator(op, sign, (left, &a), (right, &b)),
+        }
+    }
+
+    fn no_operator(
+        &mut self,
+        op: &Spanned<BinaryOp>,
+        sign: &str,
+        (left, a): (&Expr, &Type),
+        (right, b): (&Expr, &Type),
+    ) -> Type {
+        let help = match (a, b) {
+            (Type::Int | Type::Uint, Type::Float) => Some("convert the left side: `float(..)`"),
+            (Type::Float, Type::Int | Type::Uint) => Some("convert the right side: `float(..)`"),
+            (a, b) if op.node == BinaryOp::Add && as_text(a) == Type::String => {
+                printable(b).then_some("convert the right side: `string(..)`")
+            }
+            (a, b) if op.node == BinaryOp::Add && as_text(b) == Type::String => {
+                printable(a).then_some("convert the left side: `string(..)`")
+            }
+            (Type::List(_), _) if op.node == BinaryOp::Add => {
+                Some("only a list can be added to a list: `xs + [x]`")
+            }
+            _ => None,
+        };
+        let message = format!(
+            "`{sign}` does not go with {} and {}",
+            self.show(a),
+            self.show(b)
+        );
+        let (a, b) = (self.show(a), self.show(b));
+        self.report(
+            Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
+                .label(left.span, format!("this is {a}"))
+                .label(right.span, format!("this is {b}"))
+                .maybe_help(help.map(str::to_owned)),
+        )
+    }
+
+    /// The type of an operand that may not be null; reported where it may be.
+    pub(super) fn non_null(&mut self, operand: &Expr, what: &str) -> Type {
+        self.non_null_hinted(operand, what, None)
+    }
+
+    fn non_null_hinted(&mut self, operand: &Expr, what: &str, hint: Option<&Type>) -> Type {
+        match self.expr(operand, hint) {
+            Type::Nullable(inner) => {
+                let message = format!("{}, which {what} does not take", self.may_be_null(operand));
+                self.null_not_handled(operand, message, None);
+                (*inner).clone()
+            }
+            ty => ty,
+        }
+    }
+}
+
+/// The sign as it is written.
+pub(super) fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Subtract => "-",
+        BinaryOp::Multiply => "*",
+        BinaryOp::Divide => "/",
+        BinaryOp::Modulo => "%",
+        BinaryOp::Equal => "==",
+        BinaryOp::NotEqual => "!=",
+        BinaryOp::Less => "<",
+        BinaryOp::LessEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterEqual => ">=",
+        BinaryOp::In => "in",
+    }
+}
+
+/// CEL's table of arithmetic; `None` where the operands don't go together.
+fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
+    use Type::{Bytes, Duration, Error, Float, Int, Json, Never, String, Timestamp, Uint};
+    if matches!(a, Error) || matches!(b, Error) {
+        return Some(Error);
+    }
+    let scalar = |ty: &Type| {
+        matches!(
+            ty,
+            Json | Never | Int | Uint | Float | String | Bytes | Duration | Timestamp
+        )
+    };
+    match (a, b, op) {
+        (Json | Never, Json | Never, _) => Some(Json),
+        (Json | Never, known, _) | (known, Json | Never, _) => match known {
+            Int | Uint | Float => Some(known.clone()),
+            String | Bytes | Type::List(_) if op == BinaryOp::Add => Some(known.clone()),
+            ty if scalar(ty) && matches!(op, BinaryOp::Add | BinaryOp::Subtract) => Some(Json),
+            _ => None,
+        },
+        (Int, Int, _) => Some(Int),
+        (Uint, Uint, _) => Some(Uint),
+        (Float, Float, BinaryOp::Modulo) => None,
+        (Float, Float, _) => Some(Float),
+        (String, String, BinaryOp::Add) => Some(String),
+        (Bytes, Bytes, BinaryOp::Add) => Some(Bytes),
+        (Duration, Duration, BinaryOp::Add | BinaryOp::Subtract) => Some(Duration),
+        (Timestamp, Duration, BinaryOp::Add | BinaryOp::Subtract) => Some(Timestamp),
+        (Duration, Timestamp, BinaryOp::Add) => Some(Timestamp),
+        (Timestamp, Timestamp, BinaryOp::Subtract) => Some(Duration),
+        _ => None,
+    }
+}
+
+/// `string` for every type whose values are texts.
+fn as_text(ty: &Type) -> Type {
+    match ty {
+        Type::Literal(_) | Type::Enum(_) => Type::String,
+        Type::Union(members) if members.iter().all(|m| as_text(m) == Type::String) => Type::String,
+        other => other.clone(),
+    }
+}
+
+fn printable(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::Bool
+            | Type::Int
+            | Type::Uint
+            | Type::Float
+            | Type::Timestamp
+            | Type::Duration
+            | Type::Bytes
+            | Type::Json
+    )
+}

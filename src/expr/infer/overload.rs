@@ -1,0 +1,274 @@
+//! Which signature of a function a call means, and what is wrong when none fits.
+
+use crate::ast::Name;
+use crate::ast::expr::Expr;
+use crate::base::name::list;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::function::Function;
+use super::super::ty::Type;
+use super::checker::Checker;
+use super::join::widen;
+use super::signature::{Bindings, Fit, Signature, parse_signature};
+
+/// A call as written.
+pub(super) struct Call<'e> {
+    pub expr: &'e Expr,
+    pub name: &'e Name,
+    pub receiver: Option<&'e Expr>,
+    pub args: &'e [Expr],
+}
+
+impl<'e> Call<'e> {
+    /// Receiver and arguments: what a signature speaks of.
+    fn all(&self) -> Vec<&'e Expr> {
+        self.receiver.into_iter().chain(self.args).collect()
+    }
+}
+
+/// The first thing about a signature that doesn't fit a call.
+struct Misfit {
+    index: usize,
+    fit: Fit,
+}
+
+impl Checker<'_> {
+    pub(super) fn overload(&mut self, function: &'static Function, call: Call) -> Type {
+        let signatures: Vec<Signature> = function
+            .signatures
+            .iter()
+            .filter_map(|text| parse_signature(text).ok())
+            .collect();
+        let args = call.all();
+        let right: Vec<&Signature> = signatures.iter().filter(|s| s.takes(args.len())).collect();
+        let found = self.arguments(&args, &right);
+        if found.iter().any(|ty| matches!(ty, Type::Error)) && right.len() != 1 {
+            return Type::Error;
+        }
+        let mut nearest: Option<(&Signature, Misfit)> = None;
+        for signature in &right {
+            match self.fit(signature, &found) {
+                Ok(result) => return result,
+                Err(misfit) => {
+                    if nearest
+                        .as_ref()
+                        .is_none_or(|(_, known)| misfit.better(known))
+                    {
+                        nearest = Some((signature, misfit));
+                    }
+                }
+            }
+        }
+        match nearest {
+            Some((signature, misfit)) => self.misfit(function, &call, signature, &found, &misfit),
+            None => self.wrong_count(function, &call, &signatures, &found),
+        }
+    }
+
+    /// Types of the arguments; a literal such as `[]` takes its type from the only signature there is.
+    fn arguments(&mut self, args: &[&Expr], signatures: &[&Signature]) -> Vec<Type> {
+        let mut bound = Bindings::default();
+        let mut found = Vec::new();
+        for (i, arg) in args.iter().enumerate() {
+            let param = match signatures {
+                [only] => only.param(i),
+                _ => None,
+            };
+            let hint = param.and_then(|p| p.hint(&bound, self.types));
+            let ty = self.expr(arg, hint.as_ref());
+            if let Some(param) = param {
+                param.bind(&ty, &mut bound, self.types);
+            }
+            found.push(ty);
+        }
+        found
+    }
+
+    fn fit(&self, signature: &Signature, found: &[Type]) -> Result<Type, Misfit> {
+        let mut bound = Bindings::default();
+        for (index, ty) in found.iter().enumerate() {
+            let fit = signature
+                .param(index)
+                .map_or(Fit::No, |param| param.bind(ty, &mut bound, self.types));
+            if fit != Fit::Yes {
+                return Err(Misfit { index, fit });
+            }
+        }
+        Ok(signature.result.result(&bound, self.types))
+    }
+
+    fn misfit(
+        &mut self,
+        function: &Function,
+        call: &Call,
+        signature: &Signature,
+        found: &[Type],
+        misfit: &Misfit,
+    ) -> Type {
+        let args = call.all();
+        let (Some(arg), Some(ty)) = (args.get(misfit.index), found.get(misfit.index)) else {
+            return Type::Error;
+        };
+        let on_receiver = call.receiver.is_some() && misfit.index == 0;
+        let position = misfit.index + usize::from(call.receiver.is_none());
+        if misfit.fit == Fit::UnlessNull {
+            let message = match on_receiver {
+                true => format!(
+                    "{}, so `.{}(..)` may fail",
+                    self.may_be_null(arg),
+                    function.name
+                ),
+                false => format!(
+                    "{}, which argument {position} of `{}` must not be",
+                    self.may_be_null(arg),
+                    function.name
+                ),
+            };
+            self.null_not_handled(arg, message, None);
+            return self.result_of(signature, found);
+        }
+        let shown = self.show(&widen(ty.clone()));
+        if on_receiver {
+            let takes: Vec<String> = function
+                .signatures
+                .iter()
+                .filter_map(|text| first_param(text))
+                .collect();
+            let message = format!("{shown} has no method `{}`", function.name);
+            let mut names: Vec<&str> = takes.iter().map(String::as_str).collect();
+            names.dedup();
+            return self.report(
+                Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                    .help(self.receiver_help(ty, function.name, &names)),
+            );
+        }
+        let expected = self.expected_at(function, misfit.index, found.len());
+        let message = format!(
+            "argument {position} of `{}` is {shown}, expected {expected}",
+            function.name
+        );
+        self.report(
+            Diagnostic::new(&codes::WRONG_ARGUMENTS, message, arg.span).help(takes(function)),
+        )
+    }
+
+    fn receiver_help(&self, found: &Type, name: &str, takes: &[&str]) -> String {
+        match found {
+            Type::Optional(_) => "give the optional a default first: `.orValue(..)`".to_owned(),
+            _ => format!("`{name}` is a method of {}", list(takes.iter().copied())),
+        }
+    }
+
+    /// The result as if null had been handled.
+    fn result_of(&self, signature: &Signature, found: &[Type]) -> Type {
+        let plain: Vec<Type> = found.iter().map(Type::without_null).collect();
+        self.fit(signature, &plain).unwrap_or(Type::Error)
+    }
+
+    /// What the signatures of the right length expect at a position.
+    fn expected_at(&self, function: &Function, index: usize, count: usize) -> String {
+        let mut expected: Vec<String> = Vec::new();
+        for text in function.signatures {
+            let fits = parse_signature(text).is_ok_and(|s| s.takes(count));
+            let param = params(text).into_iter().nth(index);
+            if let Some(param) = param.filter(|p| fits && !expected.contains(p)) {
+                expected.push(param);
+            }
+        }
+        let shown: Vec<String> = expected.iter().map(|p| format!("`{p}`")).collect();
+        match shown.is_empty() {
+            true => "another type".to_owned(),
+            false => shown.join(" or "),
+        }
+    }
+
+    fn wrong_count(
+        &mut self,
+        function: &Function,
+        call: &Call,
+        signatures: &[Signature],
+        found: &[Type],
+    ) -> Type {
+        if found.iter().any(|ty| matches!(ty, Type::Error)) {
+            return Type::Error;
+        }
+        let receiver = usize::from(call.receiver.is_some());
+        let mut counts: Vec<usize> = signatures
+            .iter()
+            .map(|s| s.params.len().saturating_sub(receiver))
+            .collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let words: Vec<String> = counts.iter().map(usize::to_string).collect();
+        let plural = if counts == [1] { "" } else { "s" };
+        let message = format!(
+            "`{}` takes {} argument{plural}, found {}",
+            function.name,
+            words.join(" or "),
+            call.args.len()
+        );
+        self.report(
+            Diagnostic::new(&codes::WRONG_ARGUMENTS, message, call.expr.span).help(takes(function)),
+        )
+    }
+}
+
+impl Misfit {
+    /// The later the first misfit, the likelier the signature was meant; null alone is nearest of all.
+    fn better(&self, other: &Misfit) -> bool {
+        let rank = |m: &Misfit| (m.fit == Fit::UnlessNull, m.index);
+        rank(self) > rank(other)
+    }
+}
+
+/// How the function is called, with its types.
+fn takes(function: &Function) -> String {
+    let forms: Vec<String> = function
+        .signatures
+        .iter()
+        .map(|text| match function.method {
+            false => format!("{}{text}", function.name),
+            true => {
+                let (first, rest) = split_receiver(text);
+                format!("{first}.{}({rest}", function.name)
+            }
+        })
+        .collect();
+    let shown: Vec<&str> = forms.iter().map(String::as_str).collect();
+    format!("it is {}", list(shown).replace(" and ", " or "))
+}
+
+/// The first parameter, and what follows it, of the text of a signature.
+fn split_receiver(text: &str) -> (String, String) {
+    let all = params(text);
+    let first = all.first().cloned().unwrap_or_default();
+    let result = text.rsplit("->").next().unwrap_or("").trim();
+    let rest = all.get(1..).unwrap_or_default().join(", ");
+    (first, format!("{rest}) -> {result}"))
+}
+
+fn first_param(text: &str) -> Option<String> {
+    params(text).into_iter().next()
+}
+
+/// The parameters as they are written in a signature.
+fn params(text: &str) -> Vec<String> {
+    let (mut depth, mut current, mut all) = (0_u32, String::new(), Vec::new());
+    for c in text.trim().trim_start_matches('(').chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ')' => break,
+            ',' if depth == 0 => {
+                all.push(std::mem::take(&mut current).trim().to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        current.push(c);
+    }
+    if !current.trim().is_empty() {
+        all.push(current.trim().to_owned());
+    }
+    all
+}

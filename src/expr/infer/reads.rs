@@ -1,0 +1,124 @@
+//! What an expression reads, without typing it.
+
+use std::collections::BTreeSet;
+
+use crate::ast::expr::{Expr, ExprKind};
+
+use super::super::scope::{Scope, Slot};
+use super::{effect, macros};
+
+/// What an expression reads of its scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Fields of `state`, by index.
+    pub fields: BTreeSet<u32>,
+    /// Other names, by slot.
+    pub slots: BTreeSet<Slot>,
+    /// Whether it calls `now()`, `uuid()` or `random()`.
+    pub effects: bool,
+}
+
+/// What `expr` reads; names that macros bind inside it are none of the scope's.
+pub fn reads(expr: &Expr, scope: &Scope) -> Reads {
+    let mut walk = Walk {
+        scope,
+        bound: Vec::new(),
+        found: Reads::default(),
+    };
+    walk.expr(expr);
+    walk.found
+}
+
+struct Walk<'a> {
+    scope: &'a Scope,
+    /// Names bound by macros around this place.
+    bound: Vec<String>,
+    found: Reads,
+}
+
+impl Walk<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Ident(name) => self.name(name),
+            ExprKind::Select { operand, field, .. } => match &operand.kind {
+                ExprKind::Ident(root) if self.is_state(root) => {
+                    let field = self.scope.field(field).map(|(index, _)| index);
+                    self.found.fields.extend(field);
+                }
+                _ => self.expr(operand),
+            },
+            ExprKind::Index { operand, index, .. } => {
+                self.expr(operand);
+                self.expr(index);
+            }
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } => self.call(target.as_deref(), function, args),
+            ExprKind::Unary(_, operand) => self.expr(operand),
+            ExprKind::Binary(_, left, right) => {
+                self.expr(left);
+                self.expr(right);
+            }
+            ExprKind::Logical(_, operands) => operands.iter().for_each(|o| self.expr(o)),
+            ExprKind::Conditional(condition, yes, no) => {
+                self.expr(condition);
+                self.expr(yes);
+                self.expr(no);
+            }
+            ExprKind::List(elements) => elements.iter().for_each(|e| self.expr(&e.value)),
+            ExprKind::Map(entries) => entries.iter().for_each(|entry| {
+                self.expr(&entry.key);
+                self.expr(&entry.value);
+            }),
+            ExprKind::Record { fields, .. } => fields.iter().for_each(|f| self.expr(&f.value)),
+            ExprKind::Literal(_) | ExprKind::Error => {}
+        }
+    }
+
+    fn is_state(&self, name: &str) -> bool {
+        name == "state"
+            && self.scope.state.is_some()
+            && self.scope.slot(name).is_none()
+            && !self.bound.iter().any(|b| b == name)
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.bound.iter().any(|b| b == name) {
+            return;
+        }
+        match self.scope.slot(name) {
+            Some(slot) => {
+                self.found.slots.insert(slot);
+            }
+            // `state` as a whole reads all of its fields.
+            None if self.is_state(name) => {
+                let count = self.scope.state.as_ref().map_or(0, |fields| fields.len());
+                self.found.fields.extend((0..count).map(|i| i as u32));
+            }
+            None => {}
+        }
+    }
+
+    fn call(&mut self, target: Option<&Expr>, function: &str, args: &[Expr]) {
+        if target.is_none() && effect::is_effect(function) {
+            self.found.effects = true;
+        }
+        if let Some(target) = target {
+            self.expr(target);
+        }
+        let bound = target.and_then(|_| macros::bound(function, args));
+        let Some((vars, outside)) = bound else {
+            args.iter().for_each(|arg| self.expr(arg));
+            return;
+        };
+        let behind = args.get(vars.len()..).unwrap_or_default();
+        let (outer, inner) = behind.split_at_checked(outside).unwrap_or((behind, &[]));
+        outer.iter().for_each(|arg| self.expr(arg));
+        let depth = self.bound.len();
+        self.bound.extend(vars);
+        inner.iter().for_each(|arg| self.expr(arg));
+        self.bound.truncate(depth);
+    }
+}

@@ -1,0 +1,159 @@
+//! Record literals: `Doc { id: "x" }`, and `r.with({..})`, which changes fields of one.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, RecordField as Written};
+use crate::base::Span;
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::{RecordField, RecordId, Type};
+use super::checker::Checker;
+
+/// A field as written in a literal.
+pub(super) struct Given<'e> {
+    pub name: String,
+    pub span: Span,
+    pub value: &'e Expr,
+    pub optional: bool,
+    pub quoted: bool,
+}
+
+impl Checker<'_> {
+    pub(super) fn record(&mut self, expr: &Expr, name: &Name, fields: &[Written]) -> Type {
+        let Some(id) = self.record_named(name) else {
+            for field in fields {
+                self.expr(&field.value, None);
+            }
+            return self.unknown_type(name);
+        };
+        let given: Vec<Given> = fields
+            .iter()
+            .map(|field| Given {
+                name: field.name.node.clone(),
+                span: field.name.span,
+                value: &field.value,
+                optional: field.optional,
+                quoted: false,
+            })
+            .collect();
+        self.fields(id, &given);
+        self.missing_fields(name.span.to(expr.span), id, &given);
+        Type::Record(id)
+    }
+
+    fn record_named(&self, name: &str) -> Option<RecordId> {
+        let mut entries = self.types.records.entries();
+        entries.find(|(_, r)| r.name == name).map(|(id, _)| id)
+    }
+
+    fn unknown_type(&mut self, name: &Name) -> Type {
+        let near = closest(name, self.types.records.iter().map(|r| r.name.as_str()));
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_NAME,
+                format!("no record type `{}`", name.node),
+                name.span,
+            )
+            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+        )
+    }
+
+    /// Checks the fields that are given: known, once each, of their type.
+    pub(super) fn fields(&mut self, id: RecordId, given: &[Given]) {
+        let Some(record) = self.types.records.get(id) else {
+            return;
+        };
+        let mut seen: Vec<&Given> = Vec::new();
+        for field in given {
+            if let Some(first) = seen.iter().find(|f| f.name == field.name) {
+                let message = format!("field `{}` is given twice", field.name);
+                let first = first.span;
+                self.report(
+                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, field.span)
+                        .label(first, "first here"),
+                );
+            }
+            seen.push(field);
+            let Some(declared) = record.field(&field.name) else {
+                self.expr(field.value, None);
+                self.unknown_given(id, field);
+                continue;
+            };
+            match field.optional {
+                true => self.check(field.value, &Type::optional(declared.ty.clone())),
+                false => self.check(field.value, &declared.ty),
+            };
+        }
+    }
+
+    fn unknown_given(&mut self, id: RecordId, field: &Given) {
+        let Some(record) = self.types.records.get(id) else {
+            return;
+        };
+        let names = || record.fields.iter().map(|f| f.name.as_str());
+        let near = closest(&field.name, names());
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("its fields are {}", list(names())),
+        };
+        let message = format!("`{}` has no field `{}`", record.name, field.name);
+        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).help(help);
+        if let Some(near) = near {
+            let text = match field.quoted {
+                true => format!("{near:?}"),
+                false => near.to_owned(),
+            };
+            found = found.fix(field.span, text);
+        }
+        self.report(found);
+    }
+
+    /// Reports fields that a value must have and the literal doesn't give.
+    fn missing_fields(&mut self, span: Span, id: RecordId, given: &[Given]) {
+        self.missing(span, id, given, RecordField::required, None);
+    }
+
+    /// The same for a map that stands for a record: nothing fills in what it leaves out.
+    pub(super) fn missing_entries(&mut self, span: Span, id: RecordId, given: &[Given]) {
+        let name = self.types.records.get(id).map_or("", |r| &r.name);
+        let help = format!("`{name} {{ .. }}` fills in defaults and null, a map does not");
+        self.missing(span, id, given, |_| true, Some(help));
+    }
+
+    fn missing(
+        &mut self,
+        span: Span,
+        id: RecordId,
+        given: &[Given],
+        wanted: fn(&RecordField) -> bool,
+        help: Option<String>,
+    ) {
+        let Some(record) = self.types.records.get(id) else {
+            return;
+        };
+        let is_given = |name: &str| {
+            let mut all = given.iter();
+            all.any(|f| f.name == name || (record.field(&f.name).is_none() && near(&f.name, name)))
+        };
+        let missing: Vec<&str> = record
+            .fields
+            .iter()
+            .filter(|f| wanted(f) && !is_given(&f.name))
+            .map(|f| f.name.as_str())
+            .collect();
+        if !missing.is_empty() {
+            let word = if missing.len() == 1 {
+                "field"
+            } else {
+                "fields"
+            };
+            let message = format!("`{}` lacks the {word} {}", record.name, list(missing));
+            self.report(Diagnostic::new(&codes::MISSING_FIELD, message, span).maybe_help(help));
+        }
+    }
+}
+
+/// Whether an unknown field was meant to be this one: then it isn't reported as missing as well.
+fn near(written: &str, name: &str) -> bool {
+    closest(written, [name]).is_some()
+}

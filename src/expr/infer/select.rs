@@ -1,0 +1,185 @@
+//! `a.b` and `a.?b`: fields of the state, of records, of maps and of `json`; members of enums.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::{EnumId, Type};
+use super::checker::Checker;
+use super::join::join;
+use super::path::path;
+
+impl Checker<'_> {
+    pub(super) fn select(
+        &mut self,
+        expr: &Expr,
+        operand: &Expr,
+        field: &Name,
+        optional: bool,
+    ) -> Type {
+        let ty = match self.declared(operand, field, optional) {
+            Some(ty) => ty,
+            None => {
+                let of = self.expr(operand, None);
+                self.field_of(operand, &of, field, optional)
+            }
+        };
+        match path(expr) {
+            Some(path) if self.known.holds(&path) => ty.without_null(),
+            _ => ty,
+        }
+    }
+
+    /// A field of `state` or a member of an enum; `None` where the operand is a value.
+    fn declared(&mut self, operand: &Expr, field: &Name, optional: bool) -> Option<Type> {
+        let ExprKind::Ident(name) = &operand.kind else {
+            return None;
+        };
+        if self.named(name).is_some() {
+            return None;
+        }
+        if name == "state" && self.scope.state.is_some() {
+            let found = self.scope.field(field).map(|(_, ty)| ty.clone());
+            return Some(match found {
+                Some(ty) if optional => Type::optional(ty.without_null()),
+                Some(ty) => ty,
+                None => self.unknown_state_field(field),
+            });
+        }
+        let id = self.enum_named(name)?;
+        Some(self.member(id, field))
+    }
+
+    fn unknown_state_field(&mut self, field: &Name) -> Type {
+        let fields = self.scope.state.clone().unwrap_or_default();
+        let near = closest(field, fields.iter().map(|(n, _)| n.as_str()));
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_FIELD,
+                format!("the state has no field `{}`", field.node),
+                field.span,
+            )
+            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+        )
+    }
+
+    /// The enum of that name.
+    pub(super) fn enum_named(&self, name: &str) -> Option<EnumId> {
+        let mut entries = self.types.enums.entries();
+        entries.find(|(_, e)| e.name == name).map(|(id, _)| id)
+    }
+
+    fn member(&mut self, id: EnumId, member: &Name) -> Type {
+        let Some(declared) = self.types.enums.get(id) else {
+            return Type::Error;
+        };
+        let names = || declared.members.iter().map(|m| m.name.as_str());
+        if names().any(|n| n == member.node) {
+            return Type::Enum(id);
+        }
+        let help = match closest(member, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("its members are {}", list(names())),
+        };
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_MEMBER,
+                format!("enum `{}` has no member `{}`", declared.name, member.node),
+                member.span,
+            )
+            .help(help),
+        )
+    }
+
+    /// The type of a field of a value; `operand` is named in messages.
+    pub(super) fn field_of(
+        &mut self,
+        operand: &Expr,
+        of: &Type,
+        field: &Name,
+        optional: bool,
+    ) -> Type {
+        match of {
+            Type::Error => Type::Error,
+            Type::Json if optional => Type::optional(Type::Json),
+            Type::Json => Type::Json,
+            Type::Optional(inner) => {
+                let found = self.field_of(operand, &inner.without_null(), field, false);
+                match found {
+                    Type::Error => Type::Error,
+                    Type::Optional(_) => found,
+                    plain => Type::optional(plain.without_null()),
+                }
+            }
+            Type::Nullable(inner) if !optional => {
+                let message = format!(
+                    "{}, so `.{}` may fail",
+                    self.may_be_null(operand),
+                    field.node
+                );
+                self.null_not_handled(operand, message, Some(field));
+                self.unheard_field(operand, inner, field)
+            }
+            _ => {
+                let inner = of.without_null();
+                match self.plain_field(&inner, field) {
+                    Some(ty) if optional => Type::optional(ty.without_null()),
+                    Some(ty) => ty,
+                    None => self.unknown_field(of, field),
+                }
+            }
+        }
+    }
+
+    /// The type of a field whose access is already reported.
+    fn unheard_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
+        self.quietly(|checker| checker.field_of(operand, of, field, false))
+    }
+
+    fn plain_field(&self, of: &Type, field: &Name) -> Option<Type> {
+        match of {
+            Type::Json => Some(Type::Json),
+            Type::Never => Some(Type::Never),
+            Type::Map(of) => Some((**of).clone()),
+            Type::Record(id) => {
+                let record = self.types.records.get(*id)?;
+                record.field(field).map(|f| f.ty.clone())
+            }
+            Type::Union(members) => {
+                let mut all = Type::Never;
+                for member in members {
+                    all = join(&all, &self.plain_field(member, field)?, self.types);
+                }
+                Some(all)
+            }
+            _ => None,
+        }
+    }
+
+    fn unknown_field(&mut self, of: &Type, field: &Name) -> Type {
+        let record = match of.without_null() {
+            Type::Record(id) => self.types.records.get(id),
+            _ => None,
+        };
+        let near = record.and_then(|r| closest(field, r.fields.iter().map(|f| f.name.as_str())));
+        let help = match (near, record) {
+            (Some(near), _) => Some(format!("did you mean `{near}`?")),
+            (None, Some(r)) if !r.fields.is_empty() => Some(format!(
+                "its fields are {}",
+                list(r.fields.iter().map(|f| f.name.as_str()))
+            )),
+            _ => None,
+        };
+        let message = match record {
+            Some(r) => format!("`{}` has no field `{}`", r.name, field.node),
+            None => format!("{} has no field `{}`", self.show(of), field.node),
+        };
+        let mut found =
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).maybe_help(help);
+        if let Some(near) = near {
+            found = found.fix(field.span, near);
+        }
+        self.report(found)
+    }
+}

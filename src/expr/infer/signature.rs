@@ -1,0 +1,370 @@
+//! Signatures of functions: `(list<T>, int) -> T?`.
+//!
+//! Capital letters are type variables, `K` stands for any type, `X...` at the end for any number of them.
+
+use super::super::ty::{Type, TypeTable};
+use super::join::{join, widen};
+use super::relation::assignable;
+
+/// A parsed signature.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signature {
+    /// Types of the parameters; of a method, the receiver's first.
+    pub params: Vec<Pattern>,
+    /// Whether the last parameter may be given any number of times.
+    pub variadic: bool,
+    /// Type of the result.
+    pub result: Pattern,
+}
+
+/// A type with variables in it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pattern {
+    /// `T`: the same type wherever it stands in a signature
+    Var(char),
+    /// `K`: any type
+    Any,
+    /// `int`, ...
+    Exact(Type),
+    /// `list<P>`
+    List(Box<Pattern>),
+    /// `map<P>`
+    Map(Box<Pattern>),
+    /// `P?`
+    Nullable(Box<Pattern>),
+    /// `optional<P>`
+    Optional(Box<Pattern>),
+    /// `P | Q`
+    Union(Vec<Pattern>),
+    /// A built-in record by name: `message`
+    Record(String),
+}
+
+/// How an argument goes with a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    Yes,
+    /// It would, were it not for null.
+    UnlessNull,
+    No,
+}
+
+/// What the variables of a signature stand for in one call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bindings(Vec<(char, Type)>);
+
+impl Bindings {
+    fn of(&self, var: char) -> Option<&Type> {
+        self.0.iter().find(|(v, _)| *v == var).map(|(_, ty)| ty)
+    }
+
+    fn put(&mut self, var: char, ty: Type) {
+        self.0.retain(|(v, _)| *v != var);
+        self.0.push((var, ty));
+    }
+}
+
+impl Signature {
+    /// Whether a call may have that many arguments.
+    pub(super) fn takes(&self, args: usize) -> bool {
+        match self.variadic {
+            true => args + 1 >= self.params.len(),
+            false => args == self.params.len(),
+        }
+    }
+
+    /// The parameter of the argument at `index`.
+    pub(super) fn param(&self, index: usize) -> Option<&Pattern> {
+        self.params
+            .get(index)
+            .or_else(|| self.params.last().filter(|_| self.variadic))
+    }
+}
+
+impl Pattern {
+    /// Matches an argument and binds the variables.
+    pub(super) fn bind(&self, found: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
+        match (self, found) {
+            (_, Type::Error) | (Pattern::Any, _) => Fit::Yes,
+            (Pattern::Var(var), _) => bind_var(*var, found, bound, types),
+            (Pattern::Nullable(inner), _) => match found {
+                Type::Null => Fit::Yes,
+                other => inner.bind(&other.without_null(), bound, types),
+            },
+            (_, Type::Nullable(inner)) => match self.bind(inner, bound, types) {
+                Fit::Yes => Fit::UnlessNull,
+                other => other,
+            },
+            (_, Type::Json) => self.bind_unknown(bound, types),
+            (_, Type::Never) => Fit::Yes,
+            (Pattern::Union(options), _) => best(options, found, bound, types),
+            (_, Type::Union(members)) => {
+                let fits = members.iter().map(|m| self.bind(m, bound, types));
+                worst(fits)
+            }
+            (Pattern::List(of), Type::List(inner))
+            | (Pattern::Map(of), Type::Map(inner))
+            | (Pattern::Optional(of), Type::Optional(inner)) => part(of, inner, bound, types),
+            (Pattern::Map(of), Type::Record(id)) => match types.records.get(*id) {
+                Some(record) => {
+                    let all = record
+                        .fields
+                        .iter()
+                        .fold(Type::Never, |all, f| join(&all, &f.ty, types));
+                    part(of, &all, bound, types)
+                }
+                None => Fit::Yes,
+            },
+            (Pattern::Record(name), Type::Record(_)) => {
+                let wanted = types.records.entries().find(|(_, r)| r.name == *name);
+                fit(wanted.is_some_and(|(id, _)| assignable(found, &Type::Record(id), types)))
+            }
+            // Conversions take whatever has a value of its own; which texts they refuse shows at run time.
+            (Pattern::Exact(Type::Json), _) => {
+                fit(!matches!(found, Type::Null | Type::Optional(_)))
+            }
+            (Pattern::Exact(wanted), _) => fit(assignable(found, wanted, types)),
+            _ => Fit::No,
+        }
+    }
+
+    /// `json` goes with every parameter: its type is only known at run time, where it is looked at again.
+    fn bind_unknown(&self, bound: &mut Bindings, types: &TypeTable) -> Fit {
+        match self {
+            Pattern::Var(var) => bind_var(*var, &Type::Json, bound, types),
+            Pattern::List(of) | Pattern::Map(of) | Pattern::Nullable(of) => {
+                of.bind_unknown(bound, types)
+            }
+            Pattern::Optional(_) => Fit::No,
+            Pattern::Union(options) => {
+                for option in options {
+                    option.bind_unknown(bound, types);
+                }
+                Fit::Yes
+            }
+            Pattern::Any | Pattern::Exact(_) | Pattern::Record(_) => Fit::Yes,
+        }
+    }
+
+    /// The type it stands for in a call.
+    pub(super) fn result(&self, bound: &Bindings, types: &TypeTable) -> Type {
+        match self {
+            Pattern::Var(var) => bound.of(*var).cloned().unwrap_or(Type::Never),
+            Pattern::Any => Type::Json,
+            Pattern::Exact(ty) => ty.clone(),
+            Pattern::List(of) => Type::list(of.result(bound, types)),
+            Pattern::Map(of) => Type::map(of.result(bound, types)),
+            Pattern::Nullable(of) => Type::nullable(of.result(bound, types)),
+            Pattern::Optional(of) => Type::optional(of.result(bound, types).without_null()),
+            Pattern::Union(options) => options.iter().fold(Type::Never, |all, option| {
+                join(&all, &option.result(bound, types), types)
+            }),
+            Pattern::Record(name) => types
+                .records
+                .entries()
+                .find(|(_, r)| r.name == *name)
+                .map_or(Type::Json, |(id, _)| Type::Record(id)),
+        }
+    }
+
+    /// The type to expect of an argument before it is looked at: what is already bound of it.
+    pub(super) fn hint(&self, bound: &Bindings, types: &TypeTable) -> Option<Type> {
+        match self {
+            Pattern::Any => None,
+            Pattern::Var(var) => bound.of(*var).cloned(),
+            Pattern::List(of) => Some(Type::list(of.hint(bound, types)?)),
+            Pattern::Map(of) => Some(Type::map(of.hint(bound, types)?)),
+            Pattern::Nullable(of) | Pattern::Optional(of) => of.hint(bound, types),
+            _ => Some(self.result(bound, types)),
+        }
+    }
+}
+
+fn fit(yes: bool) -> Fit {
+    if yes { Fit::Yes } else { Fit::No }
+}
+
+/// The parameter of a type constructor: null in it is no null of the argument itself.
+fn part(of: &Pattern, inner: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
+    match (of, of.bind(inner, bound, types)) {
+        (_, Fit::Yes) => Fit::Yes,
+        (Pattern::Exact(Type::Json), _) => fit(assignable(inner, &Type::Json, types)),
+        _ => Fit::No,
+    }
+}
+
+fn best(options: &[Pattern], found: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
+    let mut fits = Fit::No;
+    for option in options {
+        match option.bind(found, bound, types) {
+            Fit::Yes => return Fit::Yes,
+            Fit::UnlessNull => fits = Fit::UnlessNull,
+            Fit::No => {}
+        }
+    }
+    fits
+}
+
+fn worst(fits: impl Iterator<Item = Fit>) -> Fit {
+    fits.fold(Fit::Yes, |all, one| match (all, one) {
+        (Fit::No, _) | (_, Fit::No) => Fit::No,
+        (Fit::UnlessNull, _) | (_, Fit::UnlessNull) => Fit::UnlessNull,
+        _ => Fit::Yes,
+    })
+}
+
+fn bind_var(var: char, found: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
+    let found = widen(found.clone());
+    let Some(before) = bound.of(var) else {
+        bound.put(var, found);
+        return Fit::Yes;
+    };
+    if assignable(&found, before, types) {
+        return Fit::Yes;
+    }
+    let wider = match found {
+        Type::Null => Some(Type::nullable(before.clone())),
+        Type::Json => return Fit::Yes,
+        _ => assignable(before, &found, types).then_some(found),
+    };
+    match wider {
+        Some(wider) => {
+            bound.put(var, wider);
+            Fit::Yes
+        }
+        None => Fit::No,
+    }
+}
+
+/// Parses a signature; the error says what was expected where.
+pub fn parse_signature(text: &str) -> Result<Signature, String> {
+    let mut reader = Reader { text, at: 0 };
+    reader.expect("(")?;
+    let (mut params, mut variadic) = (Vec::new(), false);
+    while !reader.eat(")") {
+        if variadic {
+            return Err(reader.wrong("`)` after `...`"));
+        }
+        params.push(reader.union()?);
+        variadic = reader.eat("...");
+        if !reader.eat(",") && !reader.peek(")") {
+            return Err(reader.wrong("`,` or `)`"));
+        }
+    }
+    reader.expect("->")?;
+    let result = reader.union()?;
+    match reader.rest() {
+        "" => Ok(Signature {
+            params,
+            variadic,
+            result,
+        }),
+        _ => Err(reader.wrong("the end")),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("").trim_start()
+    }
+
+    fn peek(&self, word: &str) -> bool {
+        self.rest().starts_with(word)
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let found = self.peek(word);
+        if found {
+            self.at = self.text.len() - self.rest().len() + word.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, word: &str) -> Result<(), String> {
+        match self.eat(word) {
+            true => Ok(()),
+            false => Err(self.wrong(&format!("`{word}`"))),
+        }
+    }
+
+    fn wrong(&self, expected: &str) -> String {
+        format!(
+            "expected {expected} at `{}` of the signature `{}`",
+            self.rest(),
+            self.text
+        )
+    }
+
+    fn union(&mut self) -> Result<Pattern, String> {
+        let first = self.pattern()?;
+        let mut options = vec![first];
+        while self.eat("|") {
+            options.push(self.pattern()?);
+        }
+        Ok(match options.len() {
+            1 => options.remove(0),
+            _ => Pattern::Union(options),
+        })
+    }
+
+    fn pattern(&mut self) -> Result<Pattern, String> {
+        let rest = self.rest();
+        let len = rest
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        let name = rest.get(..len).unwrap_or("");
+        if name.is_empty() {
+            return Err(self.wrong("a type"));
+        }
+        self.eat(name);
+        let mut args = Vec::new();
+        if self.eat("<") {
+            args.push(self.union()?);
+            while self.eat(",") {
+                args.push(self.union()?);
+            }
+            self.expect(">")?;
+        }
+        let mut pattern = named(name, args)
+            .ok_or_else(|| format!("unknown type `{name}` in the signature `{}`", self.text))?;
+        while self.eat("?") {
+            pattern = Pattern::Nullable(Box::new(pattern));
+        }
+        Ok(pattern)
+    }
+}
+
+fn named(name: &str, mut args: Vec<Pattern>) -> Option<Pattern> {
+    let of = Box::new(args.pop().unwrap_or(Pattern::Any));
+    let exact = match name {
+        "list" => return Some(Pattern::List(of)),
+        "map" => return Some(Pattern::Map(of)),
+        "optional" | "optional_type" => return Some(Pattern::Optional(of)),
+        "K" | "any" | "dyn" => return Some(Pattern::Any),
+        "message" | "tool_call" | "usage" | "error" | "run" => {
+            return Some(Pattern::Record(name.to_owned()));
+        }
+        "null" => Type::Null,
+        "bool" => Type::Bool,
+        "int" => Type::Int,
+        "uint" => Type::Uint,
+        "float" | "double" => Type::Float,
+        "string" => Type::String,
+        "bytes" => Type::Bytes,
+        "json" => Type::Json,
+        "timestamp" => Type::Timestamp,
+        "duration" => Type::Duration,
+        "type" => Type::TypeValue,
+        _ => {
+            let mut letters = name.chars();
+            let letter = letters.next().filter(char::is_ascii_uppercase)?;
+            return letters.next().is_none().then_some(Pattern::Var(letter));
+        }
+    };
+    Some(Pattern::Exact(exact))
+}

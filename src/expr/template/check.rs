@@ -1,0 +1,133 @@
+//! The check of a template: what is in scope, where things are, and the report of a syntax error.
+
+use minijinja::machinery::{self, Span as Range, ast};
+use minijinja::syntax::SyntaxConfig;
+
+use crate::ast::node::TemplateText;
+use crate::base::Span;
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+
+use super::super::infer::Narrowing;
+use super::super::scope::Scope;
+use super::super::ty::{Type, TypeTable};
+use super::placeholder;
+
+/// Reports what is wrong with a template in a scope.
+pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
+    check_knowing(template, scope, types, Narrowing::new(), diags);
+}
+
+/// As [`check`], where some places are known not to be null.
+pub fn check_knowing(
+    template: &TemplateText,
+    scope: &Scope,
+    types: &TypeTable,
+    known: Narrowing,
+    diags: &mut Diagnostics,
+) {
+    let tree = match machinery::parse(&template.text, "template", SyntaxConfig::default()) {
+        Ok(tree) => tree,
+        Err(error) => {
+            diags.push(syntax_error(template, &error));
+            return;
+        }
+    };
+    let mut check = Check {
+        template,
+        scope,
+        types,
+        diags,
+        locals: Vec::new(),
+        known,
+    };
+    check.statement(&tree);
+    placeholder::check(template, &tree, scope, diags);
+}
+
+fn syntax_error(template: &TemplateText, error: &minijinja::Error) -> Diagnostic {
+    let span = match error.range() {
+        Some(range) => template.span_of(range.start, range.end),
+        None => template.span,
+    };
+    let message = error.detail().unwrap_or("the template can't be parsed");
+    Diagnostic::new(&codes::BAD_TEMPLATE, message.to_owned(), span)
+}
+
+/// The walk over a template.
+pub(super) struct Check<'a> {
+    pub template: &'a TemplateText,
+    pub scope: &'a Scope,
+    pub types: &'a TypeTable,
+    pub diags: &'a mut Diagnostics,
+    /// Names set in the template, the latest last.
+    pub locals: Vec<(String, Type)>,
+    /// Places known not to be null here.
+    pub known: Narrowing,
+}
+
+impl Check<'_> {
+    pub fn span(&self, range: Range) -> Span {
+        self.template
+            .span_of(range.start_offset as usize, range.end_offset as usize)
+    }
+
+    /// The place of a name that an expression ends in, such as `b` of `a.b` or of `a | b`; all of it where it
+    /// stands elsewhere.
+    pub fn name_span(&self, range: Range, name: &str) -> Span {
+        let (start, end) = (range.start_offset as usize, range.end_offset as usize);
+        let found = self
+            .template
+            .text
+            .get(start..end)
+            .and_then(|text| text.rfind(name));
+        match found {
+            Some(at) => self.template.span_of(start + at, start + at + name.len()),
+            None => self.span(range),
+        }
+    }
+
+    /// What an expression is written as.
+    pub fn source(&self, expr: &ast::Expr) -> &str {
+        let range = expr.span();
+        self.template
+            .text
+            .get(range.start_offset as usize..range.end_offset as usize)
+            .unwrap_or("this")
+            .trim()
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) -> Type {
+        self.diags.push(diagnostic);
+        Type::Error
+    }
+
+    pub fn error(&mut self, code: &'static Code, message: String, span: Span) -> Type {
+        self.report(Diagnostic::new(code, message, span))
+    }
+
+    /// Gives a name a type; what was known of another thing of that name is forgotten.
+    pub fn declare(&mut self, name: &str, ty: Type) {
+        self.known.forget(name);
+        self.locals.push((name.to_owned(), ty));
+    }
+
+    /// Runs a part whose names end with it.
+    pub fn scoped(&mut self, part: impl FnOnce(&mut Self)) {
+        let (depth, known) = (self.locals.len(), self.known.clone());
+        part(self);
+        self.locals.truncate(depth);
+        self.known = known;
+    }
+
+    /// Runs a part below a condition. Names that it sets stay, as they do when it is rendered.
+    pub fn under(&mut self, facts: Narrowing, part: impl FnOnce(&mut Self)) {
+        let known = self.known.clone();
+        self.known = known.clone().and(facts);
+        part(self);
+        self.known = known;
+    }
+
+    pub fn show(&self, ty: &Type) -> String {
+        format!("`{}`", self.types.show(ty))
+    }
+}

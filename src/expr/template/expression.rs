@@ -1,0 +1,353 @@
+//! Expressions of a template: names, fields, indexes, filters, tests, calls.
+
+use minijinja::machinery::{Span as Range, ast};
+use minijinja::value::ValueKind;
+
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::infer::join;
+use super::super::ty::Type;
+use super::check::Check;
+use super::narrow::path;
+use super::{filter, method};
+
+impl Check<'_> {
+    pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
+        let heard = std::mem::take(self.diags);
+        let ty = self.expr(expr);
+        *self.diags = heard;
+        ty
+    }
+
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> Type {
+        use ast::Expr;
+        let ty = match expr {
+            Expr::Var(var) => self.var(var.id, var.span()),
+            Expr::Const(constant) => self.constant(&constant.value),
+            Expr::Slice(slice) => {
+                for bound in [&slice.start, &slice.stop, &slice.step]
+                    .into_iter()
+                    .flatten()
+                {
+                    self.expr(bound);
+                }
+                self.expr(&slice.expr)
+            }
+            Expr::UnaryOp(op) => self.unary(op),
+            Expr::BinOp(op) => self.binary(op),
+            Expr::Compare(compare) => self.compare(compare),
+            Expr::IfExpr(choice) => self.choice(choice),
+            Expr::Filter(applied) => self.filter(applied, applied.span()),
+            Expr::Test(test) => self.test(test, test.span()),
+            Expr::GetAttr(get) => self.attr(get, get.span()),
+            Expr::GetItem(get) => self.item(get),
+            Expr::Call(call) => self.call(call, call.span()),
+            Expr::List(items) => Type::list(self.joined(&items.items)),
+            Expr::Tuple(items) => Type::list(self.joined(&items.items)),
+            Expr::Map(map) => {
+                self.joined(&map.keys);
+                Type::map(self.joined(&map.values))
+            }
+        };
+        match path(expr) {
+            Some(path) if self.known.holds(&path) => ty.without_null(),
+            _ => ty,
+        }
+    }
+
+    fn joined(&mut self, items: &[ast::Expr]) -> Type {
+        items.iter().fold(Type::Never, |all, item| {
+            let ty = self.expr(item);
+            join(&all, &ty, self.types)
+        })
+    }
+
+    fn constant(&self, value: &minijinja::Value) -> Type {
+        match value.kind() {
+            ValueKind::None => Type::Null,
+            ValueKind::Bool => Type::Bool,
+            ValueKind::Number if value.is_integer() => Type::Int,
+            ValueKind::Number => Type::Float,
+            ValueKind::String => Type::Literal(value.as_str().unwrap_or_default().into()),
+            _ => Type::Json,
+        }
+    }
+
+    fn var(&mut self, name: &str, range: Range) -> Type {
+        let local = self.locals.iter().rfind(|(n, _)| n == name);
+        if let Some((_, ty)) = local {
+            return ty.clone();
+        }
+        if let Some(ty) = self.scope.slot(name).and_then(|slot| self.scope.ty(slot)) {
+            return ty.clone();
+        }
+        let span = self.span(range);
+        let unknown = |message: String| Diagnostic::new(&codes::UNKNOWN_NAME, message, span);
+        if name == "state" && self.scope.state.is_some() {
+            let found = unknown("`state` is no value by itself".into());
+            return self.report(found.help("name one of its fields, such as `state.x`"));
+        }
+        let found = unknown(format!("no `{name}` in scope"));
+        if self.types.enums.iter().any(|e| e.name == name) {
+            return self
+                .report(found.help("in a template a member of an enum is a text: `\"..\"`"));
+        }
+        if self.scope.field(name).is_some() {
+            return self.report(
+                found
+                    .help(format!("write `state.{name}`"))
+                    .fix(span, format!("state.{name}")),
+            );
+        }
+        let state = self.scope.state.is_some().then_some("state");
+        let all = self.locals.iter().chain(&self.scope.names);
+        let near = closest(name, all.map(|(n, _)| n.as_str()).chain(state)).map(str::to_owned);
+        self.report(found.maybe_help(near.map(|near| format!("did you mean `{near}`?"))))
+    }
+
+    fn is_state(&self, expr: &ast::Expr) -> bool {
+        matches!(expr, ast::Expr::Var(var) if var.id == "state")
+            && self.scope.state.is_some()
+            && self.scope.slot("state").is_none()
+            && !self.locals.iter().any(|(n, _)| n == "state")
+    }
+
+    fn attr(&mut self, get: &ast::GetAttr, range: Range) -> Type {
+        let span = self.name_span(range, get.name);
+        if self.is_state(&get.expr) {
+            if let Some((_, ty)) = self.scope.field(get.name) {
+                return ty.clone();
+            }
+            let fields = self.scope.state.clone().unwrap_or_default();
+            let near = closest(get.name, fields.iter().map(|(n, _)| n.as_str()));
+            return self.report(
+                Diagnostic::new(
+                    &codes::UNKNOWN_FIELD,
+                    format!("the state has no field `{}`", get.name),
+                    span,
+                )
+                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+            );
+        }
+        let of = self.expr(&get.expr);
+        let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
+        self.field(&of, get.name, span)
+    }
+
+    fn field(&mut self, of: &Type, name: &str, span: crate::base::Span) -> Type {
+        match of {
+            Type::Json | Type::Error | Type::Never => of.clone(),
+            Type::Map(of) => (**of).clone(),
+            Type::Record(id) => {
+                let types = self.types;
+                let Some(record) = types.records.get(*id) else {
+                    return Type::Error;
+                };
+                if let Some(field) = record.field(name) {
+                    return field.ty.clone();
+                }
+                let names = || record.fields.iter().map(|f| f.name.as_str());
+                let help = match closest(name, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("its fields are {}", list(names())),
+                };
+                let message = format!("`{}` has no field `{name}`", record.name);
+                self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help))
+            }
+            Type::Union(members) => {
+                let mut all = Type::Never;
+                for member in members {
+                    let ty = self.field(member, name, span);
+                    if ty == Type::Error {
+                        return Type::Error;
+                    }
+                    all = join(&all, &ty, self.types);
+                }
+                all
+            }
+            other => {
+                let message = format!("{} has no field `{name}`", self.show(other));
+                self.error(&codes::UNKNOWN_FIELD, message, span)
+            }
+        }
+    }
+
+    /// The type without null; reported where it may be null.
+    pub(super) fn not_null(&mut self, expr: &ast::Expr, ty: Type, so: &str) -> Type {
+        let Type::Nullable(of) = ty else {
+            return ty;
+        };
+        let source = self.source(expr).to_owned();
+        let span = self.span(expr.span());
+        self.report(
+            Diagnostic::new(
+                &codes::NULL_NOT_HANDLED,
+                format!("`{source}` may be null, {so}"),
+                span,
+            )
+            .help(format!("guard it: `{{% if {source} %}} .. {{% endif %}}`")),
+        );
+        (*of).clone()
+    }
+
+    fn item(&mut self, get: &ast::GetItem) -> Type {
+        let index = self.expr(&get.subscript_expr);
+        if self.is_state(&get.expr) {
+            return match &get.subscript_expr {
+                ast::Expr::Const(key) => {
+                    let name = key.value.as_str().unwrap_or_default();
+                    let found = self.scope.field(name).map(|(_, ty)| ty.clone());
+                    found.unwrap_or(Type::Json)
+                }
+                _ => Type::Json,
+            };
+        }
+        let of = self.expr(&get.expr);
+        let of = self.not_null(&get.expr, of, "so an index into it may fail");
+        let span = self.span(get.subscript_expr.span());
+        match (&of, &get.subscript_expr) {
+            (Type::List(of), _) => {
+                if !matches!(index, Type::Int | Type::Json | Type::Error | Type::Never) {
+                    let message = format!("expected `int`, found {}", self.show(&index));
+                    self.error(&codes::TYPE_MISMATCH, message, span);
+                }
+                (**of).clone()
+            }
+            (Type::Record(_), ast::Expr::Const(key)) if key.value.as_str().is_some() => {
+                self.field(&of, key.value.as_str().unwrap_or_default(), span)
+            }
+            (Type::Map(of), _) => (**of).clone(),
+            (Type::String | Type::Literal(_) | Type::Enum(_), _) => Type::String,
+            (Type::Error, _) => Type::Error,
+            _ => Type::Json,
+        }
+    }
+
+    fn args(&mut self, args: &[ast::CallArg]) -> Vec<Type> {
+        args.iter()
+            .map(|arg| match arg {
+                ast::CallArg::Pos(e)
+                | ast::CallArg::Kwarg(_, e)
+                | ast::CallArg::PosSplat(e)
+                | ast::CallArg::KwargSplat(e) => self.expr(e),
+            })
+            .collect()
+    }
+
+    fn filter(&mut self, applied: &ast::Filter, range: Range) -> Type {
+        let of = applied.expr.as_ref().map(|expr| (expr, self.expr(expr)));
+        let args = self.args(&applied.args);
+        let span = self.name_span(range, applied.name);
+        let Some(found) = filter::find(applied.name) else {
+            let near = closest(applied.name, filter::FILTERS.iter().map(|f| f.name));
+            return self.report(
+                Diagnostic::new(
+                    &codes::UNKNOWN_FILTER,
+                    format!("no filter `{}`", applied.name),
+                    span,
+                )
+                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+            );
+        };
+        let ty = match of {
+            Some((expr, ty)) if !found.takes_null => {
+                let so = format!("which the filter `{}` does not take", found.name);
+                self.not_null(expr, ty, &so)
+            }
+            Some((_, ty)) => ty,
+            None => Type::String,
+        };
+        match (found.name, args.first()) {
+            ("default" | "d", Some(other)) => join(&ty.without_null(), other, self.types),
+            ("default" | "d", None) => join(&ty.without_null(), &Type::String, self.types),
+            _ => found.gives.ty(&ty),
+        }
+    }
+
+    fn test(&mut self, test: &ast::Test, range: Range) -> Type {
+        // A name may be asked for without being there: that is what the test is for.
+        match (&test.expr, test.name) {
+            (ast::Expr::Var(_), "defined" | "undefined") => {
+                self.unheard(&test.expr);
+            }
+            _ => {
+                self.expr(&test.expr);
+            }
+        }
+        self.args(&test.args);
+        if !filter::TESTS.contains(&test.name) {
+            let near = closest(test.name, filter::TESTS.iter().copied());
+            let span = self.name_span(range, test.name);
+            self.report(
+                Diagnostic::new(
+                    &codes::UNKNOWN_FILTER,
+                    format!("no test `{}`", test.name),
+                    span,
+                )
+                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+            );
+        }
+        Type::Bool
+    }
+
+    pub(super) fn call(&mut self, call: &ast::Call, range: Range) -> Type {
+        match call.identify_call() {
+            ast::CallType::Function(name) => self.function(name, call, range),
+            ast::CallType::Method(receiver, name) => self.method(receiver, name, call, range),
+            ast::CallType::Block(_) | ast::CallType::Object(_) => {
+                self.args(&call.args);
+                Type::Json
+            }
+        }
+    }
+
+    fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
+        self.args(&call.args);
+        if self.locals.iter().any(|(n, _)| n == name) {
+            return Type::Json;
+        }
+        if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
+            return gives.ty(&Type::Json);
+        }
+        let help = match filter::find(name) {
+            Some(_) => Some(format!("it is a filter: `x | {name}`")),
+            None => closest(name, filter::FUNCTIONS.iter().map(|(n, _)| *n))
+                .map(|near| format!("did you mean `{near}`?")),
+        };
+        let span = self.span(range);
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_FUNCTION,
+                format!("no function `{name}` in templates"),
+                span,
+            )
+            .maybe_help(help),
+        )
+    }
+
+    fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
+        let of = self.expr(receiver);
+        self.args(&call.args);
+        let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
+        if matches!(of, Type::Json | Type::Error | Type::Never) {
+            return of;
+        }
+        if let Some(found) = method::find(&of, name) {
+            return found.gives.ty(&of);
+        }
+        let names: Vec<&str> = method::names(&of).collect();
+        let help = match (filter::find(name), closest(name, names.iter().copied())) {
+            (_, Some(near)) => Some(format!("did you mean `{near}`?")),
+            (Some(_), None) => Some(format!("it is a filter: `x | {name}`")),
+            (None, None) => None,
+        };
+        let message = format!("{} has no method `{name}`", self.show(&of));
+        let callee = call.expr.span();
+        let span = match callee.end_offset > callee.start_offset {
+            true => self.name_span(callee, name),
+            false => self.name_span(range, name),
+        };
+        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span).maybe_help(help))
+    }
+}

@@ -1,0 +1,94 @@
+//! What a condition of a template proves: places that are not null. The paths are those of
+//! [`Narrowing`], so that what a flow has shown holds in its templates too.
+
+use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind, Expr, UnaryOpKind};
+
+use super::super::infer::Narrowing;
+use super::super::ty::Type;
+use super::check::Check;
+use super::filter::excludes_null;
+
+/// The place that an expression names.
+pub(super) fn path(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Var(var) => Some(var.id.to_owned()),
+        Expr::GetAttr(get) => Some(format!("{}.{}", path(&get.expr)?, get.name)),
+        Expr::GetItem(get) => {
+            let operand = path(&get.expr)?;
+            match &get.subscript_expr {
+                Expr::Const(key) => match key.value.as_str() {
+                    Some(key) => Some(format!("{operand}[{key:?}]")),
+                    None => Some(format!("{operand}[{}]", key.value)),
+                },
+                index => Some(format!("{operand}[{}]", path(index)?)),
+            }
+        }
+        _ => None,
+    }
+}
+
+impl Check<'_> {
+    /// What is known when a condition is true (or false).
+    pub(super) fn facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
+        match expr {
+            Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) if truth => {
+                path(expr).into_iter().collect()
+            }
+            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !truth),
+            Expr::BinOp(op) => self.binary_facts(op, truth),
+            Expr::Compare(compare) => match compare.ops.as_slice() {
+                [only] => {
+                    let equal = match only.op {
+                        CompareOpKind::Eq => truth,
+                        CompareOpKind::Ne => !truth,
+                        _ => return Narrowing::new(),
+                    };
+                    self.equal_facts(&compare.expr, &only.expr, equal)
+                }
+                _ => Narrowing::new(),
+            },
+            Expr::Test(test) => {
+                let proves = match test.name {
+                    "none" | "undefined" => !truth,
+                    name => truth && excludes_null(name),
+                };
+                match proves {
+                    true => path(&test.expr).into_iter().collect(),
+                    false => Narrowing::new(),
+                }
+            }
+            _ => Narrowing::new(),
+        }
+    }
+
+    fn binary_facts(&mut self, op: &ast::BinOp, truth: bool) -> Narrowing {
+        let all = match op.op {
+            BinOpKind::ScAnd => truth,
+            BinOpKind::ScOr => !truth,
+            BinOpKind::Eq => return self.equal_facts(&op.left, &op.right, truth),
+            BinOpKind::Ne => return self.equal_facts(&op.left, &op.right, !truth),
+            _ => return Narrowing::new(),
+        };
+        let (left, right) = (self.facts(&op.left, truth), self.facts(&op.right, truth));
+        match all {
+            true => left.and(right),
+            false => left.or(&right),
+        }
+    }
+
+    fn equal_facts(&mut self, left: &Expr, right: &Expr, equal: bool) -> Narrowing {
+        let mut known = Narrowing::new();
+        for (side, other) in [(left, right), (right, left)] {
+            let Some(path) = path(side) else { continue };
+            let other = self.unheard(other);
+            let proves = match equal {
+                true => !other.admits_null(),
+                false => matches!(other, Type::Null),
+            };
+            if proves {
+                known.paths.insert(path);
+            }
+        }
+        known
+    }
+}

@@ -1,0 +1,125 @@
+//! Operators of a template's expressions.
+
+use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind};
+
+use crate::diag::codes;
+
+use super::super::infer::{join, overlaps, widen};
+use super::super::ty::Type;
+use super::check::Check;
+
+impl Check<'_> {
+    pub(super) fn unary(&mut self, op: &ast::UnaryOp) -> Type {
+        let ty = self.expr(&op.expr);
+        match op.op {
+            ast::UnaryOpKind::Not => Type::Bool,
+            ast::UnaryOpKind::Neg => self.not_null(&op.expr, ty, "which `-` does not take"),
+        }
+    }
+
+    pub(super) fn binary(&mut self, op: &ast::BinOp) -> Type {
+        let left = self.expr(&op.left);
+        let mut right = Type::Error;
+        match op.op {
+            BinOpKind::ScAnd | BinOpKind::ScOr => {
+                let facts = self.facts(&op.left, matches!(op.op, BinOpKind::ScAnd));
+                self.under(facts, |check| right = check.expr(&op.right));
+            }
+            _ => right = self.expr(&op.right),
+        }
+        match op.op {
+            BinOpKind::ScAnd => join(&left, &right, self.types),
+            BinOpKind::ScOr => join(&left.without_null(), &right, self.types),
+            BinOpKind::Eq | BinOpKind::Ne => self.equal((&op.left, &left), (&op.right, &right)),
+            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
+                self.not_null(&op.left, left, "which has no order");
+                self.not_null(&op.right, right, "which has no order");
+                Type::Bool
+            }
+            BinOpKind::In => Type::Bool,
+            BinOpKind::Concat => {
+                self.not_null(&op.left, left, "which would print as `none`");
+                self.not_null(&op.right, right, "which would print as `none`");
+                Type::String
+            }
+            _ => {
+                let left = self.not_null(&op.left, left, "which can't be reckoned with");
+                let right = self.not_null(&op.right, right, "which can't be reckoned with");
+                self.arithmetic(op, widen(left), widen(right))
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, op: &ast::BinOp, left: Type, right: Type) -> Type {
+        let unknown = |ty: &Type| matches!(ty, Type::Json | Type::Error | Type::Never);
+        match (&left, &right) {
+            (Type::Int, Type::Int) if !matches!(op.op, BinOpKind::Div) => Type::Int,
+            (Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
+            (Type::String | Type::Enum(_), Type::String | Type::Enum(_))
+                if matches!(op.op, BinOpKind::Add) =>
+            {
+                Type::String
+            }
+            (Type::List(a), Type::List(b)) if matches!(op.op, BinOpKind::Add) => {
+                Type::list(join(a, b, self.types))
+            }
+            (Type::String, Type::Int) if matches!(op.op, BinOpKind::Mul) => Type::String,
+            (a, b) if unknown(a) || unknown(b) => Type::Json,
+            (a, b) => {
+                let message = format!(
+                    "this operator does not go with {} and {}; texts are joined by `~`",
+                    self.show(a),
+                    self.show(b)
+                );
+                let span = self.span(op.left.span()).to(self.span(op.right.span()));
+                self.error(&codes::TYPE_MISMATCH, message, span)
+            }
+        }
+    }
+
+    pub(super) fn compare(&mut self, compare: &ast::Compare) -> Type {
+        let mut left = (&compare.expr, self.expr(&compare.expr));
+        for op in &compare.ops {
+            let right = (&op.expr, self.expr(&op.expr));
+            match op.op {
+                CompareOpKind::Eq | CompareOpKind::Ne => {
+                    self.equal((left.0, &left.1), (right.0, &right.1));
+                }
+                CompareOpKind::In | CompareOpKind::NotIn => {}
+                _ => {
+                    self.not_null(left.0, left.1, "which has no order");
+                    self.not_null(right.0, right.1.clone(), "which has no order");
+                }
+            }
+            left = right;
+        }
+        Type::Bool
+    }
+
+    fn equal(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) -> Type {
+        // A guard that was given before already has taken null out of the type.
+        let is_null = matches!(a, Type::Null) || matches!(b, Type::Null);
+        if !is_null && !overlaps(a, b, self.types) {
+            let message = format!(
+                "this is never true: {} and {} have no value in common",
+                self.show(a),
+                self.show(b)
+            );
+            let span = self.span(left.span()).to(self.span(right.span()));
+            self.error(&codes::NEVER_EQUAL, message, span);
+        }
+        Type::Bool
+    }
+
+    pub(super) fn choice(&mut self, choice: &ast::IfExpr) -> Type {
+        self.expr(&choice.test_expr);
+        let yes = self.facts(&choice.test_expr, true);
+        let no = self.facts(&choice.test_expr, false);
+        let (mut a, mut b) = (Type::Error, Type::Null);
+        self.under(yes, |check| a = check.expr(&choice.true_expr));
+        if let Some(other) = &choice.false_expr {
+            self.under(no, |check| b = check.expr(other));
+        }
+        join(&a, &b, self.types)
+    }
+}

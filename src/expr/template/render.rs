@@ -1,0 +1,194 @@
+//! Templates compiled once and rendered many times.
+
+use std::collections::BTreeMap;
+
+use minijinja::value::ValueKind;
+use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
+
+use crate::ast::node::TemplateText;
+use crate::base::{FileId, Span};
+
+use super::super::eval::Env;
+use super::super::infer::Reads;
+use super::super::scope::{Scope, Slot};
+use super::method;
+use super::object::shown;
+
+/// Instructions of one rendering: well under a second, far above honest use.
+const FUEL: u64 = 5_000_000;
+
+/// The name of the one template of each environment.
+const NAME: &str = "template";
+
+/// What went wrong in a template, and where in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TemplateError {
+    /// Lower case, no full stop.
+    pub message: String,
+    /// The part of the template that failed.
+    pub span: Span,
+}
+
+/// A template in a scope.
+pub struct Template {
+    environment: Environment<'static>,
+    text: TemplateText,
+    names: Vec<(String, Slot)>,
+    fields: Vec<(String, u32)>,
+}
+
+impl std::fmt::Debug for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Template").field(&self.text.text).finish()
+    }
+}
+
+impl Template {
+    /// A template whose text stands alone: places count from its start.
+    ///
+    /// # Errors
+    /// As [`Template::compile`].
+    pub fn compile_text(text: &str, scope: &Scope) -> Result<Template, TemplateError> {
+        let span = Span::new(FileId(0), 0, text.len());
+        let text = TemplateText {
+            text: text.to_owned(),
+            span,
+            anchors: vec![(0, 0)],
+        };
+        Template::compile(&text, scope)
+    }
+
+    /// Compiles a template. Names that the scope lacks are left undefined: they are for
+    /// [`check`](super::check()) to report. The error is one of syntax.
+    pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
+        let environment = environment(&text.text).map_err(|error| located(text, &error))?;
+        let reads = reads(text, scope);
+        let fields = scope.state.as_deref();
+        let field = |index: u32| {
+            let (name, _) = fields?.get(index as usize)?;
+            Some((name.clone(), index))
+        };
+        let name = |slot: Slot| {
+            let (name, _) = scope.names.get(slot.0 as usize)?;
+            Some((name.clone(), slot))
+        };
+        Ok(Template {
+            environment,
+            text: text.clone(),
+            names: reads.slots.iter().copied().filter_map(name).collect(),
+            fields: reads.fields.iter().copied().filter_map(field).collect(),
+        })
+    }
+
+    /// The text for the values of `env`. One that isn't there yet is an error only where the template uses it.
+    pub fn render(&self, env: &dyn Env) -> Result<String, TemplateError> {
+        let mut context: BTreeMap<String, Shown> = BTreeMap::new();
+        for (name, at) in &self.names {
+            if let Some(value) = env.slot(*at) {
+                context.insert(name.clone(), shown(&value));
+            }
+        }
+        if !self.fields.is_empty() {
+            let values = self
+                .fields
+                .iter()
+                .filter_map(|(name, index)| Some((name.clone(), shown(&env.field(*index)?))));
+            let state: BTreeMap<String, Shown> = values.collect();
+            context.entry("state".into()).or_insert(Shown::from(state));
+        }
+        self.environment
+            .get_template(NAME)
+            .and_then(|template| template.render(Shown::from(context)))
+            .map_err(|error| located(&self.text, &error))
+    }
+}
+
+/// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
+pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
+    let mut found = Reads::default();
+    let Ok(environment) = environment(&text.text) else {
+        return found;
+    };
+    let Ok(template) = environment.get_template(NAME) else {
+        return found;
+    };
+    for path in template.undeclared_variables(true) {
+        let mut parts = path.split('.');
+        let (root, field) = (parts.next().unwrap_or_default(), parts.next());
+        match (scope.slot(root), field) {
+            (Some(slot), _) => {
+                found.slots.insert(slot);
+            }
+            (None, Some(field)) if root == "state" => {
+                found
+                    .fields
+                    .extend(scope.field(field).map(|(index, _)| index));
+            }
+            (None, None) if root == "state" => {
+                let count = scope.state.as_ref().map_or(0, |fields| fields.len());
+                found.fields.extend((0..count).map(|i| i as u32));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn environment(text: &str) -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    environment.set_fuel(Some(FUEL));
+    // Errors know their place only in this mode.
+    environment.set_debug(true);
+    environment.set_formatter(format);
+    environment.set_unknown_method_callback(|_, of, name, args| method::call(of, name, args));
+    environment.add_test("defined", |value: &Shown| !is_absent(value));
+    environment.add_test("undefined", is_absent);
+    environment.add_filter("default", or_default);
+    environment.add_filter("d", or_default);
+    environment.add_template_owned(NAME, text.to_owned())?;
+    Ok(environment)
+}
+
+fn is_absent(value: &Shown) -> bool {
+    value.is_undefined() || value.is_none()
+}
+
+fn or_default(value: &Shown, other: Option<Shown>, falsy_too: Option<bool>) -> Shown {
+    match is_absent(value) || (falsy_too == Some(true) && !value.is_true()) {
+        true => other.unwrap_or_else(|| Shown::from("")),
+        false => value.clone(),
+    }
+}
+
+/// Null prints nothing; what has parts prints as JSON.
+fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Error> {
+    match value.kind() {
+        ValueKind::None => Ok(()),
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
+            let json = serde_json::to_string(value)
+                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
+            out.write_str(&json).map_err(Error::from)
+        }
+        _ => minijinja::escape_formatter(out, state, value),
+    }
+}
+
+fn located(text: &TemplateText, error: &Error) -> TemplateError {
+    let range = error.range();
+    let written = range
+        .clone()
+        .and_then(|range| text.text.get(range))
+        .map(str::trim)
+        .filter(|written| !written.is_empty() && written.len() <= 60);
+    let message = match (error.kind(), error.detail(), written) {
+        (ErrorKind::OutOfFuel, ..) => "the template takes too long to render".to_owned(),
+        (ErrorKind::UndefinedError, _, Some(written)) => format!("`{written}` has no value"),
+        (_, Some(detail), _) => detail.to_owned(),
+        (kind, None, _) => kind.to_string(),
+    };
+    TemplateError {
+        message,
+        span: range.map_or(text.span, |range| text.span_of(range.start, range.end)),
+    }
+}

@@ -1,0 +1,196 @@
+//! Statements of a template.
+
+use minijinja::machinery::{Span as Range, ast};
+
+use crate::diag::{Diagnostic, codes};
+
+use super::super::ty::Type;
+use super::check::Check;
+use super::gives::element;
+use super::{filter, method};
+
+impl Check<'_> {
+    fn all(&mut self, statements: &[ast::Stmt]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    pub(super) fn statement(&mut self, statement: &ast::Stmt) {
+        use ast::Stmt;
+        match statement {
+            Stmt::Template(template) => self.all(&template.children),
+            Stmt::EmitExpr(emit) => self.emitted(&emit.expr),
+            Stmt::EmitRaw(_) => {}
+            Stmt::ForLoop(each) => self.each(each),
+            Stmt::IfCond(branch) => self.branch(branch),
+            Stmt::WithBlock(with) => self.scoped(|check| {
+                for (target, value) in &with.assignments {
+                    let ty = check.expr(value);
+                    check.assign(target, ty);
+                }
+                check.all(&with.body);
+            }),
+            Stmt::Set(set) => {
+                let ty = self.expr(&set.expr);
+                self.assign(&set.target, ty);
+            }
+            Stmt::SetBlock(set) => {
+                if let Some(filter) = &set.filter {
+                    self.expr(filter);
+                }
+                self.scoped(|check| check.all(&set.body));
+                self.assign(&set.target, Type::String);
+            }
+            Stmt::AutoEscape(escape) => self.all(&escape.body),
+            Stmt::FilterBlock(block) => {
+                self.expr(&block.filter);
+                self.all(&block.body);
+            }
+            Stmt::Macro(declared) => self.macro_body(declared),
+            Stmt::CallBlock(block) => {
+                self.call(&block.call, block.call.span());
+                self.macro_body(&block.macro_decl);
+            }
+            Stmt::Do(does) => {
+                self.call(&does.call, does.call.span());
+            }
+            Stmt::Block(part) => self.refuse("block", part.span()),
+            Stmt::Import(part) => self.refuse("import", part.span()),
+            Stmt::FromImport(part) => self.refuse("from", part.span()),
+            Stmt::Extends(part) => self.refuse("extends", part.span()),
+            Stmt::Include(part) => self.refuse("include", part.span()),
+        }
+    }
+
+    fn refuse(&mut self, word: &str, range: Range) {
+        let span = self.span(range);
+        self.report(
+            Diagnostic::new(
+                &codes::BAD_TEMPLATE,
+                format!("`{word}` can't be used: a template stands alone"),
+                span,
+            )
+            .help("declare the shared part as a `prompt` and pass its text in"),
+        );
+    }
+
+    /// Null prints nothing, so it needs no guard here.
+    fn emitted(&mut self, expr: &ast::Expr) {
+        self.expr(expr);
+    }
+
+    fn branch(&mut self, branch: &ast::IfCond) {
+        self.expr(&branch.expr);
+        let (yes, no) = (
+            self.facts(&branch.expr, true),
+            self.facts(&branch.expr, false),
+        );
+        self.under(yes, |check| check.all(&branch.true_body));
+        self.under(no, |check| check.all(&branch.false_body));
+    }
+
+    fn each(&mut self, each: &ast::ForLoop) {
+        let of = self.expr(&each.iter);
+        let pair = self.pair(&each.iter);
+        let of = of.without_null();
+        if matches!(
+            of,
+            Type::Bool | Type::Int | Type::Uint | Type::Float | Type::Timestamp | Type::Duration
+        ) {
+            let message = format!("expected a list or a map, found {}", self.show(&of));
+            let span = self.span(each.iter.span());
+            self.error(&codes::TYPE_MISMATCH, message, span);
+        }
+        self.scoped(|check| {
+            match (pair, &each.target) {
+                (Some((first, second)), ast::Expr::List(names)) => {
+                    check.take_apart(&names.items, [first, second]);
+                }
+                (Some((first, second)), ast::Expr::Tuple(names)) => {
+                    check.take_apart(&names.items, [first, second]);
+                }
+                _ => check.assign(&each.target, element(&of)),
+            }
+            if let Some(condition) = &each.filter_expr {
+                check.expr(condition);
+                let facts = check.facts(condition, true);
+                check.known = check.known.clone().and(facts);
+            }
+            check.locals.push(("loop".into(), Type::Json));
+            check.all(&each.body);
+        });
+        self.scoped(|check| check.all(&each.else_body));
+    }
+
+    fn take_apart(&mut self, names: &[ast::Expr], parts: [Type; 2]) {
+        for (name, part) in names.iter().zip(parts) {
+            self.assign(name, part);
+        }
+    }
+
+    /// What `for k, v in x.items()` (or `x|items`) takes apart.
+    fn pair(&mut self, iter: &ast::Expr) -> Option<(Type, Type)> {
+        match iter {
+            ast::Expr::Filter(applied) => {
+                let of = self.unheard(applied.expr.as_ref()?);
+                filter::find(applied.name)?.gives.pair(&of)
+            }
+            ast::Expr::Call(call) => match call.identify_call() {
+                ast::CallType::Method(receiver, name) => {
+                    let of = self.unheard(receiver);
+                    method::find(&of, name)?.gives.pair(&of)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn assign(&mut self, target: &ast::Expr, ty: Type) {
+        match target {
+            ast::Expr::Var(var) => self.declare(var.id, ty),
+            ast::Expr::List(names) => self.assign_each(target, &names.items, &ty),
+            ast::Expr::Tuple(names) => self.assign_each(target, &names.items, &ty),
+            // `ns.x = ..` of a namespace.
+            other => {
+                self.expr(other);
+            }
+        }
+    }
+
+    fn assign_each(&mut self, target: &ast::Expr, names: &[ast::Expr], ty: &Type) {
+        let part = match ty {
+            Type::List(of) => (**of).clone(),
+            Type::Json | Type::Error | Type::Never => ty.clone(),
+            other => {
+                let message = format!(
+                    "{} can't be taken apart into several names",
+                    self.show(other)
+                );
+                let span = self.span(target.span());
+                self.report(
+                    Diagnostic::new(&codes::TYPE_MISMATCH, message, span)
+                        .help("keys with values are given by `m.items()`"),
+                )
+            }
+        };
+        for name in names {
+            self.assign(name, part.clone());
+        }
+    }
+
+    fn macro_body(&mut self, declared: &ast::Macro) {
+        self.declare(declared.name, Type::Json);
+        for default in &declared.defaults {
+            self.expr(default);
+        }
+        self.scoped(|check| {
+            for arg in &declared.args {
+                check.assign(arg, Type::Json);
+            }
+            check.locals.push(("caller".into(), Type::Json));
+            check.all(&declared.body);
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! Numbers and durations.
+
+use crate::ast::expr::Literal;
+use crate::ast::item::Duration;
+use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
+
+/// A number as an expression has it; `negative` where a minus stands directly before it.
+pub fn number(text: &str, negative: bool, span: Span) -> Result<Literal, Diagnostic> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, unsigned) = match lower.strip_suffix('u') {
+        Some(digits) => (digits, true),
+        None => (lower.as_str(), false),
+    };
+    let (digits, radix) = match digits.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (digits, 10),
+    };
+    if !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)) {
+        return whole(digits, radix, negative, unsigned, span);
+    }
+    let is_float = lower
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-'));
+    match lower.parse::<f64>() {
+        Ok(value) if is_float && value.is_finite() => {
+            Ok(Literal::Float(if negative { -value } else { value }))
+        }
+        Ok(_) if is_float => Err(out_of_range(text, "a number", span)),
+        _ => Err(no_number(text, span)),
+    }
+}
+
+fn whole(
+    digits: &str,
+    radix: u32,
+    negative: bool,
+    unsigned: bool,
+    span: Span,
+) -> Result<Literal, Diagnostic> {
+    // No value of 64 bits has more digits than this.
+    let value = match digits.trim_start_matches('0') {
+        "" => Some(0),
+        digits if digits.len() > 20 => None,
+        digits => i128::from_str_radix(digits, radix).ok(),
+    };
+    let out_of_range = |kind| out_of_range(digits, kind, span);
+    match (value, unsigned) {
+        (Some(value), false) => i64::try_from(if negative { -value } else { value })
+            .map(Literal::Int)
+            .map_err(|_| out_of_range("an `int`")),
+        (Some(value), true) if !negative || value == 0 => u64::try_from(value)
+            .map(Literal::UInt)
+            .map_err(|_| out_of_range("a `uint`")),
+        (Some(_), true) => Err(Diagnostic::new(
+            &codes::BAD_LITERAL,
+            "a `uint` can't be negative",
+            span,
+        )),
+        (None, _) => Err(out_of_range("an `int`")),
+    }
+}
+
+fn out_of_range(digits: &str, kind: &str, span: Span) -> Diagnostic {
+    let shown = match digits.len() {
+        0..=40 => format!("`{digits}`"),
+        length => format!("this number of {length} digits"),
+    };
+    Diagnostic::new(
+        &codes::BAD_LITERAL,
+        format!("{shown} is too large for {kind}"),
+        span,
+    )
+}
+
+fn no_number(text: &str, span: Span) -> Diagnostic {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let found = Diagnostic::new(
+        &codes::BAD_LITERAL,
+        format!("`{text}` is neither a number nor a duration"),
+        span,
+    );
+    match (unit_millis(unit), closest_unit(unit)) {
+        (Some(_), _) => found.help(format!("write `duration(\"{text}\")` in an expression")),
+        (None, Some(close)) => found.help(format!("a duration is written `{number}{close}`")),
+        _ => found,
+    }
+}
+
+/// A duration in a property: `500ms 10s 5m 2h 7d`.
+pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let bad = |message: String| Diagnostic::new(&codes::BAD_LITERAL, message, span);
+    let Some(factor) = unit_millis(unit) else {
+        let found = match unit {
+            "" => bad(format!("the duration `{text}` has no unit")),
+            _ => bad(format!("`{text}` is no duration")),
+        };
+        return Err(match (unit.starts_with('.'), closest_unit(unit)) {
+            (true, _) => found.help("write it in whole parts of a smaller unit, such as `1500ms`"),
+            (false, Some(close)) => found.help(format!("write `{number}{close}`")),
+            (false, None) => {
+                found.help("units are `ms`, `s`, `m`, `h` and `d`, as in `500ms` or `10s`")
+            }
+        });
+    };
+    let millis = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+        // What calendars and clocks of all backends can add to now: about 292 million years.
+        .filter(|millis| i64::try_from(*millis).is_ok())
+        .ok_or_else(|| bad(format!("the duration `{text}` is too long")))?;
+    Ok(Duration { millis, span })
+}
+
+/// Milliseconds in a unit.
+fn unit_millis(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    })
+}
+
+/// The unit that a longer word means.
+fn closest_unit(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "msec" | "msecs" | "milli" | "millis" | "millisecond" | "milliseconds" | "ms" => "ms",
+        "sec" | "secs" | "second" | "seconds" | "s" => "s",
+        "min" | "mins" | "minute" | "minutes" | "m" => "m",
+        "hr" | "hrs" | "hour" | "hours" | "h" => "h",
+        "day" | "days" | "d" => "d",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_limits() {
+        let at = Span::default();
+        assert_eq!(
+            number("9223372036854775808", true, at),
+            Ok(Literal::Int(i64::MIN))
+        );
+        assert!(number("9223372036854775808", false, at).is_err());
+        assert_eq!(
+            number("18446744073709551615u", false, at),
+            Ok(Literal::UInt(u64::MAX))
+        );
+        assert!(number("18446744073709551616u", false, at).is_err());
+        assert_eq!(number("0x1F", false, at), Ok(Literal::Int(31)));
+        assert_eq!(number("0xfU", false, at), Ok(Literal::UInt(15)));
+        assert_eq!(number(".5e1", false, at), Ok(Literal::Float(5.0)));
+        for bad in ["1e999", "12abc", "0x", "1e", "1_000", &"9".repeat(1000)] {
+            assert!(number(bad, false, at).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_are_milliseconds() {
+        let millis = |text| duration(text, Span::default()).map(|d| d.millis).ok();
+        assert_eq!(millis("500ms"), Some(500));
+        assert_eq!(millis("7d"), Some(604_800_000));
+        assert_eq!(millis("5"), None);
+        assert_eq!(millis("1.5s"), None);
+        assert_eq!(millis("10sec"), None);
+        assert_eq!(millis("106751991168d"), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! Common mistakes, each with its own words; [`message`](super::message) words the rest.
+
+use pest::error::Error;
+
+use crate::base::{FileId, Span, name};
+use crate::diag::{Diagnostic, codes};
+
+use super::grammar::Rule;
+use super::{keyword, message};
+
+/// Where the grammar gave up, and what it tried there.
+struct Place<'a> {
+    /// The text that was read.
+    text: &'a str,
+    /// What stands before the place, blanks left out.
+    before: &'a str,
+    /// What stands there.
+    rest: &'a str,
+    /// The rules tried.
+    tried: Vec<Rule>,
+    /// The first token there.
+    span: Span,
+}
+
+impl Place<'_> {
+    fn tried(&self, rule: Rule) -> bool {
+        self.tried.contains(&rule)
+    }
+
+    /// Whether an expression could have ended here.
+    fn after_operand(&self) -> bool {
+        self.tried(Rule::op)
+    }
+
+    fn last_word(&self) -> &str {
+        last_word(self.before)
+    }
+
+    fn first_word(&self) -> &str {
+        first_word(self.rest)
+    }
+
+    fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span)
+    }
+}
+
+/// The word that a text begins with; empty where it begins with none.
+pub fn first_word(text: &str) -> &str {
+    let end = text
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    text.get(..end).unwrap_or("")
+}
+
+fn last_word(text: &str) -> &str {
+    let start = text
+        .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .map_or(0, |at| {
+            at + text
+                .get(at..)
+                .and_then(|t| t.chars().next())
+                .map_or(1, char::len_utf8)
+        });
+    text.get(start..).unwrap_or("")
+}
+
+/// Words an error of the grammar; `base` is where `text` begins in the file.
+pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diagnostic {
+    let at = message::offset(&error);
+    let place = Place {
+        text,
+        before: text.get(..at).unwrap_or("").trim_ascii_end(),
+        rest: text.get(at..).unwrap_or(""),
+        tried: message::tried(error.clone()),
+        span: message::token_span(text, at, base, file),
+    };
+    let known: [fn(&Place) -> Option<Diagnostic>; 11] = [
+        fat_arrow,
+        wrong_kind,
+        missing_kind,
+        equals_sign,
+        other_operator,
+        goto_arrow,
+        missing_brace,
+        missing_result_arrow,
+        missing_comma,
+        reserved_word,
+        unfinished,
+    ];
+    known
+        .iter()
+        .find_map(|mistake| mistake(&place))
+        .unwrap_or_else(|| message::expected(text, base, file, error))
+}
+
+/// `node a: lmm`
+fn wrong_kind(place: &Place) -> Option<Diagnostic> {
+    let word = place.first_word();
+    if !place.tried(Rule::kind) || word.is_empty() {
+        return None;
+    }
+    let found = Diagnostic::new(
+        &codes::UNKNOWN_KEYWORD,
+        format!("`{word}` is no kind of node"),
+        place.span,
+    );
+    Some(match name::closest(word, keyword::KINDS.iter().copied()) {
+        Some(close) => found
+            .help(format!("did you mean `{close}`?"))
+            .fix(place.span, close),
+        None => found.help(format!(
+            "kinds are {}",
+            name::list(keyword::KINDS.iter().copied())
+        )),
+    })
+}
+
+/// `node a -> b`
+fn missing_kind(place: &Place) -> Option<Diagnostic> {
+    let is_node = first_word(place.text) == "node" && place.tried(Rule::colon);
+    (is_node && place.text.split_ascii_whitespace().count() > 1).then(|| {
+        let name = place.last_word();
+        place
+            .error(format!("expected `:` and the kind of node `{name}`"))
+            .help(format!("write `node {name}: update`, or another kind"))
+    })
+}
+
+/// `a => b`
+fn fat_arrow(place: &Place) -> Option<Diagnostic> {
+    (place.rest.starts_with("=>")).then(|| {
+        place
+            .error("`=>` is no arrow")
+            .help("write `->`")
+            .fix(place.span, "->")
+    })
+}
+
+/// `a = b` for `a == b`, and `set { a = b }` for `set { a: b }`
+fn equals_sign(place: &Place) -> Option<Diagnostic> {
+    if !place.rest.starts_with('=') || place.rest.starts_with("==") {
+        return None;
+    }
+    if place.after_operand() {
+        return Some(
+            place
+                .error("`=` does not compare")
+                .help("write `==`")
+                .fix(place.span, "=="),
+        );
+    }
+    let name = place.last_word();
+    place.tried(Rule::colon).then(|| {
+        place
+            .error(format!("expected `:` after `{name}`, found `=`"))
+            .help(format!("write `{name}: ..`"))
+            .fix(place.span, ":")
+    })
+}
+
+/// Operators of other languages.
+fn other_operator(place: &Place) -> Option<Diagnostic> {
+    let (written, meant) = match place.first_word() {
+        "and" if place.after_operand() => ("and", "&&"),
+        "or" if place.after_operand() => ("or", "||"),
+        "is" if place.after_operand() => ("is", "=="),
+        "" if place.before.ends_with('?') && place.rest.starts_with('?') => {
+            return Some(
+                place
+                    .error("`??` is no operator")
+                    .help("write `x == null ? other : x`, or `x.?y.orValue(other)`"),
+            );
+        }
+        "" if place.after_operand() && place.rest.starts_with('&') => ("&", "&&"),
+        "" if place.after_operand() && place.rest.starts_with('|') => ("|", "||"),
+        _ if place.after_operand() && place.last_word() == "not" => {
+            return Some(
+                place
+                    .error("`not` is no operator")
+                    .help("write `!` before what is negated"),
+            );
+        }
+        _ => return None,
+    };
+    Some(
+        place
+            .error(format!("`{written}` is no operator"))
+            .help(format!("write `{meant}`"))
+            .fix(place.span, meant),
+    )
+}
+
+/// `goto -> a`
+fn goto_arrow(place: &Place) -> Option<Diagnostic> {
+    (place.last_word() == "goto" && place.rest.starts_with("->")).then(|| {
+        place
+            .error("expected a target after `goto`, found `->`")
+            .help("write the target without `->`")
+            .fix(place.span, "")
+    })
+}
+
+/// `set n: 1`
+fn missing_brace(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let example = match word {
+        "set" => "set { field: value }",
+        "with" => "with { field: value }",
+        "into" => "into { field: field }",
+        "input" => "input { name: type }",
+        "cache" => "cache { key value, ttl 1h }",
+        "state" => "state { name: type }",
+        "context" => "context { name: type }",
+        "migrate" => "migrate { rename field a -> b }",
+        _ => return None,
+    };
+    (message::wanted(&place.tried)? == "`{`").then(|| {
+        let found = message::found(place.rest);
+        place
+            .error(format!("expected `{{` after `{word}`, found {found}"))
+            .help(format!("write `{example}`"))
+    })
+}
+
+/// `tool f(a: T) T`
+fn missing_result_arrow(place: &Place) -> Option<Diagnostic> {
+    let is_function = matches!(first_word(place.text), "tool" | "reducer" | "function");
+    let after_params = place.before.ends_with(')') && !place.first_word().is_empty();
+    (is_function && after_params && place.tried(Rule::arrow)).then(|| {
+        let found = message::found(place.rest);
+        let here = Span {
+            end: place.span.start,
+            ..place.span
+        };
+        place
+            .error(format!("expected `->` before the result type {found}"))
+            .fix(here, "-> ")
+    })
+}
+
+/// `[a b]`, `f(a b)`, `{k: v k: v}`
+fn missing_comma(place: &Place) -> Option<Diagnostic> {
+    let open = innermost_open(place.before)?;
+    let begins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\'' | '{' | '(' | '[');
+    if !place.rest.starts_with(begins) || place.before.ends_with([',', '(', '[', '{', ':']) {
+        return None;
+    }
+    // What was tried only ends the list, or goes on with what is complete.
+    let ends = |rule: &Rule| {
+        matches!(
+            rule,
+            Rule::rbracket | Rule::rparen | Rule::kw_where | Rule::kw_as | Rule::kw_keep
+        ) || message::wanted(&[*rule]).is_none()
+    };
+    let complete = place.after_operand() || place.tried.iter().all(ends);
+    (complete && open != '{' || place.after_operand()).then(|| {
+        let found = message::found(place.rest);
+        let here = Span {
+            end: place.span.start,
+            ..place.span
+        };
+        place
+            .error(format!("expected `,` before {found}"))
+            .fix(here, ", ")
+    })
+}
+
+/// The innermost bracket that is open at the end of a text. Strings and comments are passed over.
+fn innermost_open(text: &str) -> Option<char> {
+    let mut open = Vec::new();
+    let mut quote: Option<char> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => open.push(c),
+            (None, ')' | ']' | '}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop()
+}
+
+/// A reserved word of CEL where a value must stand.
+fn reserved_word(place: &Place) -> Option<Diagnostic> {
+    const RESERVED: &[&str] = &[
+        "as",
+        "break",
+        "const",
+        "continue",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ];
+    let word = place.first_word();
+    let value = message::wanted(&place.tried).is_some_and(|w| w.contains(message::EXPRESSION));
+    (value && RESERVED.contains(&word)).then(|| {
+        let found = place.error(format!(
+            "expected an expression, found the reserved word `{word}`"
+        ));
+        match word {
+            "if" => found.help("write `condition ? value : other`"),
+            _ => found,
+        }
+    })
+}
+
+/// The text stops where something has to follow.
+fn unfinished(place: &Place) -> Option<Diagnostic> {
+    if !place.rest.is_empty() {
+        return None;
+    }
+    let wanted = message::wanted(&place.tried)?;
+    let start = place.span.start as usize;
+    let shown = match last_word(place.before) {
+        "" => place.before.chars().last().map(|c| c.to_string())?,
+        word => word.to_owned(),
+    };
+    let gap = place.text.len() - place.before.len();
+    let at = Span::new(
+        place.span.file,
+        start.saturating_sub(gap),
+        start.saturating_sub(gap),
+    );
+    Some(Diagnostic::new(
+        &codes::SYNTAX_ERROR,
+        format!("expected {wanted} after `{shown}`"),
+        at,
+    ))
+}

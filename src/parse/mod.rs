@@ -1,0 +1,96 @@
+//! Text to syntax tree: the only folder that knows pest.
+//!
+//! [`parse`] reads a file, [`expression`] a text that is one expression. Neither resolves a name, knows
+//! which property belongs to which kind of node, or reads a file. Both report and go on: what could
+//! not be read is left out of the tree (or is [`ExprKind::Error`](crate::ast::expr::ExprKind::Error)).
+//!
+//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar), [`grammar`] (what pest
+//! makes of `grammar/graph.pest`), [`build`] (what all builders share), then one builder a subject:
+//! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
+//! inside literals. [`recover`] takes what did not parse, [`mistake`] knows common mistakes and
+//! [`message`] words the rest.
+
+mod bracket;
+mod build;
+mod expr;
+mod grammar;
+mod graph;
+mod item;
+mod jump;
+mod keyword;
+mod literal;
+mod message;
+mod mistake;
+mod node;
+mod property;
+mod recover;
+mod scan;
+mod text;
+mod ty;
+
+use pest::Parser;
+
+use crate::ast;
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+
+use build::Builder;
+use grammar::{Grammar, Rule};
+
+/// The largest text that is read, in bytes.
+pub const MAX_SIZE: usize = 16 << 20;
+
+/// Reads a `.graph` file.
+///
+/// Every mistake is reported once, and one bad item, member, property or arm does not hide the rest.
+pub fn parse(text: &str, file: FileId, diags: &mut Diagnostics) -> ast::item::File {
+    if !fits(text, file, diags) {
+        return ast::item::File::default();
+    }
+    let scanned = scan::file(text, file, diags);
+    let mut builder = Builder::new(&scanned, file, diags);
+    match Grammar::parse(Rule::file, &scanned.text) {
+        Ok(pairs) => builder.file(pairs),
+        Err(error) => {
+            // The scan leaves nothing that the catch-all rules don't take.
+            let found = message::expected(&scanned.text, 0, file, error);
+            builder.diags.push(found);
+            ast::item::File::default()
+        }
+    }
+}
+
+/// Reads a text that is one expression; `None` where it is none, which is then reported.
+pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<ast::expr::Expr> {
+    if !fits(text, file, diags) {
+        return None;
+    }
+    let scanned = scan::expression(text, file, diags)?;
+    match Grammar::parse(Rule::only_expr, &scanned.text) {
+        Ok(mut pairs) => {
+            let before = diags.len();
+            let mut builder = Builder::new(&scanned, file, diags);
+            let expr = builder.expr(pairs.next()?.into_inner().next()?);
+            (diags.len() == before).then_some(expr)
+        }
+        Err(error) => {
+            let found = mistake::report(&scanned.text, 0, file, error);
+            diags.push(found);
+            None
+        }
+    }
+}
+
+fn fits(text: &str, file: FileId, diags: &mut Diagnostics) -> bool {
+    if text.len() > MAX_SIZE {
+        let message = format!(
+            "the text has {} bytes, more than the {MAX_SIZE} that are read",
+            text.len()
+        );
+        diags.push(
+            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, Span::new(file, 0, 0))
+                .help("split it into several files and `import` what they share"),
+        );
+    }
+    text.len() <= MAX_SIZE
+}

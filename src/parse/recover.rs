@@ -1,0 +1,170 @@
+//! What did not parse: which rule it should have been, and the words for it.
+
+use pest::Parser;
+
+use crate::base::{Span, name};
+use crate::diag::{Code, Diagnostic, codes};
+
+use super::build::Builder;
+use super::grammar::{Grammar, Rule};
+use super::{keyword, message, mistake};
+
+impl Builder<'_> {
+    /// Reports the stretch `start..end` that a catch-all rule took. `previous` is what stands before it
+    /// in the same list, `only` the rule that it should have been.
+    pub fn bad(&mut self, start: usize, end: usize, previous: Option<(usize, usize)>, only: Rule) {
+        let slice = self.text.get(start..end).unwrap_or("");
+        // What goes on where something complete ended belongs to that: `model a b`.
+        let from = previous.filter(|(_, previous_end)| {
+            let between = self.text.get(*previous_end..start).unwrap_or("");
+            let begins_name = slice.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            !between.contains(',') && (!between.contains('\n') || !begins_name)
+        });
+        let from = match from {
+            Some((from, _)) if !self.is_line_of_its_own(slice, only) => from,
+            _ => {
+                if let Some(found) = self.unknown(slice, start, only) {
+                    self.diags.push(found);
+                    return;
+                }
+                start
+            }
+        };
+        let slice = self.text.get(from..end).unwrap_or("");
+        let found = match Grammar::parse(only, slice) {
+            Err(error) => mistake::report(slice, from, self.file, error),
+            Ok(_) => {
+                let at = message::token_span(self.text, start, 0, self.file);
+                let found = message::found(self.text.get(start..).unwrap_or(""));
+                Diagnostic::new(
+                    &codes::SYNTAX_ERROR,
+                    format!("{found} was not expected here"),
+                    at,
+                )
+            }
+        };
+        self.diags.push(found);
+    }
+
+    /// Whether a stretch begins with a keyword of its list, or nearly so, so that it is no rest of what stands before.
+    fn is_line_of_its_own(&self, slice: &str, only: Rule) -> bool {
+        let word = mistake::first_word(slice);
+        words_of(only).is_some_and(|(words, _)| {
+            words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
+        })
+    }
+
+    /// A stretch whose first word begins nothing in this list.
+    fn unknown(&self, slice: &str, start: usize, only: Rule) -> Option<Diagnostic> {
+        let word = mistake::first_word(slice);
+        let (words, what) = words_of(only)?;
+        let after = slice.get(word.len()..).unwrap_or("").trim_ascii_start();
+        if word.is_empty() {
+            let found = message::found(slice);
+            let at = message::token_span(slice, 0, start, self.file);
+            return (only != Rule::only_member || !slice.starts_with('[')).then(|| {
+                Diagnostic::new(
+                    &codes::SYNTAX_ERROR,
+                    format!("expected {what}, found {found}"),
+                    at,
+                )
+            });
+        }
+        if words.contains(&word) && word != "test" {
+            return None;
+        }
+        let span = Span::new(self.file, start, start + word.len());
+        let new = |code: &'static Code, message: String| Diagnostic::new(code, message, span);
+        if word == "test" && only == Rule::only_item {
+            return Some(
+                new(
+                    &codes::UNKNOWN_KEYWORD,
+                    "a test does not stand in the flow's file".to_owned(),
+                )
+                .help("scenarios live beside the flow, in `NAME.test.yaml`"),
+            );
+        }
+        if after.starts_with('.') || after.starts_with('=') {
+            let field = match (word, after.strip_prefix('.')) {
+                ("state", Some(field)) => mistake::first_word(field.trim_ascii_start()),
+                _ => word,
+            };
+            return Some(
+                new(
+                    &codes::SYNTAX_ERROR,
+                    format!("expected {what}, found an assignment"),
+                )
+                .help(format!("write `set {{ {field}: .. }}`")),
+            );
+        }
+        if only == Rule::only_member && word == "edge" {
+            return Some(
+                new(
+                    &codes::UNKNOWN_KEYWORD,
+                    "an edge is written without a keyword".to_owned(),
+                )
+                .help("write `a -> b`"),
+            );
+        }
+        if only == Rule::only_member && after.starts_with("->") {
+            return None;
+        }
+        if let Some(place) = elsewhere(word, only) {
+            return Some(new(
+                &codes::UNKNOWN_KEYWORD,
+                format!("expected {what}, but `{word}` is {place}"),
+            ));
+        }
+        let found = new(
+            &codes::UNKNOWN_KEYWORD,
+            format!("expected {what}, found `{word}`"),
+        );
+        Some(match name::closest(word, words.iter().copied()) {
+            Some(close) => found
+                .help(format!("did you mean `{close}`?"))
+                .fix(span, close),
+            None => found,
+        })
+    }
+}
+
+/// The keywords of a list and what it is a list of; `None` for lists of named entries.
+fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
+    Some(match only {
+        Rule::only_item => (keyword::ITEMS, "an item"),
+        Rule::only_member => (keyword::MEMBERS, "a member of the graph"),
+        Rule::only_property => (keyword::PROPERTIES, "a property of the node"),
+        Rule::only_tool_line => (keyword::TOOL_LINES, "a line of the tool's body"),
+        Rule::only_update => (&["set", "emit"], "`set` or `emit`"),
+        Rule::only_interrupt => (&["ask", "expect"], "`ask` or `expect`"),
+        Rule::only_migration => (
+            &["rename", "drop", "default"],
+            "`rename`, `drop` or `default`",
+        ),
+        Rule::only_arm => (&["when", "else"], "`when` or `else`"),
+        Rule::only_cache => (&["key", "ttl"], "`key` or `ttl`"),
+        _ => return None,
+    })
+}
+
+/// What a word is that is known in another place.
+fn elsewhere(word: &str, only: Rule) -> Option<&'static str> {
+    let places: [(Rule, &[&str], &str); 4] = [
+        (
+            Rule::only_property,
+            keyword::PROPERTIES,
+            "a property of a node",
+        ),
+        (Rule::only_member, keyword::MEMBERS, "a member of a graph"),
+        (Rule::only_item, keyword::ITEMS, "a top-level item"),
+        (
+            Rule::only_tool_line,
+            keyword::TOOL_LINES,
+            "a line of a tool's body",
+        ),
+    ];
+    places
+        .into_iter()
+        .find(|(rule, words, _)| *rule != only && words.contains(&word))
+        .map(|(_, _, place)| place)
+}

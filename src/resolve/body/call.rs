@@ -1,0 +1,207 @@
+//! What a node does: its kind, and the own properties of `call`, `interrupt` and `subgraph` nodes.
+
+use crate::ast::Name;
+use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
+use crate::diag::{Diagnostic, codes};
+use crate::ir::{FieldId, GraphId};
+
+use super::super::Resolver;
+use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::node::{Ask, Binding, InterruptTimeout, Pass, Work};
+use super::super::unsupported;
+use super::Inside;
+use super::property::Properties;
+
+impl Resolver<'_> {
+    /// The node's own work.
+    pub(super) fn work(
+        &mut self,
+        inside: &Inside,
+        node: &Written,
+        properties: &Properties,
+    ) -> Work {
+        match &node.kind {
+            Kind::Llm => Work::Llm(self.model_call(inside, node, properties)),
+            Kind::Agent => self.agent(inside, node, properties),
+            Kind::Tools => self.tools_node(inside, node, properties),
+            Kind::Call { tool, args } => {
+                let found = self.find(inside.file, tool, Wanted::Tool);
+                Work::Call {
+                    tool: match found {
+                        Some(Thing::Tool(tool)) => Some(tool),
+                        _ => None,
+                    },
+                    name: tool.clone(),
+                    args: self.named(inside.file, args),
+                }
+            }
+            Kind::Update => Work::Update,
+            Kind::Branch => Work::Branch,
+            Kind::Interrupt => self.interrupt(inside, node, properties),
+            Kind::Subgraph { graph, args } => {
+                if let Some(arg) = args.first() {
+                    let diagnostic = unsupported("an argument of a graph", arg.name.span);
+                    self.diags.push(diagnostic);
+                }
+                self.subgraph(inside, graph, properties)
+            }
+            Kind::Extern(_) => {
+                self.diags.push(unsupported("`extern`", node.kind_span));
+                Work::Unknown
+            }
+        }
+    }
+
+    fn interrupt(&mut self, inside: &Inside, node: &Written, properties: &Properties) -> Work {
+        let ask = properties.one(|kind| match kind {
+            PropertyKind::Ask(ask) => Some(ask),
+            _ => None,
+        });
+        if ask.is_none() {
+            let message = format!("interrupt `{}` has no `ask`", node.name.node);
+            self.missing(node, message, "say what the person is shown: `ask { .. }`");
+        }
+        let expect = properties.one(|kind| match kind {
+            PropertyKind::Expect(ty) => Some(ty),
+            _ => None,
+        });
+        Work::Interrupt {
+            ask: ask.and_then(|ask| self.ask(inside, ask)),
+            expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
+            timeout: self.interrupt_timeout(inside, node, properties),
+        }
+    }
+
+    fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
+        match ask {
+            written::Ask::Fields(fields) => Some(Ask::Fields(self.named(inside.file, fields))),
+            written::Ask::Template(template) => self.template(inside.file, template).map(Ask::Text),
+        }
+    }
+
+    fn interrupt_timeout(
+        &mut self,
+        inside: &Inside,
+        node: &Written,
+        properties: &Properties,
+    ) -> Option<InterruptTimeout> {
+        let (after, to) = properties.one(|kind| match kind {
+            PropertyKind::Timeout { after, to } => Some((*after, to)),
+            _ => None,
+        })?;
+        let after_ms = self.duration("`timeout`", after);
+        let Some(to) = to else {
+            let message = format!(
+                "the `timeout` of interrupt `{}` leads nowhere",
+                node.name.node
+            );
+            let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, after.span)
+                .help("say where the run goes when nobody has answered: `timeout 7d -> NODE`");
+            self.diags.push(diagnostic);
+            return None;
+        };
+        let to = self.jump(inside, to);
+        Some(InterruptTimeout {
+            after_ms: after_ms?,
+            to,
+        })
+    }
+
+    fn subgraph(&mut self, inside: &Inside, name: &Name, properties: &Properties) -> Work {
+        let graph = match self.find(inside.file, name, Wanted::Graph) {
+            Some(Thing::Graph(graph)) => Some(graph),
+            _ => None,
+        };
+        let with = properties.one(|kind| match kind {
+            PropertyKind::With(with) => Some(with),
+            _ => None,
+        });
+        let into = properties.one(|kind| match kind {
+            PropertyKind::Into(into) => Some(into),
+            _ => None,
+        });
+        let persist = properties.one(|kind| match kind {
+            PropertyKind::Persist(word) => Some(word),
+            _ => None,
+        });
+        if let Some(word) = persist {
+            self.persist(word);
+        }
+        let with = self.named(inside.file, with.map(Vec::as_slice).unwrap_or_default());
+        let with = with.into_iter().map(|arg| Pass {
+            to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
+            name: arg.name,
+            value: arg.value,
+        });
+        let with = with.collect();
+        let into = into.into_iter().flatten();
+        let into = into.map(|binding| self.binding(inside, graph, binding));
+        Work::Subgraph {
+            graph,
+            name: name.clone(),
+            with,
+            into: into.collect(),
+        }
+    }
+
+    fn binding(
+        &mut self,
+        inside: &Inside,
+        graph: Option<GraphId>,
+        binding: &written::Binding,
+    ) -> Binding {
+        Binding {
+            from: graph.and_then(|graph| self.child_field(graph, &binding.from, false)),
+            from_name: binding.from.clone(),
+            to: self.field_named(inside, &binding.to),
+            to_name: binding.to.clone(),
+        }
+    }
+
+    /// A field of the called graph that a caller gives (`in`) or gets; reported otherwise.
+    fn child_field(&mut self, graph: GraphId, name: &Name, input: bool) -> Option<FieldId> {
+        let word = if input { "in" } else { "out" };
+        let graph = &self.program.graphs[graph];
+        let fits = |id: &FieldId| {
+            let mode = graph.fields[*id].mode;
+            if input { mode.is_in() } else { mode.is_out() }
+        };
+        let found = graph.field(&name.node);
+        if let Some(field) = found.filter(fits) {
+            return Some(field);
+        }
+        let diagnostic = match found {
+            Some(field) => {
+                let message = format!(
+                    "field `{}` of `{}` is not `{word}`",
+                    name.node, graph.name.node
+                );
+                let declared = graph.fields[field].name.span;
+                Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .label(declared, "declared here")
+            }
+            None => {
+                let message = format!("`{}` has no field `{}`", graph.name.node, name.node);
+                let fields = graph.fields.entries().filter(|(id, _)| fits(id));
+                let near = fields.map(|(_, field)| field.name.node.as_str());
+                Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .maybe_help(did_you_mean(&name.node, near))
+            }
+        };
+        if found.is_some() || !self.is_lost(graph.file, &name.node) {
+            self.diags.push(diagnostic);
+        }
+        None
+    }
+
+    fn persist(&mut self, word: &Name) {
+        match word.node.as_str() {
+            "call" => {}
+            "thread" | "none" => {
+                let what = format!("`persist {}`", word.node);
+                self.diags.push(unsupported(&what, word.span));
+            }
+            _ => self.bad_word("way to persist", word, &["call", "thread", "none"]),
+        }
+    }
+}

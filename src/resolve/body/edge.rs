@@ -1,0 +1,87 @@
+//! Edge statements of a graph: `a -> b`, `[a, b] -> c`.
+
+use crate::ast::Name;
+use crate::ast::graph::{Edge, Graph as Written, Member};
+use crate::base::Spanned;
+use crate::diag::{Diagnostic, codes};
+use crate::ir::NodeId;
+
+use super::super::Resolver;
+use super::super::graph::Join;
+use super::super::names::did_you_mean;
+use super::Inside;
+
+impl Resolver<'_> {
+    /// Adds every edge to its node, every join to the graph and its members.
+    pub(super) fn edges(&mut self, inside: &Inside, written: &Written) {
+        for member in &written.members {
+            if let Member::Edge(edge) = member {
+                match edge.join {
+                    true => self.join(inside, edge),
+                    false => self.edge(inside, edge),
+                }
+            }
+        }
+    }
+
+    fn edge(&mut self, inside: &Inside, edge: &Edge) {
+        let jump = self.jump(inside, &edge.to);
+        for name in &edge.from {
+            if let Some(node) = self.edge_source(inside, name) {
+                let node = &mut self.program.graphs[inside.graph].nodes[node];
+                node.edges.push(jump.clone());
+            }
+        }
+    }
+
+    fn join(&mut self, inside: &Inside, edge: &Edge) {
+        let mut members: Vec<Spanned<NodeId>> = Vec::new();
+        for name in &edge.from {
+            let Some(node) = self.edge_source(inside, name) else {
+                continue;
+            };
+            match members.iter().find(|member| member.node == node) {
+                Some(first) => {
+                    let first = Name::new(name.node.clone(), first.span);
+                    self.twice("member", &first, name);
+                }
+                None => members.push(Spanned::new(node, name.span)),
+            }
+        }
+        if edge.from.is_empty() {
+            self.bad_value("a join without members, expected nodes".into(), edge.span);
+        }
+        let to = self.jump(inside, &edge.to);
+        if members.is_empty() {
+            return;
+        }
+        let nodes: Vec<NodeId> = members.iter().map(|member| member.node).collect();
+        let graph = &mut self.program.graphs[inside.graph];
+        let join = graph.joins.push(Join {
+            members,
+            to,
+            span: edge.span,
+        });
+        for node in nodes {
+            graph.nodes[node].joins.push(join);
+        }
+    }
+
+    /// The node that an edge comes from; reported where there is none.
+    fn edge_source(&mut self, inside: &Inside, name: &Name) -> Option<NodeId> {
+        if let Some(node) = inside.nodes.get(&name.node) {
+            return Some(*node);
+        }
+        if self.is_lost(inside.file, &name.node) {
+            return None;
+        }
+        let message = match name.node.as_str() {
+            "end" => "no edge leaves `end`".to_owned(),
+            other => format!("`{}` has no node `{other}`", inside.name),
+        };
+        let help = did_you_mean(&name.node, inside.nodes.keys().map(String::as_str));
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
+        self.diags.push(diagnostic.maybe_help(help));
+        None
+    }
+}

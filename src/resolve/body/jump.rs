@@ -1,0 +1,201 @@
+//! Routes, jumps, targets, and the writes and events that go with them.
+
+use crate::ast::Name;
+use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
+use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, codes};
+use crate::ir::{FieldId, NodeId};
+
+use super::super::Resolver;
+use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
+use super::Inside;
+
+impl Resolver<'_> {
+    /// One jump, or arms.
+    pub(super) fn route(&mut self, inside: &Inside, jumps: &Jumps) -> Route {
+        match jumps {
+            Jumps::Always(jump) => Route::Always(self.jump(inside, jump)),
+            Jumps::Arms(arms, span) => {
+                let arms = arms.iter().map(|arm| Arm {
+                    when: arm.when.as_ref().map(|e| self.expr(inside.file, e)),
+                    jump: self.jump(inside, &arm.jump),
+                    span: arm.span,
+                });
+                Route::Arms(arms.collect(), *span)
+            }
+        }
+    }
+
+    /// Targets with their update.
+    pub(super) fn jump(&mut self, inside: &Inside, jump: &WrittenJump) -> Jump {
+        let to = self.targets(inside, &jump.target);
+        let set = self.set(inside, &jump.set);
+        let emits: Vec<Emit> = jump
+            .emits
+            .iter()
+            .map(|e| self.emit(inside.file, e))
+            .collect();
+        self.no_emit_on_start(&emits, "a jump");
+        Jump {
+            to,
+            set,
+            emits,
+            span: jump.span,
+        }
+    }
+
+    /// The targets, lists made flat. An empty list is reported.
+    pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> Vec<Target> {
+        let mut to = Vec::new();
+        self.add_targets(inside, target, &mut to);
+        if to.is_empty() {
+            self.bad_value("a jump to nowhere, expected a target".into(), target.span);
+            to.push(Target {
+                kind: TargetKind::Unknown,
+                span: target.span,
+            });
+        }
+        to
+    }
+
+    fn add_targets(&mut self, inside: &Inside, target: &WrittenTarget, to: &mut Vec<Target>) {
+        let span = target.span;
+        let kind = match &target.kind {
+            Written::Node(name) => {
+                let name = Name::new(name.clone(), span);
+                match self.node_named(inside, &name) {
+                    Some(node) => TargetKind::Node(node),
+                    None => TargetKind::Unknown,
+                }
+            }
+            Written::End => TargetKind::End,
+            Written::Fail(message) => {
+                TargetKind::Fail(message.as_ref().map(|e| self.expr(inside.file, e)))
+            }
+            Written::All(targets) => {
+                targets.iter().for_each(|t| self.add_targets(inside, t, to));
+                return;
+            }
+            Written::Computed(expr) => TargetKind::Computed(self.expr(inside.file, expr)),
+            Written::Each {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                self.check_local_name(var);
+                TargetKind::Each {
+                    var: var.clone(),
+                    items: self.expr(inside.file, items),
+                    worker: self.node_named(inside, worker),
+                    worker_span: worker.span,
+                    with: self.named(inside.file, with),
+                }
+            }
+            Written::Parent(name) => TargetKind::Parent(name.clone()),
+        };
+        to.push(Target { kind, span });
+    }
+
+    /// The node that a target names; reported where there is none.
+    pub(super) fn node_named(&mut self, inside: &Inside, name: &Name) -> Option<NodeId> {
+        if let Some(node) = inside.nodes.get(&name.node) {
+            return Some(*node);
+        }
+        if self.is_lost(inside.file, &name.node) {
+            return None;
+        }
+        let message = match name.node.as_str() {
+            "start" => "`start` is where a graph begins, nothing goes there".to_owned(),
+            other => format!("`{}` has no node `{other}`", inside.name),
+        };
+        let near = inside.nodes.keys().map(String::as_str);
+        let help = did_you_mean(&name.node, near.chain(["end", "fail"]));
+        let help = help.or_else(|| self.elsewhere(inside, name));
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
+        self.diags.push(diagnostic.maybe_help(help));
+        None
+    }
+
+    /// A help for the name of something that is no node of this graph: a graph.
+    fn elsewhere(&self, inside: &Inside, name: &Name) -> Option<String> {
+        let names = self.names.get(inside.file.0 as usize)?;
+        match names.get(&name.node)?.thing {
+            Thing::Graph(_) => Some(format!(
+                "a graph is run by a node: `node {}: subgraph {}`",
+                name.node.to_lowercase(),
+                name.node,
+            )),
+            _ => None,
+        }
+    }
+
+    /// Writes of a `set` block.
+    pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> Vec<SetItem> {
+        let mut items: Vec<SetItem> = Vec::new();
+        for item in set {
+            let value = self.expr(inside.file, &item.value);
+            let first = items
+                .iter()
+                .find(|known| known.name.node == item.field.node);
+            if let Some(first) = first.map(|first| first.name.clone()) {
+                self.twice("field", &first, &item.field);
+                continue;
+            }
+            items.push(SetItem {
+                field: self.field_named(inside, &item.field),
+                name: item.field.clone(),
+                replace: item.replace,
+                value,
+            });
+        }
+        items
+    }
+
+    /// The field of this graph's state; reported where there is none.
+    pub(super) fn field_named(&mut self, inside: &Inside, name: &Name) -> Option<FieldId> {
+        if let Some(field) = inside.fields.get(&name.node) {
+            return Some(*field);
+        }
+        if self.is_lost(inside.file, &name.node) {
+            return None;
+        }
+        let message = format!("`{}` has no field `{}`", inside.name, name.node);
+        let near = inside.fields.keys().map(String::as_str);
+        let help = did_you_mean(&name.node, near)
+            .unwrap_or_else(|| format!("declare it: `state {{ {}: .. }}`", name.node));
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span);
+        self.diags.push(diagnostic.help(help));
+        None
+    }
+
+    /// An `emit`.
+    pub fn emit(&mut self, file: FileId, emit: &WrittenEmit) -> Emit {
+        let event = match self.find(file, &emit.event, Wanted::Event) {
+            Some(Thing::Event(event)) => Some(event),
+            _ => None,
+        };
+        Emit {
+            event,
+            name: emit.event.clone(),
+            fields: self.named(file, &emit.fields),
+            on_start: emit.on_start,
+            when: emit.when.as_ref().map(|e| self.expr(file, e)),
+            span: emit.span,
+        }
+    }
+
+    /// `on start` means the start of a node's work: nothing else has one.
+    pub fn no_emit_on_start(&mut self, emits: &[Emit], of: &str) {
+        let spans: Vec<Span> = emits
+            .iter()
+            .filter(|e| e.on_start)
+            .map(|e| e.span)
+            .collect();
+        for span in spans {
+            self.bad_value(format!("{of} has no start to emit on"), span);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Members of a graph that are neither state, nodes nor edges: its entry and defaults.
+
+use crate::ast::graph::{Graph as Written, Member};
+use crate::base::{Span, Spanned};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::Resolver;
+use super::super::names::{Thing, Wanted};
+use super::super::unsupported;
+use super::Inside;
+
+impl Resolver<'_> {
+    /// Resolves them into the graph.
+    pub(super) fn members(&mut self, inside: &Inside, written: &Written) {
+        let mut seen: Vec<(&'static str, Span)> = Vec::new();
+        for member in &written.members {
+            if let Some((word, span)) = single(member) {
+                if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
+                    self.member_twice(word, *first, span);
+                    continue;
+                }
+                seen.push((word, span));
+            }
+            self.member(inside, member);
+        }
+    }
+
+    fn member(&mut self, inside: &Inside, member: &Member) {
+        let id = inside.graph;
+        match member {
+            Member::Tools(refs, span) => {
+                let list = self.tool_list(inside.file, refs, *span);
+                self.program.graphs[id].tools = Some(list);
+            }
+            Member::Model(name, _) => {
+                if let Some(Thing::Model(model)) = self.find(inside.file, name, Wanted::Model) {
+                    self.program.graphs[id].model = Some(Spanned::new(model, name.span));
+                }
+            }
+            Member::Retry(spec, _) => {
+                self.program.graphs[id].retry = self.retry(inside.file, spec);
+            }
+            Member::Timeout(duration, _) => {
+                let timeout = self.duration("`timeout`", *duration);
+                self.program.graphs[id].timeout_ms = timeout;
+            }
+            Member::RecursionLimit(expr, _) => {
+                let limit = self.whole_number("`recursion_limit`", expr, 1);
+                self.program.graphs[id].recursion_limit = limit;
+            }
+            Member::OnError(jumps, _) => {
+                let route = self.route(inside, jumps);
+                self.program.graphs[id].on_error = Some(route);
+            }
+            Member::Start(jumps, _) => {
+                let route = self.route(inside, jumps);
+                self.program.graphs[id].start = Some(route);
+            }
+            Member::Context(_, span) => self.refuse("`context`", *span),
+            Member::Exit(_, span) => self.refuse("`exit when`", *span),
+            Member::Interrupt(interrupt) => {
+                let when = match interrupt.after {
+                    true => "an interrupt after a node",
+                    false => "an interrupt before a node",
+                };
+                self.refuse(when, interrupt.span);
+            }
+            Member::Migrate(_, span) => self.refuse("`migrate`", *span),
+            Member::State(..) | Member::Node(_) | Member::Edge(_) => {}
+        }
+    }
+
+    fn refuse(&mut self, what: &str, span: Span) {
+        self.diags.push(unsupported(what, span));
+    }
+
+    fn member_twice(&mut self, word: &str, first: Span, again: Span) {
+        let message = format!("`{word}` is given twice");
+        let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again)
+            .here("given again")
+            .label(first, "first given here");
+        let help = (word == "start").then(|| "write one `start -> [a, b]`".to_owned());
+        self.diags.push(diagnostic.maybe_help(help));
+    }
+}
+
+/// Members that a graph has at most once.
+fn single(member: &Member) -> Option<(&'static str, Span)> {
+    Some(match member {
+        Member::State(_, span) => ("state", *span),
+        Member::Tools(_, span) => ("tools", *span),
+        Member::Model(_, span) => ("model", *span),
+        Member::Retry(_, span) => ("retry", *span),
+        Member::Timeout(_, span) => ("timeout", *span),
+        Member::RecursionLimit(_, span) => ("recursion_limit", *span),
+        Member::OnError(_, span) => ("on_error", *span),
+        Member::Start(_, span) => ("start", *span),
+        _ => return None,
+    })
+}

@@ -1,0 +1,184 @@
+//! Third pass: what stands in a graph. First the state of every graph, since calls name fields of
+//! other graphs; then members and nodes.
+
+mod call;
+mod edge;
+mod jump;
+mod member;
+mod model;
+mod node;
+mod property;
+mod state;
+
+use std::collections::BTreeMap;
+
+use crate::ast::graph::{Graph as Written, Member};
+use crate::ast::item::Item;
+use crate::base::{FileId, IdVec};
+use crate::ir::{FieldId, GraphId, NodeId};
+
+use super::Resolver;
+use super::graph::Graph;
+
+/// Names that the members of one graph may use.
+struct Inside {
+    /// The file it stands in.
+    file: FileId,
+    /// The graph's name.
+    name: String,
+    /// Its id.
+    graph: GraphId,
+    /// Its nodes.
+    nodes: BTreeMap<String, NodeId>,
+    /// Its state.
+    fields: BTreeMap<String, FieldId>,
+    /// Whether it names a default model, be it unknown.
+    has_model: bool,
+}
+
+impl Resolver<'_> {
+    /// Resolves all graphs.
+    pub fn graphs(&mut self) {
+        let mut written: Vec<(FileId, &Written)> = Vec::new();
+        for file in self.files {
+            for item in &file.ast.items {
+                if let Item::Graph(graph) = item {
+                    written.push((file.id, graph));
+                }
+            }
+        }
+        for (file, graph) in &written {
+            self.header(*file, graph);
+        }
+        for (index, (file, graph)) in written.iter().enumerate() {
+            let id = crate::base::id::Id::from_index(index);
+            self.body(*file, id, graph);
+        }
+        self.program.entry = self.entry();
+    }
+
+    /// Name, state and what callers see.
+    fn header(&mut self, file: FileId, written: &Written) {
+        if let Some(param) = written.params.first() {
+            let diagnostic = super::unsupported("a parameter of a graph", param.span);
+            self.diags.push(diagnostic);
+        }
+        let fields = self.state(file, written);
+        let out = fields.iter().filter(|field| field.mode.is_out());
+        let out = out.map(|field| crate::expr::ty::RecordField {
+            name: field.name.node.clone(),
+            doc: field.doc.clone(),
+            ty: field.ty.node.clone(),
+            default: None,
+            constraints: Default::default(),
+        });
+        let out = out.collect();
+        let result = self.synthetic(&format!("result of {}", written.name.node), out);
+        let broken = self.files.get(file.0 as usize).is_some_and(|file| {
+            let inside = |at: &crate::base::Span| {
+                at.start >= written.span.start && at.start <= written.span.end
+            };
+            file.errors.iter().any(inside)
+        });
+        self.program.graphs.push(Graph {
+            name: written.name.clone(),
+            doc: written.doc.clone(),
+            file,
+            broken,
+            leaves: Vec::new(),
+            tools: None,
+            fields,
+            result,
+            start: None,
+            nodes: IdVec::new(),
+            joins: IdVec::new(),
+            recursion_limit: None,
+            model: None,
+            retry: None,
+            timeout_ms: None,
+            on_error: None,
+            span: written.span,
+        });
+    }
+
+    fn body(&mut self, file: FileId, id: GraphId, written: &Written) {
+        let mut inside = Inside {
+            file,
+            name: written.name.node.clone(),
+            graph: id,
+            nodes: BTreeMap::new(),
+            fields: BTreeMap::new(),
+            has_model: written
+                .members
+                .iter()
+                .any(|m| matches!(m, Member::Model(..))),
+        };
+        for (field, declared) in self.program.graphs[id].fields.entries() {
+            inside.fields.insert(declared.name.node.clone(), field);
+        }
+        let nodes = self.node_names(&mut inside, written);
+        self.leaves(id, written);
+        self.members(&inside, written);
+        for node in nodes {
+            let node = self.node(&inside, node);
+            self.program.graphs[id].nodes.push(node);
+        }
+        self.edges(&inside, written);
+    }
+
+    /// Gives every node its id. A second one of a name is reported and left out.
+    fn node_names<'w>(
+        &mut self,
+        inside: &mut Inside,
+        written: &'w Written,
+    ) -> Vec<&'w crate::ast::node::Node> {
+        let mut nodes: Vec<&crate::ast::node::Node> = Vec::new();
+        for member in &written.members {
+            let Member::Node(node) = member else {
+                continue;
+            };
+            self.check_node_name(&node.name);
+            if let Some(first) = inside.nodes.get(&node.name.node) {
+                if let Some(first) = nodes.get(first.0 as usize) {
+                    self.twice("node", &first.name, &node.name);
+                }
+                continue;
+            }
+            let id = crate::base::id::Id::from_index(nodes.len());
+            inside.nodes.insert(node.name.node.clone(), id);
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    fn leaves(&mut self, id: GraphId, written: &Written) {
+        let mut leaves: Vec<crate::ast::Name> = Vec::new();
+        for name in &written.leaves {
+            match leaves.iter().find(|known| known.node == name.node) {
+                Some(first) => self.twice("name", &first.clone(), name),
+                None => leaves.push(name.clone()),
+            }
+        }
+        self.program.graphs[id].leaves = leaves;
+    }
+
+    /// The only graph of the first file that no other calls.
+    fn entry(&self) -> Option<GraphId> {
+        let graphs = &self.program.graphs;
+        let called = |id: GraphId| {
+            graphs.entries().any(|(caller, graph)| {
+                caller != id && graph.nodes.iter().any(|node| calls(node, id))
+            })
+        };
+        let mut candidates = graphs
+            .entries()
+            .filter(|(id, graph)| graph.file == FileId(0) && !called(*id))
+            .map(|(id, _)| id);
+        let first = candidates.next()?;
+        candidates.next().is_none().then_some(first)
+    }
+}
+
+fn calls(node: &super::node::Node, id: GraphId) -> bool {
+    matches!(node.work, super::node::Work::Subgraph { graph: Some(graph), .. } if graph == id)
+}

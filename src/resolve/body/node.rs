@@ -1,0 +1,289 @@
+//! Nodes: what all kinds have. Each kind's own properties are in `model` and `call`.
+
+use crate::ast::node::{Kind, Node as Written, PropertyKind};
+use crate::base::{Span, Spanned};
+use crate::ir::Retry;
+
+use super::super::Resolver;
+use super::super::node::{End, Ends, MaxVisits, Node, Skip, Work};
+use super::super::program::Param;
+use super::super::target::{Jump, Target, TargetKind};
+use super::Inside;
+use super::property::Properties;
+
+impl Resolver<'_> {
+    /// A node. Edge statements are added later.
+    pub(super) fn node(&mut self, inside: &Inside, node: &Written) -> Node {
+        let file = inside.file;
+        let properties = self.properties(node);
+        let input = self.node_input(inside, &properties);
+        let input_record = (!input.is_empty()).then(|| {
+            let fields = self.record_fields(&input);
+            self.synthetic(
+                &format!("input of {}.{}", inside.name, node.name.node),
+                fields,
+            )
+        });
+        let skips = self.skips(inside, &properties);
+        let lets = self.lets(inside, &properties);
+        let requires = properties.all(|kind| match kind {
+            PropertyKind::Require(require) => Some(require),
+            _ => None,
+        });
+        let emits = properties.all(|kind| match kind {
+            PropertyKind::Emit(emit) => Some(emit),
+            _ => None,
+        });
+        let work = self.work(inside, node, &properties);
+        let set = properties.one(|kind| match kind {
+            PropertyKind::Set(set) => Some(set),
+            _ => None,
+        });
+        Node {
+            name: node.name.clone(),
+            doc: node.doc.clone(),
+            kind_span: node.kind_span,
+            input,
+            input_record,
+            skips,
+            lets,
+            requires: requires
+                .into_iter()
+                .map(|r| self.require(file, r))
+                .collect(),
+            set: set.map(|set| self.set(inside, set)).unwrap_or_default(),
+            emits: emits.into_iter().map(|e| self.emit(file, e)).collect(),
+            edges: self.head_edge(inside, node),
+            goto: self.goto(inside, node, &properties),
+            joins: Vec::new(),
+            ends: self.ends(inside, &properties),
+            retry: self.node_retry(inside, &work, &properties),
+            timeout_ms: self.node_timeout(inside, &work, &properties),
+            on_error: self.on_error(inside, &properties),
+            max_visits: self.max_visits(inside, &properties),
+            defer: properties
+                .whole(|kind| matches!(kind, PropertyKind::Defer))
+                .is_some(),
+            tags: tags(&properties),
+            work,
+            span: node.span,
+        }
+    }
+
+    fn node_input(&mut self, inside: &Inside, properties: &Properties) -> Vec<Param> {
+        let fields = properties.one(|kind| match kind {
+            PropertyKind::Input(fields) => Some(fields),
+            _ => None,
+        });
+        fields
+            .map(|fields| self.params(inside.file, fields, "field", false))
+            .unwrap_or_default()
+    }
+
+    fn skips(&mut self, inside: &Inside, properties: &Properties) -> Vec<Skip> {
+        let written = properties.all(|kind| match kind {
+            PropertyKind::Skip { condition, to } => Some((condition, to)),
+            _ => None,
+        });
+        written
+            .into_iter()
+            .map(|(condition, to)| Skip {
+                when: self.expr(inside.file, condition),
+                to: to.as_ref().map(|jump| self.jump(inside, jump)),
+                span: to
+                    .as_ref()
+                    .map_or(condition.span, |jump| condition.span.to(jump.span)),
+            })
+            .collect()
+    }
+
+    fn lets(&mut self, inside: &Inside, properties: &Properties) -> Vec<crate::ast::item::Let> {
+        let written = properties.all(|kind| match kind {
+            PropertyKind::Let(bound) => Some(bound),
+            _ => None,
+        });
+        let mut lets: Vec<crate::ast::item::Let> = Vec::new();
+        for bound in written {
+            self.check_local_name(&bound.name);
+            if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
+                let first = first.name.clone();
+                self.twice("name", &first, &bound.name);
+                continue;
+            }
+            lets.push(self.bound(inside.file, bound));
+        }
+        lets
+    }
+
+    fn head_edge(&mut self, inside: &Inside, node: &Written) -> Vec<Jump> {
+        let edge = node.edge.iter().map(|target| Jump {
+            to: self.targets(inside, target),
+            set: Vec::new(),
+            emits: Vec::new(),
+            span: target.span,
+        });
+        edge.collect()
+    }
+
+    fn goto(
+        &mut self,
+        inside: &Inside,
+        node: &Written,
+        properties: &Properties,
+    ) -> Option<Spanned<super::super::target::Route>> {
+        let property = properties.whole(|kind| matches!(kind, PropertyKind::Goto(_)));
+        let Some(property) = property else {
+            if matches!(node.kind, Kind::Branch) {
+                let message = format!("branch `{}` has no `goto`", node.name.node);
+                self.missing(node, message, "write `goto { when .. -> a  else -> b }`");
+            }
+            return None;
+        };
+        match &property.kind {
+            PropertyKind::Goto(jumps) => {
+                Some(Spanned::new(self.route(inside, jumps), property.keyword))
+            }
+            _ => None,
+        }
+    }
+
+    fn ends(&mut self, inside: &Inside, properties: &Properties) -> Option<Ends> {
+        let property = properties.whole(|kind| matches!(kind, PropertyKind::Ends(_)))?;
+        let PropertyKind::Ends(written) = &property.kind else {
+            return None;
+        };
+        let mut items: Vec<End> = Vec::new();
+        for end in written {
+            let first = items.iter().find(|known| known.name.node == end.name.node);
+            if let Some(first) = first.map(|first| first.name.clone()) {
+                self.twice("name", &first, &end.name);
+                continue;
+            }
+            items.push(self.end(inside, end));
+        }
+        Some(Ends {
+            items,
+            span: property.span,
+        })
+    }
+
+    fn end(&mut self, inside: &Inside, end: &crate::ast::node::End) -> End {
+        let own = end.alias.as_ref().unwrap_or(&end.name);
+        let kind = if end.parent {
+            if let Some(alias) = &end.alias {
+                let message = "a jump that is passed on upward keeps its name".to_owned();
+                self.bad_value(message, alias.span);
+            }
+            TargetKind::Parent(end.name.clone())
+        } else if own.node == "end" {
+            TargetKind::End
+        } else {
+            match self.node_named(inside, own) {
+                Some(node) => TargetKind::Node(node),
+                None => TargetKind::Unknown,
+            }
+        };
+        End {
+            name: end.name.clone(),
+            to: Target {
+                kind,
+                span: own.span,
+            },
+        }
+    }
+
+    fn node_retry(
+        &mut self,
+        inside: &Inside,
+        work: &Work,
+        properties: &Properties,
+    ) -> Option<Retry> {
+        let own = properties.one(|kind| match kind {
+            PropertyKind::Retry(spec) => Some(spec),
+            _ => None,
+        });
+        match own {
+            Some(spec) => self.retry(inside.file, spec),
+            None if has_effect(work) => self.program.graphs[inside.graph].retry.clone(),
+            None => None,
+        }
+    }
+
+    fn node_timeout(
+        &mut self,
+        inside: &Inside,
+        work: &Work,
+        properties: &Properties,
+    ) -> Option<u64> {
+        if matches!(work, Work::Interrupt { .. }) {
+            return None;
+        }
+        let own = properties.one(|kind| match kind {
+            PropertyKind::Timeout { after, to } => Some((*after, to)),
+            _ => None,
+        });
+        let Some((after, to)) = own else {
+            let default = self.program.graphs[inside.graph].timeout_ms;
+            return default.filter(|_| has_effect(work));
+        };
+        if let Some(to) = to {
+            self.timeout_target(to.span);
+        }
+        self.duration("`timeout`", after)
+    }
+
+    fn timeout_target(&mut self, span: Span) {
+        let message = "only the `timeout` of an `interrupt` has a target";
+        let diagnostic =
+            crate::diag::Diagnostic::new(&crate::diag::codes::PROPERTY_NOT_ALLOWED, message, span)
+                .help("write `on_error { when error.kind == \"timeout\" -> .. }`");
+        self.diags.push(diagnostic);
+    }
+
+    fn on_error(
+        &mut self,
+        inside: &Inside,
+        properties: &Properties,
+    ) -> Option<super::super::target::Route> {
+        let jumps = properties.one(|kind| match kind {
+            PropertyKind::OnError(jumps) => Some(jumps),
+            _ => None,
+        })?;
+        Some(self.route(inside, jumps))
+    }
+
+    fn max_visits(&mut self, inside: &Inside, properties: &Properties) -> Option<MaxVisits> {
+        let property = properties.whole(|kind| matches!(kind, PropertyKind::MaxVisits { .. }))?;
+        let PropertyKind::MaxVisits { limit, to } = &property.kind else {
+            return None;
+        };
+        let limit = self.whole_number("`max_visits`", limit, 1);
+        let to = self.jump(inside, to);
+        Some(MaxVisits {
+            limit: limit.unwrap_or(1),
+            to,
+            span: property.span,
+        })
+    }
+}
+
+fn tags(properties: &Properties) -> Vec<String> {
+    let names = properties.one(|kind| match kind {
+        PropertyKind::Tags(names) => Some(names),
+        _ => None,
+    });
+    names
+        .into_iter()
+        .flatten()
+        .map(|name| name.node.clone())
+        .collect()
+}
+
+/// Whether a node calls a model or a tool itself: those take a graph's `retry` and `timeout`. A
+/// `subgraph` does not, so that nothing is tried again twice over.
+fn has_effect(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Llm(_) | Work::Agent { .. } | Work::Tools { .. } | Work::Call { .. }
+    )
+}

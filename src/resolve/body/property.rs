@@ -1,0 +1,142 @@
+//! Which kind of node may have which property, and how often.
+
+use crate::ast::node::{Node as Written, Property, PropertyKind};
+use crate::base::name;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::Resolver;
+
+const CALLING: &[&str] = &["llm", "agent"];
+const EFFECTS: &[&str] = &["llm", "agent", "tools", "call"];
+/// Every kind but `branch`, which is folded into the nodes before it.
+const RUNNING: &[&str] = &[
+    "llm",
+    "agent",
+    "tools",
+    "call",
+    "update",
+    "interrupt",
+    "subgraph",
+];
+const ALL: &[&str] = &[
+    "llm",
+    "agent",
+    "tools",
+    "call",
+    "update",
+    "branch",
+    "interrupt",
+    "subgraph",
+];
+
+/// Kinds that have the property of that keyword.
+fn kinds(word: &str) -> &'static [&'static str] {
+    match word {
+        "model" | "system" | "prompt" | "output" | "tool_choice" | "stream" => CALLING,
+        "messages" | "tools" => &["llm", "agent", "tools"],
+        "max_turns" | "until" | "parallel_tools" => &["agent"],
+        "parallel" => &["tools"],
+        "ask" | "expect" => &["interrupt"],
+        "with" | "into" | "persist" => &["subgraph"],
+        "reads" | "writes" => &["extern"],
+        "retry" => EFFECTS,
+        "timeout" => &["llm", "agent", "tools", "call", "subgraph", "interrupt"],
+        "goto" | "ends" | "tags" => ALL,
+        _ => RUNNING,
+    }
+}
+
+/// Properties that a node may have several times.
+fn repeats(kind: &PropertyKind) -> bool {
+    matches!(
+        kind,
+        PropertyKind::Let(_)
+            | PropertyKind::Require(_)
+            | PropertyKind::Emit(_)
+            | PropertyKind::Skip { .. }
+    )
+}
+
+/// The properties of a node that count.
+pub(super) struct Properties<'w>(Vec<&'w Property>);
+
+impl<'w> Properties<'w> {
+    /// The first that `pick` takes.
+    pub fn one<T>(&self, pick: impl Fn(&'w PropertyKind) -> Option<T>) -> Option<T> {
+        self.0.iter().find_map(|property| pick(&property.kind))
+    }
+
+    /// All that `pick` takes, in order.
+    pub fn all<T>(&self, pick: impl Fn(&'w PropertyKind) -> Option<T>) -> Vec<T> {
+        self.0
+            .iter()
+            .filter_map(|property| pick(&property.kind))
+            .collect()
+    }
+
+    /// The first whose kind fits, with its places.
+    pub fn whole(&self, fits: impl Fn(&PropertyKind) -> bool) -> Option<&'w Property> {
+        self.0.iter().copied().find(|property| fits(&property.kind))
+    }
+}
+
+impl Resolver<'_> {
+    /// The properties that the node's kind has, each once. All others are reported.
+    pub(super) fn properties<'w>(&mut self, node: &'w Written) -> Properties<'w> {
+        let kind = node.kind.keyword();
+        let mut kept: Vec<&Property> = Vec::new();
+        for property in &node.properties {
+            if matches!(property.kind, PropertyKind::Cache { .. }) {
+                self.diags
+                    .push(super::super::unsupported("`cache`", property.span));
+                continue;
+            }
+            let word = self.sources.text(property.keyword).to_owned();
+            if !kinds(&word).contains(&kind) {
+                self.not_allowed(kind, &word, property);
+                continue;
+            }
+            let same = |known: &&&Property| {
+                std::mem::discriminant(&known.kind) == std::mem::discriminant(&property.kind)
+            };
+            match kept.iter().find(same) {
+                Some(first) if !repeats(&property.kind) => {
+                    let message = format!("`{word}` is given twice");
+                    let diagnostic =
+                        Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, property.keyword)
+                            .here("given again")
+                            .label(first.keyword, "first given here");
+                    self.diags.push(diagnostic);
+                }
+                _ => kept.push(property),
+            }
+        }
+        Properties(kept)
+    }
+
+    fn not_allowed(&mut self, kind: &str, word: &str, property: &Property) {
+        let article = match kind {
+            "llm" | "agent" | "update" | "interrupt" | "extern" => "an",
+            _ => "a",
+        };
+        let message = format!("{article} `{kind}` node has no `{word}`");
+        let has = name::list(kinds(word).iter().copied());
+        let help = match (kind, word) {
+            ("agent", "parallel") => "write `parallel_tools`".to_owned(),
+            ("tools", "parallel_tools") => "write `parallel`".to_owned(),
+            ("subgraph", "retry") => {
+                "what failed is tried again where it failed: give `retry` to the nodes of the graph"
+                    .to_owned()
+            }
+            _ => format!("it is a property of {has}"),
+        };
+        let diagnostic = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, property.keyword);
+        self.diags.push(diagnostic.help(help));
+    }
+
+    /// Reports a property that the node can't do without.
+    pub(super) fn missing(&mut self, node: &Written, message: String, help: &str) {
+        let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, node.name.span);
+        self.diags.push(diagnostic.help(help));
+    }
+}

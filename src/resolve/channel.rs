@@ -1,0 +1,189 @@
+//! Reducers of state fields, and which types they can put together.
+
+use crate::ast::Name;
+use crate::ast::graph::ReducerRef;
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::ty::{MESSAGE, Type};
+use crate::ir::{Channel, ReducerId};
+
+use super::Resolver;
+use super::names::{Thing, Wanted};
+
+/// Names of the built-in reducers.
+pub(super) const BUILT_IN: &[&str] = &[
+    "last",
+    "any_last",
+    "append",
+    "add",
+    "min",
+    "max",
+    "and",
+    "or",
+    "union",
+    "merge",
+    "deep_merge",
+    "upsert",
+    "add_messages",
+    "barrier",
+];
+
+impl Resolver<'_> {
+    /// The channel of `via R` on a field of that type; the default one where it is reported.
+    pub fn channel(&mut self, file: FileId, via: &ReducerRef, ty: &Type) -> Channel {
+        let name = via.name.node.as_str();
+        if !BUILT_IN.contains(&name) {
+            return self.own_channel(file, via, ty);
+        }
+        let takes_arguments = matches!(name, "upsert" | "barrier");
+        if !takes_arguments && !via.args.is_empty() {
+            self.bad_value(
+                format!("reducer `{name}` takes nothing in parentheses"),
+                via.span,
+            );
+        }
+        let (channel, expected) = match name {
+            "any_last" => (Channel::AnyLast, None),
+            "append" => (Channel::Append, (!is_list(ty)).then_some("a list")),
+            "union" => (Channel::Union, (!is_list(ty)).then_some("a list")),
+            "add" => (Channel::Add, (!is_number(ty)).then_some("`int` or `float`")),
+            "min" => (Channel::Min, (!is_ordered(ty)).then_some(ORDERED)),
+            "max" => (Channel::Max, (!is_ordered(ty)).then_some(ORDERED)),
+            "and" => (Channel::And, (*ty != Type::Bool).then_some("`bool`")),
+            "or" => (Channel::Or, (*ty != Type::Bool).then_some("`bool`")),
+            "merge" => (Channel::Merge, (!is_map(ty)).then_some("a map")),
+            "deep_merge" => (Channel::DeepMerge, (!is_map(ty)).then_some("a map")),
+            "add_messages" => {
+                let messages = Type::list(Type::Record(MESSAGE));
+                (
+                    Channel::AddMessages,
+                    (*ty != messages).then_some("`list<message>`"),
+                )
+            }
+            "upsert" => return self.upsert(via, ty),
+            "barrier" => return self.barrier(via, ty),
+            _ => (Channel::Last, None),
+        };
+        match expected {
+            Some(expected) => self.does_not_fit(name, ty, expected, via.span),
+            None => channel,
+        }
+    }
+
+    fn does_not_fit(&mut self, name: &str, ty: &Type, expected: &str, span: Span) -> Channel {
+        if *ty != Type::Error {
+            let shown = self.program.types.show(ty).to_string();
+            let message = format!("reducer `{name}` needs {expected}, but the field is `{shown}`");
+            self.diags
+                .push(Diagnostic::new(&codes::REDUCER_TYPE, message, span));
+        }
+        Channel::Last
+    }
+
+    /// `upsert(key)`: the key is a field of the list's records.
+    fn upsert(&mut self, via: &ReducerRef, ty: &Type) -> Channel {
+        let [key] = via.args.as_slice() else {
+            self.bad_value(
+                "reducer `upsert` needs one field, as in `upsert(id)`".into(),
+                via.span,
+            );
+            return Channel::Last;
+        };
+        let record = match ty {
+            Type::List(of) => match **of {
+                Type::Record(id) => self.program.types.records.get(id),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(record) = record else {
+            return self.does_not_fit("upsert", ty, "a list of records", via.span);
+        };
+        if record.field(&key.node).is_none() {
+            let message = format!("`{}` has no field `{}`", record.name, key.node);
+            let fields = record.fields.iter().map(|field| field.name.as_str());
+            let help = super::names::did_you_mean(&key.node, fields);
+            let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span);
+            self.diags.push(diagnostic.maybe_help(help));
+            return Channel::Last;
+        }
+        Channel::Upsert {
+            key: key.node.clone(),
+        }
+    }
+
+    /// `barrier(a, b)`: the names that are waited for.
+    fn barrier(&mut self, via: &ReducerRef, ty: &Type) -> Channel {
+        if via.args.is_empty() {
+            let message = "reducer `barrier` needs the names it waits for, as in `barrier(a, b)`";
+            self.bad_value(message.into(), via.span);
+            return Channel::Last;
+        }
+        if *ty != Type::list(Type::String) {
+            return self.does_not_fit("barrier", ty, "`list<string>`", via.span);
+        }
+        let mut names: Vec<&Name> = Vec::new();
+        for name in &via.args {
+            match names.iter().find(|known| known.node == name.node) {
+                Some(first) => self.twice("name", first, name),
+                None => names.push(name),
+            }
+        }
+        Channel::Barrier {
+            names: names.into_iter().map(|name| name.node.clone()).collect(),
+        }
+    }
+
+    fn own_channel(&mut self, file: FileId, via: &ReducerRef, ty: &Type) -> Channel {
+        let Some(Thing::Reducer(id)) = self.find(file, &via.name, Wanted::Reducer) else {
+            return Channel::Last;
+        };
+        if !via.args.is_empty() {
+            let name = &via.name.node;
+            self.bad_value(
+                format!("reducer `{name}` takes nothing in parentheses"),
+                via.span,
+            );
+        }
+        self.own_fits(id, via, ty);
+        Channel::Own { reducer: id }
+    }
+
+    fn own_fits(&mut self, id: ReducerId, via: &ReducerRef, ty: &Type) {
+        let Some(reducer) = self.program.reducers.get(id) else {
+            return;
+        };
+        let old = &reducer.old.ty;
+        if old.node == *ty || old.node == Type::Error || *ty == Type::Error {
+            return;
+        }
+        let types = &self.program.types;
+        let message = format!(
+            "reducer `{}` keeps `{}`, but the field is `{}`",
+            via.name.node,
+            types.show(&old.node),
+            types.show(ty),
+        );
+        let diagnostic = Diagnostic::new(&codes::REDUCER_TYPE, message, via.span)
+            .label(old.span, "this is what it keeps");
+        self.diags.push(diagnostic);
+    }
+}
+
+const ORDERED: &str = "a number, `string`, `timestamp` or `duration`";
+
+fn is_list(ty: &Type) -> bool {
+    matches!(ty, Type::List(_))
+}
+
+fn is_map(ty: &Type) -> bool {
+    matches!(ty, Type::Map(_))
+}
+
+fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Int | Type::Float)
+}
+
+fn is_ordered(ty: &Type) -> bool {
+    is_number(ty) || matches!(ty, Type::String | Type::Timestamp | Type::Duration)
+}

@@ -1,0 +1,301 @@
+//! First pass: every top-level name of every file gets its id, then imports are bound.
+//!
+//! Types, graphs, tools, models and events are known by their names outside a file too (in
+//! expressions at run time, in `graphc.yaml`, in streams), so they are unique in the whole flow.
+
+use std::collections::BTreeMap;
+
+use crate::ast::Name;
+use crate::ast::item::{Import, ImportName, Item};
+use crate::base::{FileId, Span, name};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
+use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
+
+use super::Resolver;
+use super::names::{Entry, Thing};
+use super::naming::Style;
+
+/// How many of each kind have an id.
+#[derive(Default)]
+struct Counts {
+    aliases: usize,
+    reducers: u32,
+    events: u32,
+    models: u32,
+    tools: u32,
+    toolsets: usize,
+    policies: usize,
+    graphs: u32,
+}
+
+fn next(count: &mut u32) -> u32 {
+    *count += 1;
+    *count - 1
+}
+
+fn next_index(count: &mut usize) -> usize {
+    *count += 1;
+    *count - 1
+}
+
+impl Resolver<'_> {
+    /// Gives every declared name its id, in the order of files and items: the order in which the
+    /// second pass fills the program's vectors.
+    pub fn declare(&mut self) {
+        let mut counts = Counts::default();
+        let mut shared: BTreeMap<String, Span> = BTreeMap::new();
+        for file in self.files {
+            self.names.push(BTreeMap::new());
+            for item in &file.ast.items {
+                let Some(name) = declared_name(item) else {
+                    continue;
+                };
+                let thing = self.thing(item, &mut counts);
+                self.check_style(name, style(item));
+                if matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_)) {
+                    self.check_type_name(name);
+                }
+                if matches!(item, Item::Function(_)) && !file.standard {
+                    let message = "only the standard library declares functions";
+                    let diagnostic = Diagnostic::new(&codes::UNSUPPORTED, message, name.span)
+                        .help("write a `tool` with a body, or repeat the expression");
+                    self.diags.push(diagnostic);
+                }
+                let fresh = self.enter(file.id, name, thing, false);
+                if fresh && is_shared(thing) {
+                    self.enter_shared(&mut shared, name);
+                }
+            }
+        }
+        for file in self.files {
+            self.bind_imports(file.id, &mut shared);
+        }
+    }
+
+    fn thing(&mut self, item: &Item, counts: &mut Counts) -> Thing {
+        match item {
+            Item::Type(decl) => match decl.body {
+                crate::ast::item::TypeBody::Record(_) => {
+                    Thing::Record(self.new_record(&decl.name.node, &decl.doc))
+                }
+                crate::ast::item::TypeBody::Alias(_) => {
+                    Thing::Alias(next_index(&mut counts.aliases))
+                }
+            },
+            Item::Enum(decl) => Thing::Enum(self.new_enum(&decl.name.node, &decl.doc)),
+            Item::Reducer(_) => Thing::Reducer(ReducerId(next(&mut counts.reducers))),
+            Item::Event(_) => Thing::Event(EventId(next(&mut counts.events))),
+            Item::Model(_) => Thing::Model(ModelId(next(&mut counts.models))),
+            Item::Tool(_) => Thing::Tool(ToolId(next(&mut counts.tools))),
+            Item::Toolset(_) => Thing::Toolset(next_index(&mut counts.toolsets)),
+            Item::Retry(_) => Thing::Policy(next_index(&mut counts.policies)),
+            Item::Prompt(_) => Thing::Prompt,
+            Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
+            Item::Function(_) => Thing::Function,
+            Item::Instance(_) | Item::Import(_) => Thing::Broken,
+        }
+    }
+
+    /// An empty record of the type table; its fields come with the second pass.
+    pub fn new_record(&mut self, name: &str, doc: &str) -> RecordId {
+        self.program.types.records.push(Record {
+            name: name.to_owned(),
+            doc: doc.to_owned(),
+            fields: Vec::new(),
+        })
+    }
+
+    fn new_enum(&mut self, name: &str, doc: &str) -> EnumId {
+        self.program.types.enums.push(EnumType {
+            name: name.to_owned(),
+            doc: doc.to_owned(),
+            members: Vec::new(),
+        })
+    }
+
+    /// Adds a name to a file's names. `false`, and reported, where it is taken.
+    fn enter(&mut self, file: FileId, name: &Name, thing: Thing, imported: bool) -> bool {
+        let Some(names) = self.names.get_mut(file.0 as usize) else {
+            return false;
+        };
+        if let Some(first) = names.get(&name.node) {
+            let message = format!("`{}` is declared twice", name.node);
+            let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
+                .here("declared again")
+                .label(first.span, "first declared here");
+            self.diags.push(diagnostic);
+            return false;
+        }
+        let entry = Entry {
+            thing,
+            span: name.span,
+            imported,
+            used: false,
+        };
+        names.insert(name.node.clone(), entry);
+        true
+    }
+
+    /// Adds a name to those that all files share.
+    fn enter_shared(&mut self, shared: &mut BTreeMap<String, Span>, name: &Name) {
+        if let Some(first) = shared.get(&name.node) {
+            let message = format!("`{}` is declared in two files of this flow", name.node);
+            let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
+                .here("declared again")
+                .label(*first, "first declared here")
+                .help("types, graphs, tools, models and events have one name in all files of a flow: rename one of them, or import it");
+            self.diags.push(diagnostic);
+        } else {
+            shared.insert(name.node.clone(), name.span);
+        }
+    }
+
+    fn bind_imports(&mut self, file: FileId, shared: &mut BTreeMap<String, Span>) {
+        let files = self.files;
+        let Some(loaded) = files.get(file.0 as usize) else {
+            return;
+        };
+        let imports = loaded.ast.items.iter().filter_map(|item| match item {
+            Item::Import(import) => Some(import),
+            _ => None,
+        });
+        for (i, import) in imports.enumerate() {
+            let module = loaded.imports.get(i).copied().flatten();
+            for name in &import.names {
+                let thing = match module {
+                    Some(module) => self.exported(module, import, name),
+                    None => Thing::Broken,
+                };
+                let thing = self.renamed(name, thing, shared);
+                let local = name.alias.as_ref().unwrap_or(&name.name);
+                self.enter(file, local, thing, true);
+            }
+        }
+    }
+
+    /// What a module declares under that name.
+    fn exported(&mut self, module: FileId, import: &Import, wanted: &ImportName) -> Thing {
+        let names = self.names.get(module.0 as usize);
+        let entry = names.and_then(|names| names.get(&wanted.name.node));
+        if let Some(entry) = entry.filter(|entry| !entry.imported) {
+            return entry.thing;
+        }
+        if self.is_lost(module, &wanted.name.node) {
+            return Thing::Broken;
+        }
+        let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span);
+        let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
+        let help = match entry {
+            Some(_) => {
+                Some("it imports that name itself: import it from where it is declared".into())
+            }
+            None => super::names::did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
+        };
+        self.diags.push(diagnostic.maybe_help(help));
+        Thing::Broken
+    }
+
+    /// What `as` makes of an imported thing. Records and enums are looked up by name in the type
+    /// table, so under another name they are another entry of it, equal in shape.
+    fn renamed(
+        &mut self,
+        name: &ImportName,
+        thing: Thing,
+        shared: &mut BTreeMap<String, Span>,
+    ) -> Thing {
+        let Some(alias) = name
+            .alias
+            .as_ref()
+            .filter(|alias| alias.node != name.name.node)
+        else {
+            return thing;
+        };
+        match thing {
+            Thing::Record(original) => {
+                self.enter_shared(shared, alias);
+                let copy = self.new_record(&alias.node, "");
+                self.record_copies.push((copy, original));
+                Thing::Record(copy)
+            }
+            Thing::Enum(original) => {
+                self.enter_shared(shared, alias);
+                let copy = self.new_enum(&alias.node, "");
+                self.enum_copies.push((copy, original));
+                Thing::Enum(copy)
+            }
+            Thing::Function => {
+                let message = "a function can't be imported under another name";
+                self.diags
+                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span));
+                Thing::Broken
+            }
+            thing => thing,
+        }
+    }
+
+    fn check_type_name(&mut self, name: &Name) {
+        if !super::types::BUILT_IN.contains(&name.node.as_str()) {
+            return;
+        }
+        let message = format!("`{}` is a built-in type", name.node);
+        let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span).help(format!(
+            "built in are {}",
+            name::list(super::types::BUILT_IN.iter().copied())
+        ));
+        self.diags.push(diagnostic);
+    }
+
+    /// Reports imports that nothing uses. Called when everything else is resolved.
+    pub fn unused_imports(&mut self) {
+        let unused = self.names.iter().flatten();
+        let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Thing::Broken);
+        let found: Vec<Diagnostic> = unused
+            .map(|(name, entry)| {
+                let message = format!("`{name}` is imported and never used");
+                Diagnostic::new(&codes::UNUSED_IMPORT, message, entry.span)
+            })
+            .collect();
+        for diagnostic in found {
+            self.diags.push(diagnostic);
+        }
+    }
+}
+
+fn is_shared(thing: Thing) -> bool {
+    matches!(
+        thing,
+        Thing::Record(_)
+            | Thing::Enum(_)
+            | Thing::Graph(_)
+            | Thing::Tool(_)
+            | Thing::Model(_)
+            | Thing::Event(_)
+    )
+}
+
+fn declared_name(item: &Item) -> Option<&Name> {
+    match item {
+        Item::Import(_) => None,
+        Item::Type(decl) => Some(&decl.name),
+        Item::Enum(decl) => Some(&decl.name),
+        Item::Reducer(decl) => Some(&decl.name),
+        Item::Event(decl) => Some(&decl.name),
+        Item::Model(decl) => Some(&decl.name),
+        Item::Tool(decl) => Some(&decl.name),
+        Item::Toolset(decl) => Some(&decl.name),
+        Item::Retry(decl) => Some(&decl.name),
+        Item::Prompt(decl) => Some(&decl.name),
+        Item::Graph(decl) => Some(&decl.name),
+        Item::Instance(decl) => Some(&decl.name),
+        Item::Function(decl) => Some(&decl.name),
+    }
+}
+
+fn style(item: &Item) -> Style {
+    match item {
+        Item::Type(_) | Item::Enum(_) | Item::Graph(_) | Item::Instance(_) => Style::Camel,
+        _ => Style::Snake,
+    }
+}

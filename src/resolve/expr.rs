@@ -1,0 +1,181 @@
+//! Names of types in expressions: the one thing of an expression that depends on its file.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::item::{Let, NamedArg, Require};
+use crate::base::{FileId, name};
+use crate::diag::{Diagnostic, codes};
+
+use super::Resolver;
+use super::names::{Thing, Wanted};
+
+impl Resolver<'_> {
+    /// The expression, where a name of a type that its file does not have is reported and made
+    /// [`ExprKind::Error`]. Marks what it uses of the imports.
+    pub fn expr(&mut self, file: FileId, expr: &Expr) -> Expr {
+        let mut copy = expr.clone();
+        self.visit(file, &mut copy);
+        copy
+    }
+
+    /// The same for an argument.
+    pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
+        let mut seen: Vec<&Name> = Vec::new();
+        for arg in args {
+            match seen.iter().find(|known| known.node == arg.name.node) {
+                Some(first) => self.twice("value of", first, &arg.name),
+                None => seen.push(&arg.name),
+            }
+        }
+        args.iter()
+            .map(|arg| NamedArg {
+                name: arg.name.clone(),
+                value: self.expr(file, &arg.value),
+            })
+            .collect()
+    }
+
+    /// The same for a `let`.
+    pub fn bound(&mut self, file: FileId, bound: &Let) -> Let {
+        Let {
+            name: bound.name.clone(),
+            value: self.expr(file, &bound.value),
+        }
+    }
+
+    /// The same for a `require`.
+    pub fn require(&mut self, file: FileId, require: &Require) -> Require {
+        Require {
+            condition: self.expr(file, &require.condition),
+            message: require.message.as_ref().map(|e| self.expr(file, e)),
+            span: require.span,
+        }
+    }
+
+    fn visit(&mut self, file: FileId, expr: &mut Expr) {
+        match &mut expr.kind {
+            ExprKind::Literal(_) | ExprKind::Error => {}
+            ExprKind::Ident(ident) => {
+                let name = Name::new(ident.clone(), expr.span);
+                if !self.type_name(file, &name, false) {
+                    expr.kind = ExprKind::Error;
+                }
+            }
+            ExprKind::Select { operand, .. } => self.visit(file, operand),
+            ExprKind::Index { operand, index, .. } => {
+                self.visit(file, operand);
+                self.visit(file, index);
+            }
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } => {
+                match target {
+                    Some(target) => self.visit(file, target),
+                    None => self.function_name(file, function),
+                }
+                args.iter_mut().for_each(|arg| self.visit(file, arg));
+            }
+            ExprKind::Unary(_, of) => self.visit(file, of),
+            ExprKind::Binary(_, left, right) => {
+                self.visit(file, left);
+                self.visit(file, right);
+            }
+            ExprKind::Logical(_, operands) => {
+                operands.iter_mut().for_each(|e| self.visit(file, e));
+            }
+            ExprKind::Conditional(condition, then, other) => {
+                self.visit(file, condition);
+                self.visit(file, then);
+                self.visit(file, other);
+            }
+            ExprKind::List(elements) => {
+                elements
+                    .iter_mut()
+                    .for_each(|e| self.visit(file, &mut e.value));
+            }
+            ExprKind::Map(entries) => {
+                for entry in entries {
+                    self.visit(file, &mut entry.key);
+                    self.visit(file, &mut entry.value);
+                }
+            }
+            ExprKind::Record { name, fields } => {
+                let known = self.type_name(file, name, true);
+                fields
+                    .iter_mut()
+                    .for_each(|f| self.visit(file, &mut f.value));
+                if !known {
+                    expr.kind = ExprKind::Error;
+                }
+            }
+        }
+    }
+
+    /// Whether a name may stand: it is no type's name, or its file has that type. Everything that
+    /// is no type (loop names, fields) is for the checker.
+    fn type_name(&mut self, file: FileId, name: &Name, record: bool) -> bool {
+        let names = self.names.get_mut(file.0 as usize);
+        match names.and_then(|names| names.get_mut(&name.node)) {
+            Some(entry) if entry.thing == Thing::Broken => {
+                entry.used = true;
+                return false;
+            }
+            Some(entry) => {
+                entry.used = true;
+                return true;
+            }
+            None => {}
+        }
+        let types = &self.program.types;
+        let built_in = name.starts_with(|c: char| c.is_ascii_lowercase());
+        let elsewhere = types.records.iter().any(|r| r.name == name.node)
+            || types.enums.iter().any(|e| e.name == name.node);
+        if built_in || !(elsewhere || record) {
+            return true;
+        }
+        // Reports it, with the import that is missing where there is one.
+        self.find(file, name, Wanted::Type);
+        false
+    }
+
+    fn function_name(&mut self, file: FileId, function: &Name) {
+        let names = self.names.get_mut(file.0 as usize);
+        if let Some(entry) = names.and_then(|names| names.get_mut(&function.node)) {
+            entry.used = true;
+        }
+    }
+
+    /// A whole number from `least` up that is written out; reported otherwise.
+    pub fn whole_number(&mut self, what: &str, value: &Expr, least: u32) -> Option<u32> {
+        use crate::ast::expr::Literal;
+        let number = match &value.kind {
+            ExprKind::Literal(Literal::Int(number)) => Some(*number),
+            ExprKind::Error => return None,
+            _ => None,
+        };
+        let fits = number.and_then(|number| u32::try_from(number).ok());
+        if let Some(number) = fits.filter(|number| *number >= least) {
+            return Some(number);
+        }
+        let message = match number {
+            Some(number) => format!("{what} is {number}, expected at least {least}"),
+            None => format!("{what} is an expression, expected a number written out"),
+        };
+        self.diags
+            .push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));
+        None
+    }
+
+    /// Reports a word that is none of `words`.
+    pub fn bad_word(&mut self, what: &str, written: &Name, words: &[&str]) {
+        let message = format!("unknown {what} `{}`", written.node);
+        let help = match name::closest(&written.node, words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("expected one of {}", name::list(words.iter().copied())),
+        };
+        self.diags
+            .push(Diagnostic::new(&codes::BAD_VALUE, message, written.span).help(help));
+    }
+}

@@ -1,0 +1,116 @@
+//! Graphs of a resolved program.
+
+use crate::ast::expr::Expr;
+use crate::ast::{Doc, Name};
+use crate::base::{FileId, IdVec, Span, Spanned};
+use crate::expr::ty::{RecordId, Type};
+use crate::ir::{Channel, FieldId, FieldMode, JoinId, ModelId, NodeId, Retry};
+
+use super::node::Node;
+use super::program::ToolList;
+use super::target::{Jump, Route};
+
+/// A graph.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The file it stands in.
+    pub file: FileId,
+    /// Whether a part of it did not parse: rules about what is missing in it (an edge, a write)
+    /// would report what is only lost, and pass over it.
+    pub broken: bool,
+    /// Names of a caller's nodes that it may go to.
+    pub leaves: Vec<Name>,
+    /// `tools [..]`: the most that its nodes may use.
+    pub tools: Option<ToolList>,
+    /// State.
+    pub fields: IdVec<FieldId, Field>,
+    /// The record of its `out` fields: type of `result` in a node that calls it.
+    pub result: RecordId,
+    /// The entry; `None` where none is written (for the checker to report).
+    pub start: Option<Route>,
+    /// Nodes in the order declared.
+    pub nodes: IdVec<NodeId, Node>,
+    /// `[a, b] -> c`
+    pub joins: IdVec<JoinId, Join>,
+    /// `recursion_limit 50`
+    pub recursion_limit: Option<u32>,
+    /// Default of its `llm` and `agent` nodes, which have it already where they name none.
+    pub model: Option<Spanned<ModelId>>,
+    /// Default of its nodes that call a model or a tool, which have it already where they have none.
+    pub retry: Option<Retry>,
+    /// Default of the same nodes, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Where an error of a node leads that has no `on_error` of its own.
+    pub on_error: Option<Route>,
+    /// The whole item.
+    pub span: Span,
+}
+
+impl Graph {
+    /// The node of that name.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes
+            .entries()
+            .find(|(_, node)| node.name.node == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<FieldId> {
+        self.fields
+            .entries()
+            .find(|(_, field)| field.name.node == name)
+            .map(|(id, _)| id)
+    }
+
+    /// Where an error of the node leads: its own `on_error`, else the graph's.
+    ///
+    /// The graph's does not serve a `branch` (whose conditions fail in the node that is followed by
+    /// it) nor a node that it leads to itself, which would run in a circle.
+    pub fn on_error_of(&self, id: NodeId) -> Option<&Route> {
+        let node = self.nodes.get(id)?;
+        let inherited = || {
+            let route = self.on_error.as_ref()?;
+            let own = route.targets().any(|target| target.node() == Some(id));
+            let branch = matches!(node.work, super::node::Work::Branch);
+            (!own && !branch).then_some(route)
+        };
+        node.on_error.as_ref().or_else(inherited)
+    }
+}
+
+/// A field of a graph's state.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// Its type.
+    pub ty: Spanned<Type>,
+    /// Who sees it.
+    pub mode: FieldMode,
+    /// Its reducer; [`Channel::Last`] also where the reducer's name is unknown.
+    pub channel: Channel,
+    /// `via R`, where it is written.
+    pub via: Option<Span>,
+    /// Default as written; a constant of the type.
+    pub default: Option<Expr>,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// `[a, b] -> c`
+#[derive(Debug, Clone)]
+pub struct Join {
+    /// Nodes that must arrive, each with the place of its name.
+    pub members: Vec<Spanned<NodeId>>,
+    /// Where it goes then.
+    pub to: Jump,
+    /// All of it.
+    pub span: Span,
+}

@@ -1,0 +1,158 @@
+//! `model writer = "provider/name" { .. }`
+
+use crate::ast::Name;
+use crate::ast::expr::{ExprKind, Literal};
+use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
+use crate::base::{FileId, Spanned};
+use crate::diag::{Diagnostic, codes};
+use crate::ir::ModelId;
+
+use super::super::Resolver;
+use super::super::names::{Thing, Wanted};
+use super::super::program::{Model, ModelSettings};
+use super::super::setting::integer;
+
+/// Settings of a model.
+const KEYS: [&str; 9] = [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "thinking_budget",
+    "reasoning_effort",
+    "seed",
+    "timeout",
+    "retry",
+    "fallback",
+];
+
+impl Resolver<'_> {
+    /// A model and its settings.
+    pub fn model(&mut self, file: FileId, decl: &ModelDecl) {
+        let parts = decl.reference.node.split_once('/');
+        if !parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty()) {
+            let message = format!(
+                "`{}` names no provider, expected `provider/model`",
+                decl.reference.node
+            );
+            self.bad_value(message, decl.reference.span);
+        }
+        let mut settings = ModelSettings::default();
+        let mut fallback = Vec::new();
+        let mut seen: Vec<&Name> = Vec::new();
+        for setting in &decl.settings {
+            match seen.iter().find(|known| known.node == setting.key.node) {
+                Some(first) => self.given_twice(first, &setting.key),
+                None => {
+                    seen.push(&setting.key);
+                    match setting.key.node.as_str() {
+                        "fallback" => fallback = self.fallback(file, setting),
+                        _ => self.model_setting(file, &mut settings, setting),
+                    }
+                }
+            }
+        }
+        self.program.models.push(Model {
+            name: decl.name.clone(),
+            reference: decl.reference.clone(),
+            settings,
+            fallback,
+            span: decl.span,
+        });
+    }
+
+    fn model_setting(
+        &mut self,
+        file: FileId,
+        settings: &mut ModelSettings,
+        setting: &ModelSetting,
+    ) {
+        let (key, value) = (&setting.key, &setting.value);
+        match key.node.as_str() {
+            "temperature" => settings.temperature = self.setting_number(key, value, 0.0, 2.0),
+            "top_p" => settings.top_p = self.setting_number(key, value, 0.0, 1.0),
+            "max_tokens" => settings.max_tokens = self.setting_count(key, value),
+            "thinking_budget" => settings.thinking_budget = self.setting_count(key, value),
+            "reasoning_effort" => settings.reasoning_effort = self.setting_text(key, value),
+            "seed" => settings.seed = self.setting_integer(key, value),
+            "timeout" => settings.timeout_ms = self.setting_duration(key, value),
+            "retry" => {
+                settings.retry = match value {
+                    SettingValue::Retry(spec) => self.retry(file, spec),
+                    other => self.wrong_kind(key, other, "a retry policy"),
+                };
+            }
+            _ => self.unknown_setting("a model", key, &KEYS),
+        }
+    }
+
+    fn setting_text(&mut self, key: &Name, value: &SettingValue) -> Option<String> {
+        if let SettingValue::Expr(expr) = value {
+            match &expr.kind {
+                ExprKind::Literal(Literal::String(text)) => return Some(text.to_string()),
+                ExprKind::Ident(word) => return Some(word.clone()),
+                _ => {}
+            }
+        }
+        self.wrong_kind(key, value, "a text such as `\"high\"`")
+    }
+
+    fn setting_integer(&mut self, key: &Name, value: &SettingValue) -> Option<i64> {
+        if let SettingValue::Expr(expr) = value
+            && let Some(number) = integer(expr)
+        {
+            return Some(number);
+        }
+        self.wrong_kind(key, value, "a whole number")
+    }
+
+    fn fallback(&mut self, file: FileId, setting: &ModelSetting) -> Vec<Spanned<ModelId>> {
+        let SettingValue::Names(names) = &setting.value else {
+            let expected = "a list of models such as `[backup]`";
+            self.wrong_kind::<()>(&setting.key, &setting.value, expected);
+            return Vec::new();
+        };
+        if names.is_empty() {
+            self.bad_value("`fallback` is empty, expected models".into(), setting.span);
+        }
+        let mut models: Vec<Spanned<ModelId>> = Vec::new();
+        for name in names {
+            if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
+                && models.iter().all(|known| known.node != id)
+            {
+                models.push(Spanned::new(id, name.span));
+            }
+        }
+        models
+    }
+
+    /// Reports models that fall back to themselves, directly or through others.
+    pub fn fallbacks(&mut self) {
+        let models = &self.program.models;
+        let mut found = Vec::new();
+        for (id, model) in models.entries() {
+            for first in &model.fallback {
+                let mut open = vec![first.node];
+                let mut seen = Vec::new();
+                while let Some(next) = open.pop() {
+                    if seen.contains(&next) {
+                        continue;
+                    }
+                    seen.push(next);
+                    let rest = models.get(next).into_iter().flat_map(|m| &m.fallback);
+                    open.extend(rest.map(|model| model.node));
+                }
+                if seen.contains(&id) {
+                    let message = format!("model `{}` falls back to itself", model.name.node);
+                    found.push(Diagnostic::new(
+                        &codes::CIRCULAR_FALLBACK,
+                        message,
+                        first.span,
+                    ));
+                }
+            }
+        }
+        for diagnostic in found {
+            self.diags.push(diagnostic);
+        }
+    }
+}

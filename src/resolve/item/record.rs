@@ -1,0 +1,150 @@
+//! Records and enums: what `declare` left empty in the type table.
+
+use crate::ast::Name;
+use crate::ast::item::{EnumDecl, Item, TypeBody, TypeDecl};
+use crate::base::FileId;
+use crate::expr::infer::constant;
+use crate::expr::ty::{EnumMember, RecordField};
+
+use super::super::Resolver;
+use super::super::names::Thing;
+use super::super::naming::Style;
+use super::super::program::{self, Param, RecordDecl};
+
+impl Resolver<'_> {
+    /// Fills in every record and enum, then the copies that imports made.
+    ///
+    /// Enums come first, and defaults of fields last, since a default may be a member of an enum or a
+    /// literal of a record with defaults of its own.
+    pub fn records(&mut self) {
+        for file in self.files {
+            for item in &file.ast.items {
+                if let Item::Enum(decl) = item {
+                    self.enum_item(file.id, decl);
+                }
+            }
+        }
+        for file in self.files {
+            for item in &file.ast.items {
+                if let Item::Type(decl) = item {
+                    self.type_item(file.id, decl);
+                }
+            }
+        }
+        self.record_defaults();
+        (0..self.aliases.len()).for_each(|index| {
+            self.alias(index);
+        });
+        for (copy, original) in std::mem::take(&mut self.record_copies) {
+            let fields = self.program.types.records[original].fields.clone();
+            self.program.types.records[copy].fields = fields;
+        }
+        for (copy, original) in std::mem::take(&mut self.enum_copies) {
+            let members = self.program.types.enums[original].members.clone();
+            self.program.types.enums[copy].members = members;
+        }
+    }
+
+    fn type_item(&mut self, file: FileId, decl: &TypeDecl) {
+        let TypeBody::Record(fields) = &decl.body else {
+            return;
+        };
+        let Some(Thing::Record(id)) = self.own(file, &decl.name) else {
+            return;
+        };
+        let fields = self.params(file, fields, "field", true);
+        self.program.types.records[id].fields = self.record_fields(&fields);
+        self.program.records.push(RecordDecl {
+            id,
+            name: decl.name.clone(),
+            fields,
+            span: decl.span,
+        });
+    }
+
+    /// Defaults as JSON, until no default waits for another's record.
+    fn record_defaults(&mut self) {
+        let decls = std::mem::take(&mut self.program.records);
+        for _ in 0..=decls.len() {
+            let mut changed = false;
+            for decl in &decls {
+                for (i, param) in decl.fields.iter().enumerate() {
+                    let Some(default) = &param.default else {
+                        continue;
+                    };
+                    let value = constant(default, &self.program.types);
+                    let field = self.program.types.records[decl.id].fields.get_mut(i);
+                    if let Some(field) = field.filter(|field| field.default != value) {
+                        field.default = value;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.program.records = decls;
+    }
+
+    fn enum_item(&mut self, file: FileId, decl: &EnumDecl) {
+        let Some(Thing::Enum(id)) = self.own(file, &decl.name) else {
+            return;
+        };
+        let mut members: Vec<Name> = Vec::new();
+        for member in &decl.members {
+            self.check_style(&member.name, Style::Snake);
+            let doc = self.member_doc(&member.doc, &member.attributes);
+            if let Some(first) = members.iter().find(|known| known.node == member.name.node) {
+                self.twice("member", first, &member.name);
+                continue;
+            }
+            members.push(member.name.clone());
+            self.program.types.enums[id].members.push(EnumMember {
+                name: member.name.node.clone(),
+                doc,
+            });
+        }
+        if members.is_empty() {
+            let message = format!("enum `{}` has no members", decl.name.node);
+            self.bad_value(message, decl.name.span);
+        }
+        self.program.enums.push(program::EnumDecl {
+            id,
+            name: decl.name.clone(),
+            members,
+            span: decl.span,
+        });
+    }
+
+    /// What the declaration that stands there got; `None` for the second one of a name.
+    fn own(&self, file: FileId, name: &Name) -> Option<Thing> {
+        let entry = self.names.get(file.0 as usize)?.get(&name.node)?;
+        (entry.span == name.span).then_some(entry.thing)
+    }
+
+    /// Parameters as fields of a record of the type table.
+    pub fn record_fields(&self, params: &[Param]) -> Vec<RecordField> {
+        params
+            .iter()
+            .map(|param| RecordField {
+                name: param.name.node.clone(),
+                doc: param.doc.clone(),
+                ty: param.ty.node.clone(),
+                default: param
+                    .default
+                    .as_ref()
+                    .and_then(|e| constant(e, &self.program.types)),
+                constraints: param.constraints.clone(),
+            })
+            .collect()
+    }
+
+    /// The record of a list of fields, such as a node's `input`. Its name has a blank, so that no
+    /// expression can mean it.
+    pub fn synthetic(&mut self, name: &str, fields: Vec<RecordField>) -> crate::expr::ty::RecordId {
+        let id = self.new_record(name, "");
+        self.program.types.records[id].fields = fields;
+        id
+    }
+}

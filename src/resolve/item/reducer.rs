@@ -1,0 +1,87 @@
+//! `reducer name(old: T, new: U) -> T = expr`
+
+use crate::ast::Name;
+use crate::ast::item::ReducerDecl;
+use crate::base::{FileId, Spanned};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::ty::Type;
+
+use super::super::Resolver;
+use super::super::channel;
+use super::super::program::{Param, Reducer};
+
+impl Resolver<'_> {
+    /// A reducer. One whose signature is wrong is still there, with types that fit everything.
+    pub fn reducer(&mut self, file: FileId, decl: &ReducerDecl) {
+        if channel::BUILT_IN.contains(&decl.name.node.as_str()) {
+            let message = format!("`{}` is a built-in reducer", decl.name.node);
+            self.diags.push(Diagnostic::new(
+                &codes::RESERVED_NAME,
+                message,
+                decl.name.span,
+            ));
+        }
+        let mut params = self.params(file, &decl.params, "parameter", false);
+        let mut returns = self.spanned_type(file, &decl.returns);
+        let body = self.expr(file, &decl.body);
+        if let Some(param) = params.iter().find(|param| param.default.is_some()) {
+            let message = "parameters of a reducer have no defaults";
+            let span = param.span;
+            self.diags
+                .push(Diagnostic::new(&codes::REDUCER_SIGNATURE, message, span));
+        }
+        params.truncate(2);
+        if decl.params.len() != 2 {
+            let message = format!(
+                "reducer `{}` has {} parameters, expected the old value and the new one",
+                decl.name.node,
+                decl.params.len(),
+            );
+            let diagnostic = Diagnostic::new(&codes::REDUCER_SIGNATURE, message, decl.name.span)
+                .help("write it as `reducer name(old: T, new: U) -> T = ..`");
+            self.diags.push(diagnostic);
+        }
+        let mut params = params.into_iter();
+        let missing = |name: &str| unknown_param(&decl.name, name);
+        let mut old = params.next().unwrap_or_else(|| missing("old"));
+        let new = params.next().unwrap_or_else(|| missing("new"));
+        self.check_result(&mut old, &mut returns);
+        self.program.reducers.push(Reducer {
+            name: decl.name.clone(),
+            old,
+            new,
+            returns,
+            body,
+        });
+    }
+
+    /// A reducer gives back what it keeps: its result has the type of its first parameter.
+    fn check_result(&mut self, old: &mut Param, returns: &mut Spanned<Type>) {
+        let known = old.ty.node != Type::Error && returns.node != Type::Error;
+        if !known || old.ty.node == returns.node {
+            return;
+        }
+        let types = &self.program.types;
+        let message = format!(
+            "a reducer gives back `{}`, the type of its first parameter, but this is `{}`",
+            types.show(&old.ty.node),
+            types.show(&returns.node),
+        );
+        let diagnostic = Diagnostic::new(&codes::REDUCER_SIGNATURE, message, returns.span)
+            .label(old.ty.span, "the old value");
+        self.diags.push(diagnostic);
+        returns.node = Type::Error;
+    }
+}
+
+/// Stands for a parameter that is missing.
+fn unknown_param(reducer: &Name, name: &str) -> Param {
+    Param {
+        name: Name::new(name.to_owned(), reducer.span),
+        doc: String::new(),
+        ty: Spanned::new(Type::Error, reducer.span),
+        default: None,
+        constraints: Default::default(),
+        span: reducer.span,
+    }
+}

@@ -1,0 +1,157 @@
+//! Retry policies: a number, a name, or a block of settings.
+
+use crate::ast::Name;
+use crate::ast::expr::{ExprKind, Literal};
+use crate::ast::item::SettingValue;
+use crate::ast::node::{RetrySetting, RetrySpec};
+use crate::base::FileId;
+use crate::diag::{Diagnostic, codes};
+use crate::ir::{ErrorKind, Retry};
+
+use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::{PolicyState, Resolver};
+
+/// Keys of a block.
+const KEYS: [&str; 6] = ["attempts", "initial", "factor", "max", "jitter", "on"];
+
+impl Resolver<'_> {
+    /// The policy; `None` where it is reported.
+    pub fn retry(&mut self, file: FileId, spec: &RetrySpec) -> Option<Retry> {
+        match spec {
+            RetrySpec::Attempts(attempts) => {
+                let fits = u32::try_from(attempts.node).ok().filter(|n| *n >= 1);
+                let Some(attempts) = fits else {
+                    let message = format!("{} attempts, expected at least 1", attempts.node);
+                    self.bad_value(message, attempts.span);
+                    return None;
+                };
+                Some(Retry {
+                    attempts,
+                    ..Retry::default()
+                })
+            }
+            RetrySpec::Named(name) => match self.find(file, name, Wanted::Policy)? {
+                Thing::Policy(index) => self.policy(index),
+                _ => None,
+            },
+            RetrySpec::Block(settings, _) => Some(self.retry_block(settings)),
+        }
+    }
+
+    /// A named policy. A circle of names is reported once.
+    pub fn policy(&mut self, index: usize) -> Option<Retry> {
+        let policy = self.policies.get_mut(index)?;
+        let (file, name, spec) = (policy.file, policy.name, policy.spec);
+        match &policy.state {
+            PolicyState::Done(retry) => return retry.clone(),
+            PolicyState::Busy => {
+                policy.state = PolicyState::Done(None);
+                let message = format!("retry policy `{}` stands for itself", name.node);
+                self.bad_value(message, name.span);
+                return None;
+            }
+            PolicyState::Open => policy.state = PolicyState::Busy,
+        }
+        let retry = self.retry(file, spec);
+        if let Some(policy) = self.policies.get_mut(index)
+            && matches!(policy.state, PolicyState::Busy)
+        {
+            policy.state = PolicyState::Done(retry.clone());
+        }
+        retry
+    }
+
+    fn retry_block(&mut self, settings: &[RetrySetting]) -> Retry {
+        let mut retry = Retry::default();
+        let mut seen: Vec<&Name> = Vec::new();
+        for setting in settings {
+            let key = &setting.key;
+            if let Some(first) = seen.iter().find(|known| known.node == key.node) {
+                self.given_twice(first, key);
+                continue;
+            }
+            seen.push(key);
+            self.retry_setting(&mut retry, key, &setting.value);
+        }
+        let longest = seen.iter().find(|key| key.node == "max");
+        if let Some(key) = longest.filter(|_| retry.max_ms < retry.initial_ms) {
+            let message = "`max` is shorter than `initial`, expected at least as long";
+            self.bad_value(message.to_owned(), key.span);
+        }
+        // A first wait longer than the default bound is meant: the bound follows it.
+        retry.max_ms = retry.max_ms.max(retry.initial_ms);
+        retry
+    }
+
+    fn retry_setting(&mut self, retry: &mut Retry, key: &Name, value: &SettingValue) {
+        match key.node.as_str() {
+            "attempts" => retry.attempts = self.setting_count(key, value).unwrap_or(retry.attempts),
+            "initial" => {
+                retry.initial_ms = self
+                    .setting_duration(key, value)
+                    .unwrap_or(retry.initial_ms);
+            }
+            "factor" => {
+                let factor = self.setting_number(key, value, 1.0, f64::INFINITY);
+                retry.factor = factor.unwrap_or(retry.factor);
+            }
+            "max" => retry.max_ms = self.setting_duration(key, value).unwrap_or(retry.max_ms),
+            "jitter" => retry.jitter = self.setting_bool(key, value).unwrap_or(retry.jitter),
+            "on" => {
+                if let Some(kinds) = self.error_kinds(key, value) {
+                    retry.on = kinds;
+                }
+            }
+            _ => self.unknown_setting("`retry`", key, &KEYS),
+        }
+    }
+
+    fn setting_bool(&mut self, key: &Name, value: &SettingValue) -> Option<bool> {
+        if let SettingValue::Expr(expr) = value
+            && let ExprKind::Literal(Literal::Bool(value)) = expr.kind
+        {
+            return Some(value);
+        }
+        self.wrong_kind(key, value, "`true` or `false`")
+    }
+
+    fn error_kinds(&mut self, key: &Name, value: &SettingValue) -> Option<Vec<ErrorKind>> {
+        let SettingValue::Names(names) = value else {
+            return self.wrong_kind(key, value, "a list such as `[timeout, rate_limit]`");
+        };
+        if names.is_empty() {
+            self.bad_value("`on` is empty, expected kinds of error".into(), key.span);
+        }
+        let mut kinds = Vec::new();
+        for name in names {
+            match ErrorKind::from_word(&name.node) {
+                Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
+                Some(_) => {}
+                None => {
+                    let words: Vec<&str> = ErrorKind::ALL.iter().map(|kind| kind.word()).collect();
+                    self.bad_word("kind of error", name, &words);
+                }
+            }
+        }
+        Some(kinds)
+    }
+
+    /// Reports a setting that is not among `keys`.
+    pub fn unknown_setting(&mut self, of: &str, key: &Name, keys: &[&str]) {
+        let message = format!("{of} has no setting `{}`", key.node);
+        let help = did_you_mean(&key.node, keys.iter().copied());
+        let list = || crate::base::name::list(keys.iter().copied());
+        let help = help.unwrap_or_else(|| format!("it has {}", list()));
+        self.diags
+            .push(Diagnostic::new(&codes::UNKNOWN_SETTING, message, key.span).help(help));
+    }
+
+    /// Reports a setting or property that is given twice.
+    pub fn given_twice(&mut self, first: &Name, again: &Name) {
+        let message = format!("`{}` is given twice", again.node);
+        let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again.span)
+            .here("given again")
+            .label(first.span, "first given here");
+        self.diags.push(diagnostic);
+    }
+}

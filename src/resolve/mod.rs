@@ -1,0 +1,135 @@
+//! Names: from syntax trees to a program of ids.
+//!
+//! [`resolve`] reads a flow's files through a [`Loader`], gives every declaration an id and every
+//! reference the id it means. It says what is wrong with names, with properties a node can't have
+//! and with values written out (durations, limits, settings). It refuses, with one error each, what the language
+//! has a form for and the runtime no meaning. It does not look into expressions but for names of
+//! types, knows nothing of types fitting each other, and asks nothing of how nodes are connected:
+//! that is the work of `check`.
+//!
+//! Reading order: [`program`] (what comes out) with [`graph`], [`node`] and [`target`] (its parts);
+//! `load` and `declare` (files, ids, imports); `names` (what a name means); `types`; `item/`
+//! (top-level items) and `body/` (what stands in a graph).
+
+mod body;
+mod bound;
+mod channel;
+mod declare;
+mod expr;
+pub mod graph;
+mod item;
+mod load;
+mod names;
+mod naming;
+pub mod node;
+pub mod program;
+mod setting;
+pub mod stdlib;
+pub mod target;
+mod template;
+mod types;
+
+use std::collections::BTreeMap;
+
+use crate::ast::node::RetrySpec;
+use crate::base::{FileId, SourceMap, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::ty::{EnumId, RecordId};
+use crate::ir::Retry;
+
+pub use load::{LoadError, Loader};
+pub use program::Program;
+
+use load::Loaded;
+use names::Names;
+use program::ToolList;
+use types::Alias;
+
+/// Resolves the flow whose first file is `entry`, a path relative to the project's folder.
+///
+/// There is always a program, with gaps where something was reported.
+pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Program, SourceMap) {
+    let mut sources = SourceMap::new();
+    let files = load::load(entry, loader, &mut sources, diags);
+    let mut resolver = Resolver {
+        files: &files,
+        names: Vec::new(),
+        aliases: Vec::new(),
+        policies: Vec::new(),
+        toolsets: Vec::new(),
+        record_copies: Vec::new(),
+        enum_copies: Vec::new(),
+        prompts: BTreeMap::new(),
+        program: Program::default(),
+        loader,
+        sources: &mut sources,
+        diags,
+    };
+    resolver.declare();
+    resolver.items();
+    resolver.graphs();
+    resolver.unused_imports();
+    let program = resolver.program;
+    (program, sources)
+}
+
+/// What the passes share.
+struct Resolver<'a> {
+    /// The files, in the order of their ids.
+    files: &'a [Loaded],
+    /// Their names, in the same order.
+    names: Vec<Names>,
+    /// Type aliases of all files.
+    aliases: Vec<Alias<'a>>,
+    /// Named retry policies of all files.
+    policies: Vec<Policy<'a>>,
+    /// Toolsets of all files, as far as they are resolved.
+    toolsets: Vec<Toolset<'a>>,
+    /// Records imported under another name: the copy and what it is a copy of.
+    record_copies: Vec<(RecordId, RecordId)>,
+    /// Enums imported under another name.
+    enum_copies: Vec<(EnumId, EnumId)>,
+    /// Prompt files already read.
+    prompts: BTreeMap<String, Option<FileId>>,
+    program: Program,
+    loader: &'a dyn Loader,
+    sources: &'a mut SourceMap,
+    diags: &'a mut Diagnostics,
+}
+
+/// `retry patient = ..`, resolved when first used.
+struct Policy<'a> {
+    file: FileId,
+    name: &'a crate::ast::Name,
+    spec: &'a RetrySpec,
+    state: PolicyState,
+}
+
+/// How far a policy is.
+#[derive(Clone)]
+enum PolicyState {
+    Open,
+    Busy,
+    Done(Option<Retry>),
+}
+
+/// `toolset t = [..]`, resolved when first used.
+struct Toolset<'a> {
+    file: FileId,
+    decl: &'a crate::ast::item::ToolsetDecl,
+    state: ToolsetState,
+}
+
+/// How far a toolset is.
+#[derive(Clone)]
+enum ToolsetState {
+    Open,
+    Busy,
+    Done(ToolList),
+}
+
+/// A construct that has a form but no meaning.
+fn unsupported(what: &str, span: Span) -> Diagnostic {
+    let message = format!("{what} is not supported by this version of graphc");
+    Diagnostic::new(&codes::UNSUPPORTED, message, span)
+}

@@ -1,0 +1,229 @@
+//! What a name of a file means, and what is said about one that means nothing.
+
+use std::collections::BTreeMap;
+
+use crate::ast::Name;
+use crate::base::{FileId, Span, name};
+use crate::diag::{Code, Diagnostic, codes};
+use crate::expr::ty::{EnumId, RecordId};
+use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
+
+use super::Resolver;
+
+/// What a top-level name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Thing {
+    Record(RecordId),
+    Enum(EnumId),
+    /// Position among the aliases of the flow.
+    Alias(usize),
+    Reducer(ReducerId),
+    Event(EventId),
+    Model(ModelId),
+    Tool(ToolId),
+    /// Position among the toolsets of the flow.
+    Toolset(usize),
+    /// Position among the retry policies of the flow.
+    Policy(usize),
+    Prompt,
+    Graph(GraphId),
+    Function,
+    /// Something that is reported where it is declared.
+    Broken,
+}
+
+impl Thing {
+    /// With its article, for messages.
+    fn noun(self) -> &'static str {
+        match self {
+            Thing::Record(_) | Thing::Alias(_) => "a type",
+            Thing::Enum(_) => "an enum",
+            Thing::Reducer(_) => "a reducer",
+            Thing::Event(_) => "an event",
+            Thing::Model(_) => "a model",
+            Thing::Tool(_) => "a tool",
+            Thing::Toolset(_) => "a toolset",
+            Thing::Policy(_) => "a retry policy",
+            Thing::Prompt => "a prompt",
+            Thing::Graph(_) => "a graph",
+            Thing::Function => "a function",
+            Thing::Broken => "a name",
+        }
+    }
+}
+
+/// What a place asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Type,
+    Reducer,
+    Event,
+    Model,
+    Tool,
+    /// A tool or a toolset.
+    Tools,
+    Policy,
+    Prompt,
+    Graph,
+}
+
+impl Wanted {
+    fn takes(self, thing: Thing) -> bool {
+        match self {
+            Wanted::Type => matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_)),
+            Wanted::Reducer => matches!(thing, Thing::Reducer(_)),
+            Wanted::Event => matches!(thing, Thing::Event(_)),
+            Wanted::Model => matches!(thing, Thing::Model(_)),
+            Wanted::Tool => matches!(thing, Thing::Tool(_)),
+            Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
+            Wanted::Policy => matches!(thing, Thing::Policy(_)),
+            Wanted::Prompt => matches!(thing, Thing::Prompt),
+            Wanted::Graph => matches!(thing, Thing::Graph(_)),
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Wanted::Type => "type",
+            Wanted::Reducer => "reducer",
+            Wanted::Event => "event",
+            Wanted::Model => "model",
+            Wanted::Tool => "tool",
+            Wanted::Tools => "tool or toolset",
+            Wanted::Policy => "retry policy",
+            Wanted::Prompt => "prompt",
+            Wanted::Graph => "graph",
+        }
+    }
+
+    fn code(self) -> &'static Code {
+        match self {
+            Wanted::Type => &codes::UNKNOWN_TYPE,
+            Wanted::Reducer => &codes::UNKNOWN_REDUCER,
+            Wanted::Event => &codes::UNKNOWN_EVENT,
+            Wanted::Model => &codes::UNKNOWN_MODEL,
+            Wanted::Tool | Wanted::Tools => &codes::UNKNOWN_TOOL,
+            Wanted::Policy => &codes::UNKNOWN_RETRY,
+            Wanted::Prompt => &codes::UNKNOWN_PROMPT,
+            Wanted::Graph => &codes::UNKNOWN_GRAPH,
+        }
+    }
+
+    /// Names of the language itself that fit here.
+    fn built_in(self) -> &'static [&'static str] {
+        match self {
+            Wanted::Type => super::types::BUILT_IN,
+            Wanted::Reducer => super::channel::BUILT_IN,
+            _ => &[],
+        }
+    }
+}
+
+/// One name of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// What it stands for.
+    pub thing: Thing,
+    /// Where it is declared or imported.
+    pub span: Span,
+    /// Whether it is imported.
+    pub imported: bool,
+    /// Whether anything has used it.
+    pub used: bool,
+}
+
+/// The names of one file.
+pub(super) type Names = BTreeMap<String, Entry>;
+
+impl Resolver<'_> {
+    /// What `name` stands for in `file`; reported where it is nothing of the kind.
+    pub fn find(&mut self, file: FileId, name: &Name, wanted: Wanted) -> Option<Thing> {
+        let lost = self.is_lost(file, &name.node);
+        let entry = self.names.get_mut(file.0 as usize)?.get_mut(&name.node);
+        let diagnostic = match entry {
+            Some(entry) => {
+                entry.used = true;
+                match entry.thing {
+                    Thing::Broken => return None,
+                    thing if wanted.takes(thing) => return Some(thing),
+                    thing => {
+                        let noun = wanted.noun();
+                        let message = format!("`{}` is {}, not a {noun}", name.node, thing.noun());
+                        Diagnostic::new(wanted.code(), message, name.span)
+                            .label(entry.span, "declared here")
+                    }
+                }
+            }
+            None if lost => return None,
+            None => self.unknown(file, name, wanted),
+        };
+        self.diags.push(diagnostic);
+        None
+    }
+
+    /// Whether a part of the file that did not parse seems to declare the name.
+    pub fn is_lost(&self, file: FileId, name: &str) -> bool {
+        self.files
+            .get(file.0 as usize)
+            .is_some_and(|file| file.lost.contains(name))
+    }
+
+    fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
+        let message = format!("unknown {} `{}`", wanted.noun(), name.node);
+        let diagnostic = Diagnostic::new(wanted.code(), message, name.span);
+        let own = self.names.get(file.0 as usize).into_iter().flatten();
+        let near = own
+            .filter(|(_, entry)| wanted.takes(entry.thing))
+            .map(|(known, _)| known.as_str())
+            .chain(wanted.built_in().iter().copied());
+        if let Some(near) = name::closest(&name.node, near) {
+            return diagnostic.help(format!("did you mean `{near}`?"));
+        }
+        match self.declared_elsewhere(file, &name.node, wanted) {
+            Some((path, span)) => diagnostic.label(span, "declared here").help(format!(
+                "import it: `import {{ {} }} from \"{path}\"`",
+                name.node
+            )),
+            None => diagnostic,
+        }
+    }
+
+    fn declared_elsewhere(
+        &self,
+        file: FileId,
+        name: &str,
+        wanted: Wanted,
+    ) -> Option<(String, Span)> {
+        let here = self.files.get(file.0 as usize)?;
+        self.files
+            .iter()
+            .zip(&self.names)
+            .find_map(|(other, names)| {
+                let entry = names.get(name)?;
+                let fits = !entry.imported && wanted.takes(entry.thing) && !other.standard;
+                fits.then(|| (relative(&here.path, &other.path), entry.span))
+            })
+    }
+}
+
+/// `path` as a file in the folder of `base` would import it.
+fn relative(base: &str, path: &str) -> String {
+    let mut from: Vec<&str> = base.split('/').collect();
+    from.pop();
+    let to: Vec<&str> = path.split('/').collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = "../".repeat(from.len() - shared);
+    let down = to.get(shared..).unwrap_or_default().join("/");
+    match up.is_empty() {
+        true => format!("./{down}"),
+        false => up + &down,
+    }
+}
+
+/// `did you mean ..?`, where one of the candidates is close.
+pub(super) fn did_you_mean<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    name::closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
+}

@@ -1,0 +1,107 @@
+//! How names are written: `UpperCamel` for types, enums and graphs, `snake_case` for all else; and
+//! names that the language keeps for itself.
+
+use crate::ast::Name;
+use crate::diag::{Diagnostic, codes};
+
+use super::Resolver;
+
+/// A way to write names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `UpperCamel`
+    Camel,
+    /// `snake_case`
+    Snake,
+}
+
+/// Names with a meaning in expressions of a node, which a `let` or loop name would hide.
+const IN_SCOPE: [&str; 12] = [
+    "state",
+    "input",
+    "output",
+    "reply",
+    "transcript",
+    "results",
+    "result",
+    "answer",
+    "error",
+    "run",
+    "params",
+    "context",
+];
+
+/// Words that a target can't be taken for a node's name.
+const TARGETS: [&str; 5] = ["start", "end", "fail", "parent", "each"];
+
+impl Resolver<'_> {
+    /// Warns of a name in the other style.
+    pub fn check_style(&mut self, name: &Name, style: Style) {
+        let (fits, better, called) = match style {
+            Style::Camel => (is_camel(name), camel(name), "UpperCamel"),
+            Style::Snake => (is_snake(name), snake(name), "snake_case"),
+        };
+        if fits {
+            return;
+        }
+        let message = format!("`{}` is not written in {called}", name.node);
+        let diagnostic = Diagnostic::new(&codes::NAMING, message, name.span);
+        self.diags
+            .push(diagnostic.help(format!("write `{better}`")));
+    }
+
+    /// Checks the name of a node.
+    pub fn check_node_name(&mut self, name: &Name) {
+        self.check_style(name, Style::Snake);
+        if TARGETS.contains(&name.node.as_str()) {
+            let message = format!(
+                "`{}` is a word of the language and can't name a node",
+                name.node
+            );
+            self.diags
+                .push(Diagnostic::new(&codes::RESERVED_NAME, message, name.span));
+        }
+    }
+
+    /// Checks a name that a `let` or a loop brings into the scope of a node's expressions.
+    pub fn check_local_name(&mut self, name: &Name) {
+        self.check_style(name, Style::Snake);
+        if IN_SCOPE.contains(&name.node.as_str()) {
+            let message = format!("`{}` has a meaning of its own in expressions", name.node);
+            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
+            self.diags.push(diagnostic.help("choose another name"));
+        }
+    }
+}
+
+fn is_camel(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains('_')
+}
+
+fn is_snake(name: &str) -> bool {
+    !name.contains(|c: char| c.is_ascii_uppercase())
+}
+
+fn camel(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    words
+        .map(|word| {
+            let mut chars = word.chars();
+            let first = chars.next().map(|c| c.to_ascii_uppercase());
+            first.into_iter().chain(chars).collect::<String>()
+        })
+        .collect()
+}
+
+fn snake(name: &str) -> String {
+    let mut out = String::new();
+    let mut before = '_';
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !matches!(before, '_' | '.') && !before.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+        before = c;
+    }
+    out
+}

@@ -1,0 +1,293 @@
+//! Nodes of a resolved program.
+
+use crate::ast::expr::Expr;
+use crate::ast::item::{Let, NamedArg, Require};
+use crate::ast::node::TemplateText;
+use crate::ast::{Doc, Name};
+use crate::base::{Span, Spanned};
+use crate::expr::ty::{RecordId, Type};
+use crate::ir::{FieldId, GraphId, JoinId, ModelId, Retry, ToolId};
+
+use super::program::{Param, ToolList};
+use super::target::{Emit, Jump, Route, SetItem, Target};
+
+/// A node.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// What it does.
+    pub work: Work,
+    /// Where its kind is written.
+    pub kind_span: Span,
+    /// Values that a send gives it.
+    pub input: Vec<Param>,
+    /// The record of `input`: type of that name in the node. `None` where it declares none.
+    pub input_record: Option<RecordId>,
+    /// `skip when`, in order.
+    pub skips: Vec<Skip>,
+    /// `let` names in order.
+    pub lets: Vec<Let>,
+    /// What must hold before the work.
+    pub requires: Vec<Require>,
+    /// Writes after the work, of all its `set` blocks.
+    pub set: Vec<SetItem>,
+    /// Events.
+    pub emits: Vec<Emit>,
+    /// Static edges: the one of its head, then those of edge statements, in order.
+    pub edges: Vec<Jump>,
+    /// `goto`, with the place of the property.
+    pub goto: Option<Spanned<Route>>,
+    /// Joins that it is a member of.
+    pub joins: Vec<JoinId>,
+    /// `ends [..]`, where it is written.
+    pub ends: Option<Ends>,
+    /// Its own policy or the graph's.
+    pub retry: Option<Retry>,
+    /// Its own limit or the graph's, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
+    pub on_error: Option<Route>,
+    /// `max_visits N -> TARGET`
+    pub max_visits: Option<MaxVisits>,
+    /// `defer`
+    pub defer: bool,
+    /// `tags [..]`
+    pub tags: Vec<String>,
+    /// The whole node.
+    pub span: Span,
+}
+
+impl Node {
+    /// Every target written on it, with what decides between them left out: edges, `goto`, `skip`,
+    /// own `on_error`, `max_visits` and an interrupt's `timeout`, in this order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        let timeout = match &self.work {
+            Work::Interrupt {
+                timeout: Some(timeout),
+                ..
+            } => Some(&timeout.to),
+            _ => None,
+        };
+        let goto = self.goto.iter().flat_map(|goto| goto.node.jumps());
+        self.edges
+            .iter()
+            .chain(goto)
+            .chain(self.skips.iter().filter_map(|skip| skip.to.as_ref()))
+            .chain(self.on_error.iter().flat_map(Route::jumps))
+            .chain(self.max_visits.iter().map(|max| &max.to))
+            .chain(timeout)
+            .flat_map(|jump| &jump.to)
+    }
+
+    /// Tools that it may call: its list, or the tool of a `call`.
+    pub fn tools(&self) -> Vec<Spanned<ToolId>> {
+        let listed = |list: &Option<ToolList>| {
+            let tools = list.iter().flat_map(|list| &list.tools);
+            tools
+                .map(|used| Spanned::new(used.tool, used.span))
+                .collect()
+        };
+        match &self.work {
+            Work::Llm(call) | Work::Agent { call, .. } => listed(&call.tools),
+            Work::Tools { tools, .. } => listed(tools),
+            Work::Call {
+                tool: Some(tool),
+                name,
+                ..
+            } => vec![Spanned::new(*tool, name.span)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A node's own work.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// One model call.
+    Llm(ModelCall),
+    /// Model and tools in a loop.
+    Agent {
+        /// The model call of each turn.
+        call: ModelCall,
+        /// Most turns.
+        max_turns: u32,
+        /// `until EXPR`
+        until: Option<Expr>,
+        /// Whether the tools of one turn run at the same time.
+        parallel: bool,
+    },
+    /// The tool calls of the last assistant message.
+    Tools {
+        /// A list of messages; `None` where it is missing, which is reported.
+        messages: Option<Expr>,
+        /// Its own list or the graph's.
+        tools: Option<ToolList>,
+        /// Whether they run at the same time.
+        parallel: bool,
+    },
+    /// One tool call.
+    Call {
+        /// Which tool.
+        tool: Option<ToolId>,
+        /// Its name.
+        name: Name,
+        /// Its arguments.
+        args: Vec<NamedArg>,
+    },
+    /// Pure: `let`, `set`, `emit`, `require`.
+    Update,
+    /// Pure routing without a super-step.
+    Branch,
+    /// Waits for a person.
+    Interrupt {
+        /// What is shown; `None` where it is missing, which is reported.
+        ask: Option<Ask>,
+        /// Type of the answer; any JSON where there is none.
+        expect: Option<Spanned<Type>>,
+        /// `timeout 7d -> TARGET`
+        timeout: Option<InterruptTimeout>,
+    },
+    /// Runs a graph.
+    Subgraph {
+        /// Which graph.
+        graph: Option<GraphId>,
+        /// Its name.
+        name: Name,
+        /// `with`, as written; other `in` fields pass by name.
+        with: Vec<Pass>,
+        /// `into`, as written; other `out` fields go back by name.
+        into: Vec<Binding>,
+    },
+    /// A kind whose meaning is not part of the language yet; already reported.
+    Unknown,
+}
+
+impl Work {
+    /// The keyword of the node's kind.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Work::Llm(_) => "llm",
+            Work::Agent { .. } => "agent",
+            Work::Tools { .. } => "tools",
+            Work::Call { .. } => "call",
+            Work::Update => "update",
+            Work::Branch => "branch",
+            Work::Interrupt { .. } => "interrupt",
+            Work::Subgraph { .. } => "subgraph",
+            Work::Unknown => "node",
+        }
+    }
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone)]
+pub struct ModelCall {
+    /// Its own model or the graph's; `None` where there is neither or the name is unknown (reported).
+    pub model: Option<ModelId>,
+    /// `system`
+    pub system: Option<TemplateText>,
+    /// `prompt`
+    pub prompt: Option<TemplateText>,
+    /// `messages`
+    pub messages: Option<Expr>,
+    /// `output T`
+    pub output: Option<Spanned<Type>>,
+    /// `tools [..]`
+    pub tools: Option<ToolList>,
+    /// `auto`, `none`, `required` or the name of one of its tools.
+    pub tool_choice: Option<Name>,
+    /// Whether tokens are streamed.
+    pub stream: bool,
+}
+
+/// What an interrupt shows.
+#[derive(Debug, Clone)]
+pub enum Ask {
+    /// An object.
+    Fields(Vec<NamedArg>),
+    /// A text.
+    Text(TemplateText),
+}
+
+/// `timeout 7d -> TARGET` of an interrupt.
+#[derive(Debug, Clone)]
+pub struct InterruptTimeout {
+    /// Milliseconds.
+    pub after_ms: u64,
+    /// Where it goes then.
+    pub to: Jump,
+}
+
+/// An entry of `with` in a subgraph call.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// Field of the called graph.
+    pub to: Option<FieldId>,
+    /// Its name.
+    pub name: Name,
+    /// Its value, in the caller's scope.
+    pub value: Expr,
+}
+
+/// An entry of `into` in a subgraph call.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// Field of the called graph.
+    pub from: Option<FieldId>,
+    /// Its name.
+    pub from_name: Name,
+    /// Field of the caller.
+    pub to: Option<FieldId>,
+    /// Its name.
+    pub to_name: Name,
+}
+
+/// `skip when EXPR -> TARGET`
+#[derive(Debug, Clone)]
+pub struct Skip {
+    /// When.
+    pub when: Expr,
+    /// Where to then; the node's own way on where there is none.
+    pub to: Option<Jump>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `ends [..]`
+#[derive(Debug, Clone)]
+pub struct Ends {
+    /// Its entries in order.
+    pub items: Vec<End>,
+    /// The whole property.
+    pub span: Span,
+}
+
+impl Ends {
+    /// The entry that a jump's name finds.
+    pub fn find(&self, name: &str) -> Option<&End> {
+        self.items.iter().find(|end| end.name.node == name)
+    }
+}
+
+/// One entry of `ends`.
+#[derive(Debug, Clone)]
+pub struct End {
+    /// The name that a computed target, a tool or a leaving subgraph uses; `end` for the end.
+    pub name: Name,
+    /// What it leads to: `Node`, `End`, `Parent` or `Unknown`.
+    pub to: Target,
+}
+
+/// `max_visits N -> TARGET`
+#[derive(Debug, Clone)]
+pub struct MaxVisits {
+    /// Entries within one run, at least 1.
+    pub limit: u32,
+    /// Where the next entry goes instead.
+    pub to: Jump,
+    /// The whole property.
+    pub span: Span,
+}

@@ -1,0 +1,260 @@
+//! The program: what the files say, with every name resolved to an id.
+//!
+//! Shape: types are [`Type`]s of one [`TypeTable`]; fields, nodes, tools, models, events and graphs
+//! are ids of the vectors here. Expressions and templates are as written (the checker types them),
+//! and every name keeps its span, so that a rule can point at it.
+//!
+//! Invariant: a reference that is `None` (or [`TargetKind::Unknown`], or [`Type::Error`]) was
+//! reported when it was resolved; later stages pass over it in silence.
+
+use std::sync::Arc;
+
+use crate::ast::expr::Expr;
+use crate::ast::{Doc, Name, item};
+use crate::base::{FileId, IdVec, Span, Spanned};
+use crate::expr::constraint::Constraints;
+use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
+use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
+
+pub use super::graph::{Field, Graph, Join};
+pub use super::node::{
+    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
+};
+pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
+
+/// A whole flow: the first file and all it imports, directly or not.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    /// Records and enums. Defaults of fields are in it already, as JSON.
+    pub types: TypeTable,
+    /// The declared records (built-in and synthetic ones have no entry).
+    pub records: Vec<RecordDecl>,
+    /// The declared enums.
+    pub enums: Vec<EnumDecl>,
+    /// Events.
+    pub events: IdVec<EventId, Event>,
+    /// Declared reducers.
+    pub reducers: IdVec<ReducerId, Reducer>,
+    /// Models.
+    pub models: IdVec<ModelId, Model>,
+    /// Tools.
+    pub tools: IdVec<ToolId, Tool>,
+    /// Graphs: those of the first file first.
+    pub graphs: IdVec<GraphId, Graph>,
+    /// The graph that runs where none is named: the only one of the first file that no other calls.
+    pub entry: Option<GraphId>,
+    /// What each file imports beside types, by [`FileId`] of its source.
+    pub modules: Vec<Module>,
+}
+
+impl Program {
+    /// Names of the standard-library functions that a file's expressions may call
+    /// ([`Scope::functions`](crate::expr::Scope)).
+    pub fn functions(&self, file: FileId) -> Arc<Vec<String>> {
+        self.modules
+            .iter()
+            .find(|module| module.file == file)
+            .map(|module| module.functions.clone())
+            .unwrap_or_default()
+    }
+}
+
+/// What holds for all expressions of one file.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// The file.
+    pub file: FileId,
+    /// Imported standard-library functions.
+    pub functions: Arc<Vec<String>>,
+}
+
+/// A field of a record, event or `input` block, or a parameter of a tool or reducer.
+#[derive(Debug, Clone)]
+pub struct Param {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// Its type, at the place of the type expression.
+    pub ty: Spanned<Type>,
+    /// Default as written; a constant of the type.
+    pub default: Option<Expr>,
+    /// What its attributes ask of values from outside.
+    pub constraints: Constraints,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// Where a record is declared. Its types are in the table under `id`.
+#[derive(Debug, Clone)]
+pub struct RecordDecl {
+    /// Its entry of [`Program::types`].
+    pub id: RecordId,
+    /// Its name.
+    pub name: Name,
+    /// Fields, as many and in the same order as in the table.
+    pub fields: Vec<Param>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// Where an enum is declared. Its members are in the table under `id`.
+#[derive(Debug, Clone)]
+pub struct EnumDecl {
+    /// Its entry of [`Program::types`].
+    pub id: EnumId,
+    /// Its name.
+    pub name: Name,
+    /// Members, as many and in the same order as in the table.
+    pub members: Vec<Name>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// A custom event.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its name, dots included.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// Payload.
+    pub fields: Vec<Param>,
+}
+
+/// A declared reducer.
+#[derive(Debug, Clone)]
+pub struct Reducer {
+    /// Its name.
+    pub name: Name,
+    /// The value so far.
+    pub old: Param,
+    /// The value written.
+    pub new: Param,
+    /// Type of its result, which is that of `old`.
+    pub returns: Spanned<Type>,
+    /// What it computes.
+    pub body: Expr,
+}
+
+/// A model by name, all settings checked.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Its name.
+    pub name: Name,
+    /// `provider/model` as written.
+    pub reference: Name,
+    /// Settings, in the form that the IR has. `fallback` is in [`Model::fallback`] with its spans.
+    pub settings: ModelSettings,
+    /// Models tried in turn when this one has failed for good.
+    pub fallback: Vec<Spanned<ModelId>>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// Settings of a model. What each means: [`ir::Model`](crate::ir::Model).
+#[derive(Debug, Clone, Default)]
+pub struct ModelSettings {
+    /// 0 to 2.
+    pub temperature: Option<f64>,
+    /// 0 to 1.
+    pub top_p: Option<f64>,
+    /// Tokens, at least 1.
+    pub max_tokens: Option<u32>,
+    /// Tokens, at least 1.
+    pub thinking_budget: Option<u32>,
+    /// `low`, `medium`, `high` or another word of the provider.
+    pub reasoning_effort: Option<String>,
+    /// Seed for sampling.
+    pub seed: Option<i64>,
+    /// Milliseconds, at least 1.
+    pub timeout_ms: Option<u64>,
+    /// What is tried again.
+    pub retry: Option<Retry>,
+}
+
+/// A tool.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment: what the model reads.
+    pub doc: Doc,
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// Result; `None` where it gives nothing back.
+    pub returns: Option<Spanned<Type>>,
+    /// `@effect(..)`
+    pub effect: crate::ir::flow::ToolEffect,
+    /// `@idempotent`, `@idempotent(false)`
+    pub idempotent: Option<bool>,
+    /// `@timeout(10s)`, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Body; a tool without one is bound in `graphc.yaml`.
+    pub body: Option<ToolBody>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// What a tool with a body does, in this order. Fields and nodes are names here: they are those of
+/// whichever graph calls the tool.
+#[derive(Debug, Clone)]
+pub struct ToolBody {
+    /// Fields of the calling graph's state that it reads, in scope by their bare names.
+    pub reads: Vec<Param>,
+    /// `let` names in order.
+    pub lets: Vec<item::Let>,
+    /// What must hold.
+    pub requires: Vec<item::Require>,
+    /// Fields of the calling graph's state that it writes.
+    pub set: Vec<crate::ast::node::SetItem>,
+    /// Events it sends.
+    pub emits: Vec<Emit>,
+    /// Its jump. Targets are [`TargetKind::Named`], `End` or `Fail`; its jumps have no `set`.
+    pub goto: Option<Route>,
+    /// Its result.
+    pub returns: Option<Expr>,
+}
+
+impl ToolBody {
+    /// Names of the calling graph's nodes (or `end`) that it may jump to, each once, with the first place.
+    pub fn jumps(&self) -> Vec<Name> {
+        let mut names: Vec<Name> = Vec::new();
+        for target in self.goto.iter().flat_map(Route::targets) {
+            let name = match &target.kind {
+                TargetKind::Named(name) => name.clone(),
+                TargetKind::End => Name::new("end".to_owned(), target.span),
+                _ => continue,
+            };
+            if names.iter().all(|known| known.node != name.node) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// A tool in a `tools [..]` list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Which tool.
+    pub tool: ToolId,
+    /// Where it is named: itself, or the toolset that holds it.
+    pub span: Span,
+}
+
+/// A `tools [..]` list, toolsets replaced by their members, each tool once.
+#[derive(Debug, Clone)]
+pub struct ToolList {
+    /// Tools in order.
+    pub tools: Vec<ToolUse>,
+    /// The whole list.
+    pub span: Span,
+}
+
+impl ToolList {
+    /// Whether the tool is in it.
+    pub fn has(&self, tool: ToolId) -> bool {
+        self.tools.iter().any(|used| used.tool == tool)
+    }
+}

@@ -1,0 +1,146 @@
+//! Routes of a resolved program: where a node, a handler or a tool may go.
+
+use crate::ast::Name;
+use crate::ast::expr::Expr;
+use crate::ast::item::NamedArg;
+use crate::base::Span;
+use crate::ir::{EventId, FieldId, NodeId};
+
+/// A place to go to.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Which form.
+    pub kind: TargetKind,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// The forms of a target. `[a, b]` is several targets of one [`Jump`].
+#[derive(Debug, Clone)]
+pub enum TargetKind {
+    /// A node of this graph, a `branch` included.
+    Node(NodeId),
+    /// `end`
+    End,
+    /// `fail` or `fail(message)`
+    Fail(Option<Expr>),
+    /// `(expr)`: computed at run time.
+    Computed(Expr),
+    /// `each x in items -> worker with { .. }`
+    Each {
+        /// Loop name, in scope of `with`.
+        var: Name,
+        /// A list.
+        items: Expr,
+        /// The node that gets one task an element.
+        worker: Option<NodeId>,
+        /// Where the worker is named.
+        worker_span: Span,
+        /// Values of the worker's `input`.
+        with: Vec<NamedArg>,
+    },
+    /// `parent.name`
+    Parent(Name),
+    /// In a tool's body: a node of whichever graph calls the tool.
+    Named(Name),
+    /// No such node; already reported.
+    Unknown,
+}
+
+impl Target {
+    /// The node of this graph that it names, also as the worker of an `each`.
+    pub fn node(&self) -> Option<NodeId> {
+        match &self.kind {
+            TargetKind::Node(node) => Some(*node),
+            TargetKind::Each { worker, .. } => *worker,
+            _ => None,
+        }
+    }
+}
+
+/// Targets with an update, as one command. More than one target: all in the next super-step.
+#[derive(Debug, Clone)]
+pub struct Jump {
+    /// Where to; empty only where the file has an empty list, which is reported.
+    pub to: Vec<Target>,
+    /// Writes made with it.
+    pub set: Vec<SetItem>,
+    /// Events sent with it.
+    pub emits: Vec<Emit>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// One jump, or the first whose condition holds.
+#[derive(Debug, Clone)]
+pub enum Route {
+    /// Without a condition.
+    Always(Jump),
+    /// `{ when .. -> .. else -> .. }`
+    Arms(Vec<Arm>, Span),
+}
+
+impl Route {
+    /// Its jumps, in order.
+    pub fn jumps(&self) -> impl Iterator<Item = &Jump> {
+        let (one, arms) = match self {
+            Route::Always(jump) => (Some(jump), [].as_slice()),
+            Route::Arms(arms, _) => (None, arms.as_slice()),
+        };
+        one.into_iter().chain(arms.iter().map(|arm| &arm.jump))
+    }
+
+    /// Targets of all its jumps, in order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.jumps().flat_map(|jump| &jump.to)
+    }
+
+    /// All of it.
+    pub fn span(&self) -> Span {
+        match self {
+            Route::Always(jump) => jump.span,
+            Route::Arms(_, span) => *span,
+        }
+    }
+}
+
+/// `when cond -> target` or `else -> target`
+#[derive(Debug, Clone)]
+pub struct Arm {
+    /// `None` for `else`.
+    pub when: Option<Expr>,
+    /// Where to.
+    pub jump: Jump,
+    /// The whole arm.
+    pub span: Span,
+}
+
+/// `field: expr` or `field := expr`
+#[derive(Debug, Clone)]
+pub struct SetItem {
+    /// The field.
+    pub field: Option<FieldId>,
+    /// Its name.
+    pub name: Name,
+    /// `:=`, past the reducer.
+    pub replace: bool,
+    /// The value.
+    pub value: Expr,
+}
+
+/// `emit X { .. } on start when EXPR`
+#[derive(Debug, Clone)]
+pub struct Emit {
+    /// Which event.
+    pub event: Option<EventId>,
+    /// Its name.
+    pub name: Name,
+    /// Payload.
+    pub fields: Vec<NamedArg>,
+    /// When the node begins its work, not when it has finished.
+    pub on_start: bool,
+    /// Only where it holds.
+    pub when: Option<Expr>,
+    /// All of it.
+    pub span: Span,
+}

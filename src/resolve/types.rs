@@ -1,0 +1,224 @@
+//! Types as written to types of the table.
+
+use crate::ast::Name;
+use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
+use crate::base::{FileId, Spanned, name};
+use crate::diag::{Diagnostic, codes};
+use crate::expr::ty::{self, Type};
+
+use super::Resolver;
+use super::names::{Thing, Wanted};
+use super::naming::Style;
+use super::program::Param;
+
+/// Names of the built-in types.
+pub(super) const BUILT_IN: &[&str] = &[
+    "string",
+    "int",
+    "float",
+    "bool",
+    "json",
+    "timestamp",
+    "duration",
+    "message",
+    "list",
+    "map",
+];
+
+/// `type Key = string | int`, resolved when first used.
+pub(super) struct Alias<'a> {
+    pub name: &'a Name,
+    pub file: FileId,
+    pub body: &'a TypeExpr,
+    pub state: AliasState,
+}
+
+/// How far an alias is.
+#[derive(Clone)]
+pub(super) enum AliasState {
+    Open,
+    Busy,
+    Done(Type),
+}
+
+impl Resolver<'_> {
+    /// The type, with its place.
+    pub fn spanned_type(&mut self, file: FileId, written: &TypeExpr) -> Spanned<Type> {
+        Spanned::new(self.ty(file, written), written.span)
+    }
+
+    /// The type; [`Type::Error`] and reported where a name in it is unknown.
+    pub fn ty(&mut self, file: FileId, written: &TypeExpr) -> Type {
+        match &written.kind {
+            TypeKind::Name(name) => self.named_type(file, &Name::new(name.clone(), written.span)),
+            TypeKind::Generic(name, of) => {
+                let of = self.ty(file, of);
+                self.generic(name, of)
+            }
+            TypeKind::Optional(of) => Type::nullable(self.ty(file, of)),
+            TypeKind::Union(members) => {
+                let members: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
+                union(members)
+            }
+            TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+        }
+    }
+
+    fn generic(&mut self, name: &Name, of: Type) -> Type {
+        match name.node.as_str() {
+            "list" => Type::list(of),
+            "map" => Type::map(of),
+            other => {
+                let message = format!("`{other}` takes no type in `<>`");
+                let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
+                self.diags
+                    .push(diagnostic.help("`list<T>` and `map<T>` do"));
+                Type::Error
+            }
+        }
+    }
+
+    fn named_type(&mut self, file: FileId, name: &Name) -> Type {
+        match name.node.as_str() {
+            "string" => Type::String,
+            "int" => Type::Int,
+            "float" => Type::Float,
+            "bool" => Type::Bool,
+            "json" => Type::Json,
+            "timestamp" => Type::Timestamp,
+            "duration" => Type::Duration,
+            "message" => Type::Record(ty::MESSAGE),
+            "null" => Type::Null,
+            bare @ ("list" | "map") => {
+                let message = format!("`{bare}` needs the type of its elements");
+                let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
+                self.diags
+                    .push(diagnostic.help(format!("write `{bare}<string>`, for example")));
+                Type::Error
+            }
+            _ => match self.find(file, name, Wanted::Type) {
+                Some(Thing::Record(id)) => Type::Record(id),
+                Some(Thing::Enum(id)) => Type::Enum(id),
+                Some(Thing::Alias(index)) => self.alias(index),
+                _ => Type::Error,
+            },
+        }
+    }
+
+    /// What an alias stands for. Circles are reported once, by the alias that closes one.
+    pub fn alias(&mut self, index: usize) -> Type {
+        let Some(alias) = self.aliases.get_mut(index) else {
+            return Type::Error;
+        };
+        match &alias.state {
+            AliasState::Done(ty) => return ty.clone(),
+            AliasState::Busy => {
+                let message = format!("type `{}` stands for itself", alias.name.node);
+                let diagnostic = Diagnostic::new(&codes::CIRCULAR_TYPE, message, alias.name.span)
+                    .help("a type that holds itself is a record: `type Tree { children: list<Tree> }`");
+                alias.state = AliasState::Done(Type::Error);
+                self.diags.push(diagnostic);
+                return Type::Error;
+            }
+            AliasState::Open => {}
+        }
+        alias.state = AliasState::Busy;
+        let (file, body) = (alias.file, alias.body);
+        let ty = self.ty(file, body);
+        match self.aliases.get_mut(index) {
+            Some(alias) if matches!(alias.state, AliasState::Busy) => {
+                alias.state = AliasState::Done(ty.clone());
+                ty
+            }
+            _ => Type::Error,
+        }
+    }
+
+    /// Fields of a record, event or `input` block, or parameters: names once each, types, defaults.
+    ///
+    /// `outside` says whether their values may come from outside, so that bounds on them mean something.
+    pub fn params(
+        &mut self,
+        file: FileId,
+        fields: &[Field],
+        what: &str,
+        outside: bool,
+    ) -> Vec<Param> {
+        let mut seen: Vec<&Name> = Vec::new();
+        let mut params = Vec::new();
+        for field in fields {
+            self.check_style(&field.name, Style::Snake);
+            let ty = self.spanned_type(file, &field.ty);
+            let bounds = self.bounds(&field.attributes, &ty.node, outside);
+            let default = field.default.as_ref().map(|e| self.expr(file, e));
+            if let Some(first) = seen.iter().find(|known| known.node == field.name.node) {
+                self.twice(what, first, &field.name);
+                continue;
+            }
+            seen.push(&field.name);
+            params.push(Param {
+                name: field.name.clone(),
+                doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
+                ty,
+                default,
+                constraints: bounds.constraints,
+                span: field.span,
+            });
+        }
+        params
+    }
+
+    /// Reports a name that is given twice in one list.
+    pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
+        let message = format!("{what} `{}` is given twice", again.node);
+        let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
+            .here("given again")
+            .label(first.span, "first given here");
+        self.diags.push(diagnostic);
+    }
+
+    /// Refuses an attribute that is none of `built`: as unsupported where it is one of `known`.
+    pub fn refuse_attribute(&mut self, attribute: &Attribute, known: &[&str], built: &[&str]) {
+        let word = attribute.name.node.as_str();
+        let diagnostic = match known.contains(&word) {
+            true => super::unsupported(&format!("attribute `@{word}`"), attribute.span),
+            false => {
+                let message = format!("unknown attribute `@{word}`");
+                let near = name::closest(word, built.iter().chain(known).copied());
+                Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span)
+                    .maybe_help(near.map(|near| format!("did you mean `@{near}`?")))
+            }
+        };
+        self.diags.push(diagnostic);
+    }
+}
+
+/// `A | B` in normal form: no union within a union, no repeats, null outside.
+fn union(members: Vec<Type>) -> Type {
+    let mut flat: Vec<Type> = Vec::new();
+    let mut null = false;
+    let mut open: Vec<Type> = members.into_iter().rev().collect();
+    while let Some(member) = open.pop() {
+        match member {
+            Type::Error => return Type::Error,
+            Type::Json => return Type::Json,
+            Type::Null => null = true,
+            Type::Nullable(of) => {
+                null = true;
+                open.push((*of).clone());
+            }
+            Type::Union(inner) => open.extend(inner.into_iter().rev()),
+            other if flat.contains(&other) => {}
+            other => flat.push(other),
+        }
+    }
+    let joined = match flat.len() {
+        0 => Type::Null,
+        1 => flat.remove(0),
+        _ => Type::Union(flat),
+    };
+    match null {
+        true => Type::nullable(joined),
+        false => joined,
+    }
+}
