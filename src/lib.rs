@@ -5,6 +5,7 @@ pub mod backend;
 pub mod base;
 pub mod check;
 pub mod cli;
+pub mod compile;
 pub mod diag;
 pub mod expr;
 pub mod ir;
