@@ -13,7 +13,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::base::name::{closest, list};
 use crate::value::{Key, Map, Value};
 
-use super::function::{convert, time};
+use super::function::{span, time};
 use super::ty::{RecordField, RecordId, Type, TypeTable};
 
 pub use lenient::lenient_json;
@@ -116,7 +116,7 @@ impl Reader<'_> {
                 Ok(timestamp) => Value::Timestamp(timestamp),
                 Err(_) => self.wrong("a timestamp such as 2026-01-31T12:00:00Z", json),
             },
-            (Type::Duration, Json::String(text)) => match convert::parse_duration(text) {
+            (Type::Duration, Json::String(text)) => match span::parse_duration(text) {
                 Some(duration) => Value::Duration(duration),
                 None => self.wrong("a duration such as 1.5s, 10m or 2h", json),
             },
