@@ -82,6 +82,7 @@ fn types() -> TypeTable {
         doc: String::new(),
         ty,
         default,
+        constraints: Default::default(),
     };
     types.records.push(Record {
         name: "Doc".into(),
