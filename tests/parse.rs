@@ -247,14 +247,14 @@ fn hostile_texts_are_refused_without_a_crash() {
         ("a[", "]"),
     ] {
         // Two brackets are of the graph's own.
-        for (depth, fits) in [(199, true), (200, false)] {
+        for (depth, fits) in [(99, true), (100, false)] {
             let deep = wrapped(&format!("{}1{}", open.repeat(depth), close.repeat(depth)));
             assert_eq!(!read(&deep).has_errors(), fits, "{open} {depth}");
         }
     }
-    for depth in [150, 10_000] {
+    for depth in [90, 10_000] {
         let deep = format!("type A = {}int{}", "list<".repeat(depth), ">".repeat(depth));
-        assert_eq!(read(&deep).has_errors(), depth > 200);
+        assert_eq!(read(&deep).has_errors(), depth > 100);
     }
 }
 

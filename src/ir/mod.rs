@@ -9,12 +9,14 @@
 //! The same source gives the same bytes. No spans are needed to run; places are carried for errors.
 //!
 //! Reading order: [`flow`] (all of it), [`graph`] (state and nodes), [`node`] (what a node does),
-//! [`jump`] (where it goes), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
+//! [`jump`] (where it goes), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places);
+//! [`lower`](mod@lower) makes it.
 
 pub mod error;
 pub mod flow;
 pub mod graph;
 pub mod jump;
+pub mod lower;
 pub mod node;
 pub mod text;
 
@@ -24,5 +26,11 @@ pub use flow::{
 };
 pub use graph::{Channel, Field, FieldId, FieldMode, Graph, Join, JoinId, Node, NodeId};
 pub use jump::{Arm, Emit, Jump, Route, SetItem, Target};
+pub use lower::lower;
 pub use node::{Ask, ModelCall, Work};
 pub use text::{Expr, Place, Template};
+
+/// The JSON Schema of the IR.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Flow).to_value()
+}

@@ -15,6 +15,7 @@ mod body;
 mod bound;
 mod channel;
 mod declare;
+mod default;
 mod expr;
 pub mod graph;
 mod item;
@@ -37,6 +38,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::Retry;
 
+pub use default::constant_default;
 pub use load::{LoadError, Loader};
 pub use program::Program;
 

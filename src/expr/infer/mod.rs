@@ -43,6 +43,7 @@ pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use path::path;
 pub use reads::{Reads, reads};
+pub(super) use relation::nearest_text;
 pub use relation::{assignable, overlaps};
 
 /// The type of an expression in a scope.

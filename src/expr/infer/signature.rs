@@ -171,7 +171,8 @@ impl Pattern {
     pub(super) fn hint(&self, bound: &Bindings, types: &TypeTable) -> Option<Type> {
         match self {
             Pattern::Any => None,
-            Pattern::Var(var) => bound.of(*var).cloned(),
+            // What only an empty list or map has shown says nothing yet.
+            Pattern::Var(var) => bound.of(*var).filter(|ty| **ty != Type::Never).cloned(),
             Pattern::List(of) => Some(Type::list(of.hint(bound, types)?)),
             Pattern::Map(of) => Some(Type::map(of.hint(bound, types)?)),
             Pattern::Nullable(of) | Pattern::Optional(of) => of.hint(bound, types),

@@ -1,0 +1,59 @@
+//! Graphs and their state.
+
+use crate::resolve::constant_default;
+use crate::resolve::graph as from;
+
+use super::super::graph::{Field, Graph, Join};
+use super::super::jump::{Jump, Route, Target};
+use super::Lowering;
+use super::ends::whole;
+
+impl Lowering<'_> {
+    /// A graph.
+    pub fn graph(&self, graph: &from::Graph) -> Graph {
+        let all = whole(graph);
+        let start = match &graph.start {
+            Some(route) => self.route(route, &all),
+            None => Route::Always(Jump {
+                to: vec![Target::End],
+                set: Vec::new(),
+                emits: Vec::new(),
+            }),
+        };
+        let joins = graph.joins.iter().map(|join| Join {
+            members: join.members.iter().map(|member| member.node).collect(),
+            to: self.jump(&join.to, &all),
+        });
+        let tools = graph.tools.as_ref();
+        Graph {
+            name: graph.name.node.clone(),
+            doc: graph.doc.clone(),
+            fields: graph.fields.iter().map(|field| self.field(field)).collect(),
+            leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
+            tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
+            start,
+            nodes: graph
+                .nodes
+                .entries()
+                .map(|(id, node)| self.node(graph, id, node))
+                .collect(),
+            joins: joins.collect(),
+            recursion_limit: graph.recursion_limit,
+            at: self.place(graph.span),
+        }
+    }
+
+    fn field(&self, field: &from::Field) -> Field {
+        let default = field.default.as_ref();
+        Field {
+            name: field.name.node.clone(),
+            doc: field.doc.clone(),
+            ty: field.ty.node.clone(),
+            mode: field.mode,
+            channel: field.channel.clone(),
+            default: default
+                .and_then(|expr| constant_default(expr, &field.ty.node, &self.program.types)),
+            at: self.place(field.span),
+        }
+    }
+}
