@@ -189,13 +189,13 @@ impl Builder<'_> {
     fn primary(&mut self, pair: Pair, row: &mut Row) -> Option<Tall> {
         let span = self.span(&pair);
         Some(match pair.as_rule() {
-            Rule::name if super::keyword::RESERVED.contains(&pair.as_str()) => {
+            Rule::name | Rule::lower if super::keyword::RESERVED.contains(&pair.as_str()) => {
                 let message = format!("`{}` is a reserved word, not a name", pair.as_str());
                 self.diags
                     .push(Diagnostic::new(&codes::SYNTAX_ERROR, message, span));
                 Tall::leaf(ExprKind::Error, span)
             }
-            Rule::name => match row.next_if(|p| p.as_rule() == Rule::args) {
+            Rule::name | Rule::lower => match row.next_if(|p| p.as_rule() == Rule::args) {
                 Some(args) => self.call(None, self.name(&pair), args),
                 None => Tall::leaf(word(pair.as_str()), span),
             },
