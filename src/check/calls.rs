@@ -27,8 +27,16 @@ pub fn called(node: &Node) -> Option<(GraphId, Span)> {
 /// Whether a run of the graph can come to its own `end`.
 pub fn can_end(flow: &Flow) -> bool {
     let reached = reached(flow);
-    let ends = |ways: &[Way]| ways.iter().flat_map(|way| &way.goals).any(|goal| goal.to == Spot::End);
-    let seen = |spot: Spot| flow.number(spot).and_then(|n| reached.get(n).copied()).unwrap_or(false);
+    let ends = |ways: &[Way]| {
+        ways.iter()
+            .flat_map(|way| &way.goals)
+            .any(|goal| goal.to == Spot::End)
+    };
+    let seen = |spot: Spot| {
+        flow.number(spot)
+            .and_then(|n| reached.get(n).copied())
+            .unwrap_or(false)
+    };
     ends(&flow.start) || flow.spots().any(|spot| seen(spot) && ends(flow.ways(spot)))
 }
 
@@ -39,17 +47,29 @@ pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
     let mut calls: DiGraph<GraphId, Span> = DiGraph::new();
     let index: Vec<_> = program.graphs.ids().map(|id| calls.add_node(id)).collect();
     for (id, graph) in program.graphs.entries().filter(|(id, _)| stuck(*id)) {
-        for (child, span) in graph.nodes.iter().filter_map(called).filter(|(child, _)| stuck(*child)) {
-            if let (Some(from), Some(to)) = (index.get(id.0 as usize), index.get(child.0 as usize)) {
+        for (child, span) in graph
+            .nodes
+            .iter()
+            .filter_map(called)
+            .filter(|(child, _)| stuck(*child))
+        {
+            if let (Some(from), Some(to)) = (index.get(id.0 as usize), index.get(child.0 as usize))
+            {
                 calls.add_edge(*from, *to, span);
             }
         }
     }
     for group in kosaraju_scc(&calls) {
-        let mut ids: Vec<GraphId> = group.iter().filter_map(|n| calls.node_weight(*n).copied()).collect();
+        let mut ids: Vec<GraphId> = group
+            .iter()
+            .filter_map(|n| calls.node_weight(*n).copied())
+            .collect();
         ids.sort();
         let inside = calls_within(&calls, &group);
-        let (Some(first), false) = (ids.first().and_then(|id| program.graphs.get(*id)), inside.is_empty()) else {
+        let (Some(first), false) = (
+            ids.first().and_then(|id| program.graphs.get(*id)),
+            inside.is_empty(),
+        ) else {
             continue;
         };
         let names = ids.iter().filter_map(|id| program.graphs.get(*id));
@@ -72,7 +92,9 @@ fn calls_within(calls: &DiGraph<GraphId, Span>, group: &[NodeIndex]) -> Vec<Span
         let ends = calls.edge_endpoints(*edge);
         ends.is_some_and(|(from, to)| group.contains(&from) && group.contains(&to))
     });
-    edges.filter_map(|edge| calls.edge_weight(edge).copied()).collect()
+    edges
+        .filter_map(|edge| calls.edge_weight(edge).copied())
+        .collect()
 }
 
 /// Which graphs can come to an end: there is a way through nodes whose graphs can.
@@ -101,7 +123,9 @@ fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool
         let node = graph.nodes.get(node);
         let skips = node.is_some_and(|node| !node.skips.is_empty());
         let child = node.and_then(called);
-        !skips && child.is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))
+        !skips
+            && child
+                .is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))
     };
     let mut seen = vec![false; flow.stops.len() + flow.joins.len()];
     let mut open: Vec<&Way> = flow.start.iter().collect();

@@ -22,7 +22,9 @@ pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut 
                 format!("`out` field `{name}` is never written"),
                 field.name.span,
             )
-            .help(format!("write it in a node: `set {{ {name}: .. }}`, or give it a default")),
+            .help(format!(
+                "write it in a node: `set {{ {name}: .. }}`, or give it a default"
+            )),
         );
     }
 }
@@ -52,13 +54,21 @@ pub fn useless(
         };
         if let Some(found) = found {
             let help = match (is_read, field.mode) {
-                (true, _) => format!("write it: `set {{ {name}: .. }}`, or put its value where it is read"),
-                (false, FieldMode::Private) => format!("take `{name}` out, or declare it `out` for the caller"),
+                (true, _) => {
+                    format!("write it: `set {{ {name}: .. }}`, or put its value where it is read")
+                }
+                (false, FieldMode::Private) => {
+                    format!("take `{name}` out, or declare it `out` for the caller")
+                }
                 (false, _) => format!("take `{name}` out"),
             };
             diags.push(
-                Diagnostic::new(&codes::UNUSED_FIELD, format!("field `{name}` {found}"), field.name.span)
-                    .help(help),
+                Diagnostic::new(
+                    &codes::UNUSED_FIELD,
+                    format!("field `{name}` {found}"),
+                    field.name.span,
+                )
+                .help(help),
             );
         }
     }
@@ -69,7 +79,11 @@ fn passed_on(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
     let mut fields = BTreeSet::new();
     for node in &graph.nodes {
         for (_, body) in called_bodies(program, node) {
-            fields.extend(body.reads.iter().filter_map(|read| graph.field(&read.name.node)));
+            fields.extend(
+                body.reads
+                    .iter()
+                    .filter_map(|read| graph.field(&read.name.node)),
+            );
         }
         let Work::Subgraph {
             graph: Some(child), ..
@@ -77,7 +91,11 @@ fn passed_on(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
         else {
             continue;
         };
-        let taken = program.graphs.get(*child).into_iter().flat_map(|child| &child.fields);
+        let taken = program
+            .graphs
+            .get(*child)
+            .into_iter()
+            .flat_map(|child| &child.fields);
         let taken = taken.filter(|field| field.mode.is_in());
         fields.extend(taken.filter_map(|field| graph.field(&field.name.node)));
     }

@@ -23,7 +23,13 @@ struct Jump {
 }
 
 /// Checks the jumps of a node. `computed` are the targets that its expressions compute.
-pub fn ends(program: &Program, graph: &Graph, node: &Node, computed: &[Computed], diags: &mut Diagnostics) {
+pub fn ends(
+    program: &Program,
+    graph: &Graph,
+    node: &Node,
+    computed: &[Computed],
+    diags: &mut Diagnostics,
+) {
     let mut jumps = written(graph, node);
     for target in computed {
         for name in target.names.iter().flatten() {
@@ -106,7 +112,10 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
     else {
         return Vec::new();
     };
-    let leaves = program.graphs.get(*child).map_or(&[][..], |child| &child.leaves);
+    let leaves = program
+        .graphs
+        .get(*child)
+        .map_or(&[][..], |child| &child.leaves);
     leaves
         .iter()
         .map(|left| Jump {
@@ -123,7 +132,10 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
 fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
     let mut groups: Vec<Vec<&Jump>> = Vec::new();
     for jump in jumps {
-        match groups.iter_mut().find(|g| g.first().is_some_and(|j| j.span == jump.span && j.what == jump.what)) {
+        match groups.iter_mut().find(|g| {
+            g.first()
+                .is_some_and(|j| j.span == jump.span && j.what == jump.what)
+        }) {
             Some(group) => group.push(jump),
             None => groups.push(vec![jump]),
         }
@@ -132,7 +144,10 @@ fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
 }
 
 fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut Diagnostics) {
-    let lacking: Vec<&&Jump> = jumps.iter().filter(|jump| ends.find(&jump.name).is_none()).collect();
+    let lacking: Vec<&&Jump> = jumps
+        .iter()
+        .filter(|jump| ends.find(&jump.name).is_none())
+        .collect();
     let Some(first) = lacking.first() else { return };
     let names = || lacking.iter().map(|jump| jump.name.as_str());
     let message = format!(
@@ -166,7 +181,9 @@ fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> S
 
 fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) {
     let required: Vec<&Jump> = jumps.iter().filter(|jump| jump.required).collect();
-    let Some(first) = required.first() else { return };
+    let Some(first) = required.first() else {
+        return;
+    };
     let mut names: Vec<&str> = Vec::new();
     for jump in jumps {
         if !names.contains(&jump.name.as_str()) {
@@ -174,9 +191,14 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
         }
     }
     let needed = list(required.iter().map(|jump| jump.name.as_str()));
-    let message = format!("node `{}` needs `ends`: {} {needed}", node.name.node, first.what);
+    let message = format!(
+        "node `{}` needs `ends`: {} {needed}",
+        node.name.node, first.what
+    );
     let help = help(graph, names.into_iter());
-    let help = help.trim_start_matches("add `").trim_end_matches("` to `ends`");
+    let help = help
+        .trim_start_matches("add `")
+        .trim_end_matches("` to `ends`");
     let mut found = Diagnostic::new(&codes::MISSING_ENDS, message, first.span)
         .help(format!("write `ends [{help}]` in `{}`", node.name.node));
     if let Some(declared) = first.declared {
@@ -185,14 +207,23 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
     diags.push(found);
 }
 
-fn unused(graph: &Graph, node: &Node, ends: &Ends, jumps: &[Jump], computed: &[Computed], diags: &mut Diagnostics) {
+fn unused(
+    graph: &Graph,
+    node: &Node,
+    ends: &Ends,
+    jumps: &[Jump],
+    computed: &[Computed],
+    diags: &mut Diagnostics,
+) {
     // Where a target's names are not known, any entry may be one of them; that is reported already.
     if computed.iter().any(|target| target.names.is_none()) || matches!(node.work, Work::Unknown) {
         return;
     }
     let produced = |name: &str| {
         jumps.iter().any(|jump| jump.name == name)
-            || node.targets().any(|target| name_of(graph, target).as_deref() == Some(name))
+            || node
+                .targets()
+                .any(|target| name_of(graph, target).as_deref() == Some(name))
     };
     for end in ends.items.iter().filter(|end| !produced(&end.name.node)) {
         let name = &end.name.node;

@@ -37,7 +37,9 @@ pub fn ways_on(
         let edge = edge(flow, id);
         match (&node.goto, edge) {
             (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
-            (None, None) => neither(program, node, ends).into_iter().for_each(|found| diags.push(found)),
+            (None, None) => neither(program, node, ends)
+                .into_iter()
+                .for_each(|found| diags.push(found)),
             _ => {}
         }
     }
@@ -45,13 +47,18 @@ pub fn ways_on(
 
 fn edge(flow: &Flow, id: NodeId) -> Option<crate::base::Span> {
     let ways = flow.ways(Spot::Node(id));
-    ways.iter().find(|way| way.cause == Cause::Edge).map(|way| way.span)
+    ways.iter()
+        .find(|way| way.cause == Cause::Edge)
+        .map(|way| way.span)
 }
 
 fn both(node: &Node, goto: crate::base::Span, edge: crate::base::Span) -> Diagnostic {
     Diagnostic::new(
         &codes::EDGE_AND_GOTO,
-        format!("node `{}` has both a static edge and a `goto`", node.name.node),
+        format!(
+            "node `{}` has both a static edge and a `goto`",
+            node.name.node
+        ),
         goto,
     )
     .here("the `goto`")
@@ -66,7 +73,11 @@ fn neither(
     ends: &dyn Fn(crate::ir::GraphId) -> bool,
 ) -> Option<Diagnostic> {
     let name = &node.name.node;
-    let jumps = || called_bodies(program, node).iter().any(|(_, body)| body.goto.is_some());
+    let jumps = || {
+        called_bodies(program, node)
+            .iter()
+            .any(|(_, body)| body.goto.is_some())
+    };
     let (message, when) = match &node.work {
         Work::Unknown => return None,
         Work::Call { .. } if jumps() => return None,
@@ -75,20 +86,31 @@ fn neither(
             name: called,
             ..
         } => {
-            let leaves = program.graphs.get(*child).is_some_and(|child| !child.leaves.is_empty());
+            let leaves = program
+                .graphs
+                .get(*child)
+                .is_some_and(|child| !child.leaves.is_empty());
             if leaves && !ends(*child) {
                 return None;
             }
             let when = leaves.then(|| format!("`{}` can also come to its own end", called.node));
-            (format!("node `{name}` leads nowhere when `{}` has ended", called.node), when)
+            (
+                format!(
+                    "node `{name}` leads nowhere when `{}` has ended",
+                    called.node
+                ),
+                when,
+            )
         }
-        Work::Agent { .. } | Work::Tools { .. } if jumps() => {
-            (format!("node `{name}` leads nowhere when no tool jumps"), None)
-        }
+        Work::Agent { .. } | Work::Tools { .. } if jumps() => (
+            format!("node `{name}` leads nowhere when no tool jumps"),
+            None,
+        ),
         _ => (format!("node `{name}` leads nowhere"), None),
     };
-    let mut found = Diagnostic::new(&codes::NO_WAY_ON, message, node.name.span)
-        .help(format!("say where it goes: `{name} -> end`, or an arrow behind its kind"));
+    let mut found = Diagnostic::new(&codes::NO_WAY_ON, message, node.name.span).help(format!(
+        "say where it goes: `{name} -> end`, or an arrow behind its kind"
+    ));
     if let Some(when) = when {
         found = found.here(when);
     }

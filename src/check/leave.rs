@@ -23,7 +23,10 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
         diags.push(
             Diagnostic::new(
                 &codes::LEAVE_UNDECLARED,
-                format!("graph `{}` does not declare that it leaves to `{name}`", graph.name.node),
+                format!(
+                    "graph `{}` does not declare that it leaves to `{name}`",
+                    graph.name.node
+                ),
                 *span,
             )
             .label(graph.name.span, "the graph")
@@ -35,7 +38,10 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::new(
                     &codes::UNUSED_LEAVE,
-                    format!("nothing in `{}` goes to `parent.{}`", graph.name.node, left.node),
+                    format!(
+                        "nothing in `{}` goes to `parent.{}`",
+                        graph.name.node, left.node
+                    ),
                     left.span,
                 )
                 .help(format!("take `{}` out of `leaves`", left.node)),
@@ -46,7 +52,11 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
 
 /// Names behind `parent.`, with their places, jumps passed on by `ends` included.
 fn used(graph: &Graph) -> Vec<(&str, Span)> {
-    let routes = graph.start.iter().chain(&graph.on_error).flat_map(Route::targets);
+    let routes = graph
+        .start
+        .iter()
+        .chain(&graph.on_error)
+        .flat_map(Route::targets);
     let joins = graph.joins.iter().flat_map(|join| &join.to.to);
     let nodes = graph.nodes.iter().flat_map(|node| {
         let ends = node.ends.iter().flat_map(|ends| &ends.items);

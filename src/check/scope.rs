@@ -28,7 +28,13 @@ pub fn scopes(program: &Program, diags: &mut Diagnostics) {
         for (child, span) in graph.nodes.iter().filter_map(called) {
             let wider = needs.get(child.0 as usize).into_iter().flatten();
             for (tool, place) in wider.filter(|(tool, _)| !bound.has(**tool)) {
-                diags.push(wider_than(program, (graph, bound), child, *tool, (span, *place)));
+                diags.push(wider_than(
+                    program,
+                    (graph, bound),
+                    child,
+                    *tool,
+                    (span, *place),
+                ));
             }
         }
     }
@@ -38,15 +44,26 @@ fn name(program: &Program, tool: ToolId) -> &str {
     program.tools.get(tool).map_or("?", |tool| &tool.name.node)
 }
 
-fn outside(program: &Program, graph: &Graph, bound: &ToolList, tool: ToolId, span: Span) -> Diagnostic {
+fn outside(
+    program: &Program,
+    graph: &Graph,
+    bound: &ToolList,
+    tool: ToolId,
+    span: Span,
+) -> Diagnostic {
     let name = name(program, tool);
     Diagnostic::new(
         &codes::TOOL_OUT_OF_SCOPE,
-        format!("tool `{name}` is outside the tools of graph `{}`", graph.name.node),
+        format!(
+            "tool `{name}` is outside the tools of graph `{}`",
+            graph.name.node
+        ),
         span,
     )
     .label(bound.span, "the most that its nodes may use")
-    .help(format!("add `{name}` to the graph's `tools`, or take it out here"))
+    .help(format!(
+        "add `{name}` to the graph's `tools`, or take it out here"
+    ))
 }
 
 fn wider_than(
@@ -57,21 +74,37 @@ fn wider_than(
     (call, place): (Span, Span),
 ) -> Diagnostic {
     let name = name(program, tool);
-    let child = program.graphs.get(child).map_or("?", |child| &child.name.node);
+    let child = program
+        .graphs
+        .get(child)
+        .map_or("?", |child| &child.name.node);
     Diagnostic::new(
         &codes::TOOL_OUT_OF_SCOPE,
-        format!("`{child}` may use tool `{name}`, which is outside the tools of graph `{}`", graph.name.node),
+        format!(
+            "`{child}` may use tool `{name}`, which is outside the tools of graph `{}`",
+            graph.name.node
+        ),
         call,
     )
     .label(place, "let in here")
-    .label(bound.span, "the most that its nodes may use, subgraphs included")
-    .help(format!("add `{name}` to the `tools` of `{}`, or take it out of `{child}`", graph.name.node))
+    .label(
+        bound.span,
+        "the most that its nodes may use, subgraphs included",
+    )
+    .help(format!(
+        "add `{name}` to the `tools` of `{}`, or take it out of `{child}`",
+        graph.name.node
+    ))
 }
 
 /// For each graph the tools that it may use, itself or through graphs that it calls, each with a place.
 fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
     let own = program.graphs.iter().map(|graph| match &graph.tools {
-        Some(bound) => bound.tools.iter().map(|used| (used.tool, used.span)).collect(),
+        Some(bound) => bound
+            .tools
+            .iter()
+            .map(|used| (used.tool, used.span))
+            .collect(),
         None => {
             let used = graph.nodes.iter().flat_map(|node| node.tools());
             used.map(|used| (used.node, used.span)).collect()
@@ -80,7 +113,11 @@ fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
     let mut needs: Vec<BTreeMap<ToolId, Span>> = own.collect();
     loop {
         let mut grown = false;
-        for (id, graph) in program.graphs.entries().filter(|(_, graph)| graph.tools.is_none()) {
+        for (id, graph) in program
+            .graphs
+            .entries()
+            .filter(|(_, graph)| graph.tools.is_none())
+        {
             for (child, _) in graph.nodes.iter().filter_map(called) {
                 let more = needs.get(child.0 as usize).cloned().unwrap_or_default();
                 if let Some(own) = needs.get_mut(id.0 as usize) {
@@ -102,7 +139,10 @@ fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
 pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
         let mut seen: Vec<ToolId> = Vec::new();
-        let nodes = graph.nodes.iter().filter(|node| !matches!(node.work, Work::Llm(_)));
+        let nodes = graph
+            .nodes
+            .iter()
+            .filter(|node| !matches!(node.work, Work::Llm(_)));
         for used in nodes.flat_map(|node| node.tools()) {
             let tool = program.tools.get(used.node);
             let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
@@ -140,7 +180,12 @@ impl<'a> Needs<'a, '_> {
                 continue;
             };
             if !assignable(&field.ty.node, &read.ty.node, &self.program.types) {
-                self.mistyped(field, ("reads", read.ty.span), &field.ty.node, &read.ty.node);
+                self.mistyped(
+                    field,
+                    ("reads", read.ty.span),
+                    &field.ty.node,
+                    &read.ty.node,
+                );
             }
         }
     }
@@ -152,7 +197,10 @@ impl<'a> Needs<'a, '_> {
             };
             let takes = takes(self.program, field, item.replace);
             if field.mode == FieldMode::In {
-                let message = format!("tool `{}` writes `{}`, an `in` field that can only be read here", self.tool.name.node, field.name.node);
+                let message = format!(
+                    "tool `{}` writes `{}`, an `in` field that can only be read here",
+                    self.tool.name.node, field.name.node
+                );
                 self.diags.push(
                     Diagnostic::new(&codes::READ_ONLY_FIELD, message, self.place)
                         .label(field.name.span, "declared `in`")

@@ -27,7 +27,10 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let words = words(program, sources);
     for item in items(program).filter(|item| item.name.span.file == first) {
         let places = words.get(item.name.node.as_str());
-        let used = places.into_iter().flatten().any(|place| !within(*place, item.own));
+        let used = places
+            .into_iter()
+            .flatten()
+            .any(|place| !within(*place, item.own));
         if !used {
             diags.push(
                 Diagnostic::new(
@@ -47,13 +50,36 @@ fn within(place: Span, item: Span) -> bool {
 
 fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {
     let item = |kind, name, own| Item { kind, name, own };
-    let records = program.records.iter().map(move |r| item("type", &r.name, r.span));
-    let enums = program.enums.iter().map(move |e| item("enum", &e.name, e.span));
-    let events = program.events.iter().map(move |e| item("event", &e.name, e.name.span));
-    let reducers = program.reducers.iter().map(move |r| item("reducer", &r.name, r.name.span));
-    let models = program.models.iter().map(move |m| item("model", &m.name, m.span));
-    let tools = program.tools.iter().map(move |t| item("tool", &t.name, t.span));
-    records.chain(enums).chain(events).chain(reducers).chain(models).chain(tools)
+    let records = program
+        .records
+        .iter()
+        .map(move |r| item("type", &r.name, r.span));
+    let enums = program
+        .enums
+        .iter()
+        .map(move |e| item("enum", &e.name, e.span));
+    let events = program
+        .events
+        .iter()
+        .map(move |e| item("event", &e.name, e.name.span));
+    let reducers = program
+        .reducers
+        .iter()
+        .map(move |r| item("reducer", &r.name, r.name.span));
+    let models = program
+        .models
+        .iter()
+        .map(move |m| item("model", &m.name, m.span));
+    let tools = program
+        .tools
+        .iter()
+        .map(move |t| item("tool", &t.name, t.span));
+    records
+        .chain(enums)
+        .chain(events)
+        .chain(reducers)
+        .chain(models)
+        .chain(tools)
 }
 
 type Words<'a> = BTreeMap<&'a str, Vec<Span>>;

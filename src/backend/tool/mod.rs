@@ -3,5 +3,3 @@
 pub mod command;
 pub mod http;
 pub mod script;
-
-

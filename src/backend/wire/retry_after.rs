@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn every_form_in_use_is_understood() {
-        let at = |entries: &[(&'static str, &str)]| wanted(&headers(entries)).map(|d| d.as_millis());
+        let at =
+            |entries: &[(&'static str, &str)]| wanted(&headers(entries)).map(|d| d.as_millis());
         assert_eq!(at(&[("retry-after", "2")]), Some(2000));
         assert_eq!(at(&[("retry-after", "0.5")]), Some(500));
         assert_eq!(

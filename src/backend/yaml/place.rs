@@ -5,9 +5,7 @@
 
 use std::fmt;
 
-use serde::de::{
-    DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Step, parse};
 

@@ -41,9 +41,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
         colliding: graph
             .fields
             .iter()
-            .map(|field| {
-                matches!(field.channel, Channel::Last).then(|| field.name.node.clone())
-            })
+            .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
             .collect(),
         start,
         stops,
@@ -162,7 +160,13 @@ impl Builder<'_> {
 
     fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
         let span = target.span;
-        let one = |to| vec![Goal { to, many: false, span }];
+        let one = |to| {
+            vec![Goal {
+                to,
+                many: false,
+                span,
+            }]
+        };
         match &target.kind {
             TargetKind::Node(id) => one(Spot::Node(*id)),
             TargetKind::End => one(Spot::End),
@@ -200,7 +204,10 @@ impl Builder<'_> {
     /// What a tool's or a leaving subgraph's name leads to: the node's `ends` say so. Where they
     /// lack it (which is reported), a node of that name is what was meant.
     fn named(&mut self, name: &Spanned<String>, node: Option<&Node>) -> Vec<Goal> {
-        if let Some(end) = node.and_then(|n| n.ends.as_ref()).and_then(|e| e.find(&name.node)) {
+        if let Some(end) = node
+            .and_then(|n| n.ends.as_ref())
+            .and_then(|e| e.find(&name.node))
+        {
             return self.goals(&end.to, None);
         }
         match self.graph.node(&name.node) {
@@ -245,7 +252,11 @@ impl Builder<'_> {
         else {
             return Vec::new();
         };
-        let leaves = self.program.graphs.get(*child).map(|child| child.leaves.as_slice());
+        let leaves = self
+            .program
+            .graphs
+            .get(*child)
+            .map(|child| child.leaves.as_slice());
         let ends = leaves.unwrap_or_default().iter().map(|left| Way {
             cause: Cause::Child,
             goals: self.named(left, Some(node)),

@@ -48,7 +48,10 @@ pub fn shortest(flow: &Flow, through: Spot, take: impl Fn(&Way, Spot) -> bool) -
     let mut from: Vec<Option<Spot>> = vec![None; flow.stops.len() + flow.joins.len()];
     let mut open = VecDeque::from([through]);
     while let Some(spot) = open.pop_front() {
-        let arrows = flow.ways(spot).iter().flat_map(|way| way.goals.iter().map(move |goal| (way, goal)));
+        let arrows = flow
+            .ways(spot)
+            .iter()
+            .flat_map(|way| way.goals.iter().map(move |goal| (way, goal)));
         for (_, goal) in arrows.filter(|(way, goal)| take(way, goal.to)) {
             if goal.to == through {
                 return Some(back(flow, &from, spot, through));

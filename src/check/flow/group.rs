@@ -32,7 +32,9 @@ pub fn groups(
         .zip(wanted)
         .filter(|(_, wanted)| *wanted)
         .map(|(members, _)| {
-            let spots = members.iter().filter_map(|m| graph.node_weight(*m).copied());
+            let spots = members
+                .iter()
+                .filter_map(|m| graph.node_weight(*m).copied());
             let mut spots: Vec<Spot> = spots.collect();
             spots.sort();
             spots

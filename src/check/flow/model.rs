@@ -1,9 +1,8 @@
 //! The flow of one graph as the analyses see it: who may follow whom, and in which alternatives.
 
-use crate::base::Span;
 use crate::base::IdVec;
+use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
-
 
 /// Where a way leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -56,8 +56,16 @@ impl<'a> Places<'a> {
         if self.running(place).is_some() || place >= self.deferred {
             return None;
         }
-        let (join, first) = self.waiting.entries().rfind(|(_, first)| **first <= place)?;
-        let member = self.flow.joins.get(join)?.members.get((place - first) as usize)?;
+        let (join, first) = self
+            .waiting
+            .entries()
+            .rfind(|(_, first)| **first <= place)?;
+        let member = self
+            .flow
+            .joins
+            .get(join)?
+            .members
+            .get((place - first) as usize)?;
         Some((join, member.0))
     }
 
@@ -104,9 +112,10 @@ impl<'a> Places<'a> {
                             places.insert(id.0);
                         }
                     }
-                    let on = stop.ways.iter().filter(|way| {
-                        stop.branch || way.cause == Cause::Visits
-                    });
+                    let on = stop
+                        .ways
+                        .iter()
+                        .filter(|way| stop.branch || way.cause == Cause::Visits);
                     for way in on {
                         passed(way);
                         open.extend(way.goals.iter().map(|goal| (goal.to, Some(id))));

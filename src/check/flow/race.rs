@@ -19,7 +19,11 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
         return Vec::new();
     };
     let mut writes = stop.writes.clone();
-    let mut open: Vec<&Way> = stop.ways.iter().filter(|way| way.cause != Cause::Visits).collect();
+    let mut open: Vec<&Way> = stop
+        .ways
+        .iter()
+        .filter(|way| way.cause != Cause::Visits)
+        .collect();
     let mut seen: Vec<NodeId> = Vec::new();
     while let Some(way) = open.pop() {
         writes.extend(&way.writes);
@@ -28,7 +32,10 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
             let Some(next) = flow.stops.get(to).filter(|_| !seen.contains(&to)) else {
                 continue;
             };
-            let on = next.ways.iter().filter(|way| next.branch || way.cause == Cause::Visits);
+            let on = next
+                .ways
+                .iter()
+                .filter(|way| next.branch || way.cause == Cause::Visits);
             let mut on = on.peekable();
             if on.peek().is_some() {
                 seen.push(to);
@@ -107,8 +114,15 @@ impl Clash {
         let (a, b) = (self.first, self.second);
         let witness = together.witness(a.0, b.0);
         let message = match a.0 == b.0 {
-            true => format!("tasks of `{}` that run in the same super-step all write `{field}`", name(a.0)),
-            false => format!("`{}` and `{}` may write `{field}` in the same super-step", name(a.0), name(b.0)),
+            true => format!(
+                "tasks of `{}` that run in the same super-step all write `{field}`",
+                name(a.0)
+            ),
+            false => format!(
+                "`{}` and `{}` may write `{field}` in the same super-step",
+                name(a.0),
+                name(b.0)
+            ),
         };
         let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span)
             .help(format!("give `{field}` a reducer that puts writes together (`via append`, `via any_last`, ..), or let one run after the other"));
@@ -127,7 +141,10 @@ impl Clash {
             found = found.label(fork, "both ways begin here");
         }
         for (node, write) in self.others.iter().take(SHOWN) {
-            found = found.label(write.span, format!("`{}` may write it then too", name(*node)));
+            found = found.label(
+                write.span,
+                format!("`{}` may write it then too", name(*node)),
+            );
         }
         found
     }
@@ -135,7 +152,11 @@ impl Clash {
 
 /// Two targets of one way whose branches both write the field.
 fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    for (id, stop) in flow.stops.entries().filter(|(id, stop)| !stop.branch && together.runs(*id)) {
+    for (id, stop) in flow
+        .stops
+        .entries()
+        .filter(|(id, stop)| !stop.branch && together.runs(*id))
+    {
         for way in &stop.ways {
             let mut written: Vec<(FieldId, Span, usize)> = Vec::new();
             for (i, goal) in way.goals.iter().enumerate() {
@@ -147,8 +168,11 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                     let Some(name) = collides(flow, write.field) else {
                         continue;
                     };
-                    let other = written.iter().find(|(f, _, goal)| *f == write.field && *goal != i);
-                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span) {
+                    let other = written
+                        .iter()
+                        .find(|(f, _, goal)| *f == write.field && *goal != i);
+                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span)
+                    {
                         let from = flow.name(Spot::Node(id));
                         diags.push(
                             Diagnostic::new(

@@ -35,7 +35,9 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
             .is_some_and(|n| !reached.get(n).copied().unwrap_or(true))
     };
     for group in groups(flow, among, |_| true, Ends::Heads) {
-        let Some((first, rest)) = nodes(flow, &group).split_first().map(|(f, r)| (*f, r.to_vec()))
+        let Some((first, rest)) = nodes(flow, &group)
+            .split_first()
+            .map(|(f, r)| (*f, r.to_vec()))
         else {
             continue;
         };
@@ -49,7 +51,10 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
             first.name
         ));
         for other in rest {
-            found = found.label(other.span, format!("`{}` only goes round with it", other.name));
+            found = found.label(
+                other.span,
+                format!("`{}` only goes round with it", other.name),
+            );
         }
         diags.push(found);
     }
@@ -68,15 +73,16 @@ pub fn trapped(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
         let Some(first) = members.first() else {
             continue;
         };
-        let cycle = group.first().and_then(|spot| shortest(flow, *spot, |way, _| usual(way)));
+        let cycle = group
+            .first()
+            .and_then(|spot| shortest(flow, *spot, |way, _| usual(way)));
         let Some(cycle) = cycle else { continue };
         let message = format!(
             "no way out of the cycle of {}",
             list(members.iter().map(|stop| stop.name.as_str()))
         );
-        let found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span).help(
-            "give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`",
-        );
+        let found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span)
+            .help("give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`");
         diags.push(cycle.labels(flow, found));
     }
 }
@@ -99,7 +105,10 @@ fn leading_out(flow: &Flow) -> Vec<bool> {
         }
         for goal in ways().flat_map(|way| &way.goals) {
             match flow.number(goal.to) {
-                Some(to) => into.get_mut(to).into_iter().for_each(|list| list.push(from)),
+                Some(to) => into
+                    .get_mut(to)
+                    .into_iter()
+                    .for_each(|list| list.push(from)),
                 None => open.push(from),
             }
         }

@@ -259,12 +259,23 @@ impl<'a> Together<'a> {
     fn let_through(&mut self) -> bool {
         let flow = self.flow;
         let mut any = false;
-        for (id, join) in flow.joins.entries().filter(|(id, _)| !self.fired.contains(id)).collect::<Vec<_>>() {
+        for (id, join) in flow
+            .joins
+            .entries()
+            .filter(|(id, _)| !self.fired.contains(id))
+            .collect::<Vec<_>>()
+        {
             let members = &join.members;
             let all = members.iter().enumerate().all(|(i, (a, _))| {
-                let alive = self.places.wait(id, *a).and_then(|p| self.alive.get(p as usize));
+                let alive = self
+                    .places
+                    .wait(id, *a)
+                    .and_then(|p| self.alive.get(p as usize));
                 alive.copied().unwrap_or(false)
-                    && members.iter().skip(i + 1).all(|(b, _)| self.meet(id, *a, *b))
+                    && members
+                        .iter()
+                        .skip(i + 1)
+                        .all(|(b, _)| self.meet(id, *a, *b))
             });
             if all {
                 self.fired.insert(id);
@@ -292,7 +303,10 @@ impl<'a> Together<'a> {
         let beside = |member: NodeId, task: Place| {
             task == member.0
                 || self.has(member.0, task)
-                || self.places.wait(join, member).is_some_and(|wait| self.has(wait, task))
+                || self
+                    .places
+                    .wait(join, member)
+                    .is_some_and(|wait| self.has(wait, task))
         };
         let others = gather.members.iter().filter(|(member, _)| member.0 != one);
         self.fired.contains(&join)

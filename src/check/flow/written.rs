@@ -14,7 +14,13 @@ pub struct Written(IdVec<GraphId, BTreeSet<FieldId>>);
 impl Written {
     /// Goes over all graphs until nothing is added: a graph writes what the graphs it calls give back.
     pub fn new(program: &Program) -> Self {
-        let mut written = Self(program.graphs.iter().map(|graph| own(program, graph)).collect());
+        let mut written = Self(
+            program
+                .graphs
+                .iter()
+                .map(|graph| own(program, graph))
+                .collect(),
+        );
         loop {
             let mut grown = false;
             for (id, graph) in program.graphs.entries() {
@@ -38,7 +44,9 @@ impl Written {
 
     /// Whether the graph may write the field.
     pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
-        self.0.get(graph).is_some_and(|fields| fields.contains(&field))
+        self.0
+            .get(graph)
+            .is_some_and(|fields| fields.contains(&field))
     }
 
     /// The caller's fields that a subgraph node may write, with the place of the `into` that says so.
@@ -52,9 +60,10 @@ impl Written {
         let Some(called) = program.graphs.get(child) else {
             return Vec::new();
         };
-        let out = called.fields.entries().filter(|(id, field)| {
-            field.mode.is_out() && self.has(child, *id)
-        });
+        let out = called
+            .fields
+            .entries()
+            .filter(|(id, field)| field.mode.is_out() && self.has(child, *id));
         out.filter_map(|(id, field)| match bound(node, id) {
             Some((to, span)) => to.map(|to| (to, Some(span))),
             None => caller.field(&field.name.node).map(|to| (to, None)),
@@ -75,7 +84,11 @@ fn bound(node: &Node, field: FieldId) -> Option<(Option<FieldId>, Span)> {
 fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
     let mut fields = BTreeSet::new();
     for (id, node) in graph.nodes.entries() {
-        let routes = node.goto.iter().map(|goto| &goto.node).chain(graph.on_error_of(id));
+        let routes = node
+            .goto
+            .iter()
+            .map(|goto| &goto.node)
+            .chain(graph.on_error_of(id));
         let jumps = routes
             .flat_map(|route| route.jumps())
             .chain(&node.edges)
@@ -90,7 +103,11 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
     }
     let others = graph.start.iter().flat_map(|route| route.jumps());
     let others = others.chain(graph.joins.iter().map(|join| &join.to));
-    fields.extend(others.flat_map(|jump| &jump.set).filter_map(|item| item.field));
+    fields.extend(
+        others
+            .flat_map(|jump| &jump.set)
+            .filter_map(|item| item.field),
+    );
     fields
 }
 

@@ -101,7 +101,11 @@ impl Cx<'_> {
             let found = self.infer_with_effects(&arg.value, None);
             if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {
                 let message = format!("a value of type {} can't be shown", self.show(&found));
-                self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, arg.value.span));
+                self.report(Diagnostic::new(
+                    &codes::TYPE_MISMATCH,
+                    message,
+                    arg.value.span,
+                ));
             }
         }
     }

@@ -49,7 +49,12 @@ pub struct Computed {
 
 impl<'a> Cx<'a> {
     /// A place in a graph: `state` and `run` are in scope.
-    pub fn in_graph(program: &'a Program, graph: &'a Graph, state: &StateTypes, facts: Facts) -> Self {
+    pub fn in_graph(
+        program: &'a Program,
+        graph: &'a Graph,
+        state: &StateTypes,
+        facts: Facts,
+    ) -> Self {
         let mut scope = Scope {
             state: Some(state.clone()),
             functions: program.functions(graph.file),
@@ -167,7 +172,10 @@ impl<'a> Cx<'a> {
         };
         self.read.insert(id);
         let name = &field.name.node;
-        let help = format!("write it before, or give it a first value: `= ..` behind its type, or the type `{}?`", self.program.types.show(&field.ty.node));
+        let help = format!(
+            "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",
+            self.program.types.show(&field.ty.node)
+        );
         if self.facts.unset.remove(&id) {
             self.facts.unsure.remove(&id);
             let message = format!("`state.{name}` has no value yet");

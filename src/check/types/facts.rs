@@ -21,7 +21,10 @@ pub struct Facts {
 impl Facts {
     /// At `start`: fields that don't begin with a value lack one.
     pub fn at_start(graph: &Graph) -> Self {
-        let without = graph.fields.entries().filter(|(_, field)| !begins_set(field));
+        let without = graph
+            .fields
+            .entries()
+            .filter(|(_, field)| !begins_set(field));
         let unset: BTreeSet<FieldId> = without.map(|(id, _)| id).collect();
         Self {
             known: Narrowing::new(),
@@ -77,7 +80,8 @@ fn place(field: &Field) -> String {
 /// Whether a field has a value before anything is written to it.
 pub fn begins_set(field: &Field) -> bool {
     use crate::expr::Type;
-    let gathers = field.channel.begins_empty() && matches!(field.ty.node, Type::List(_) | Type::Map(_));
+    let gathers =
+        field.channel.begins_empty() && matches!(field.ty.node, Type::List(_) | Type::Map(_));
     matches!(field.mode, FieldMode::In | FieldMode::InOut)
         || field.default.is_some()
         || field.ty.node.admits_null()

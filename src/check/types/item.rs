@@ -27,7 +27,10 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         let reads = tool.body.iter().flat_map(|body| &body.reads);
         tool.params.iter().chain(reads)
     });
-    let inputs = program.graphs.iter().flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
+    let inputs = program
+        .graphs
+        .iter()
+        .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
     for param in records.chain(events).chain(tools).chain(inputs) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {

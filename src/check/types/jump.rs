@@ -125,7 +125,9 @@ impl Cx<'_> {
         let message = format!("`each` takes a list, found {}", self.show(found));
         let help = match found {
             Type::Map(_) => Some("name its values or keys: `.values()`, `.keys()`".to_owned()),
-            Type::Nullable(_) => Some("guard it, or give it a default: `xs == null ? [] : xs`".to_owned()),
+            Type::Nullable(_) => {
+                Some("guard it, or give it a default: `xs == null ? [] : xs`".to_owned())
+            }
             _ => None,
         };
         self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).maybe_help(help));

@@ -56,7 +56,11 @@ impl Cases {
         for (arm, case) in arms.iter().zip(&self.arms) {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             if let Some(before) = complete {
-                cx.report(never_taken(place, before, "the arms up to here take every case"));
+                cx.report(never_taken(
+                    place,
+                    before,
+                    "the arms up to here take every case",
+                ));
                 continue;
             }
             if arm.when.is_none() {
@@ -89,18 +93,25 @@ impl Cases {
             let all = self.domains.get(*subject)?;
             let left: Vec<String> = all.difference(known).map(Atom::show).collect();
             let left = left.iter().map(String::as_str);
-            (!all.contains(&Atom::Other)).then(|| format!("no arm is taken where `{subject}` is {}", list(left)))
+            (!all.contains(&Atom::Other))
+                .then(|| format!("no arm is taken where `{subject}` is {}", list(left)))
         });
-        let message = missing.unwrap_or_else(|| "the conditions may all be false, and there is no `else`".to_owned());
+        let message = missing.unwrap_or_else(|| {
+            "the conditions may all be false, and there is no `else`".to_owned()
+        });
         Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
             .help("add an arm for what is left: `else -> TARGET`")
     }
 }
 
 fn never_taken(place: Span, before: Span, why: &str) -> Diagnostic {
-    Diagnostic::new(&codes::UNREACHABLE_ARM, "this arm can never be taken", place)
-        .label(before, why)
-        .help("take the arm out, or put it before the one that takes its cases")
+    Diagnostic::new(
+        &codes::UNREACHABLE_ARM,
+        "this arm can never be taken",
+        place,
+    )
+    .label(before, why)
+    .help("take the arm out, or put it before the one that takes its cases")
 }
 
 impl Atom {

@@ -59,32 +59,31 @@ impl Cx<'_> {
         self.declare("result", Type::Record(called.result));
     }
 
-    fn not_of_mode(
-        &mut self,
-        name: &Name,
-        called: &Graph,
-        field: &Field,
-        mode: &str,
-    ) {
-        let message = format!("`{}` is no `{mode}` field of `{}`", name.node, called.name.node);
+    fn not_of_mode(&mut self, name: &Name, called: &Graph, field: &Field, mode: &str) {
+        let message = format!(
+            "`{}` is no `{mode}` field of `{}`",
+            name.node, called.name.node
+        );
         self.report(
             Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
                 .label(field.name.span, "declared here")
-                .help(format!("declare it `{mode} {}` there, or take the entry out", name.node)),
+                .help(format!(
+                    "declare it `{mode} {}` there, or take the entry out",
+                    name.node
+                )),
         );
     }
 
     /// `in` fields that `with` doesn't name take the caller's field of the same name.
-    fn pass_by_name(
-        &mut self,
-        name: &Name,
-        called: &Graph,
-        with: &[Pass],
-    ) {
+    fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
         let Some(caller) = self.graph else { return };
         let mut missing = Vec::new();
         let given = |field: &str| with.iter().any(|pass| pass.name.node == field);
-        for field in called.fields.iter().filter(|f| f.mode.is_in() && !given(&f.name.node)) {
+        for field in called
+            .fields
+            .iter()
+            .filter(|f| f.mode.is_in() && !given(&f.name.node))
+        {
             match caller.field(&field.name.node) {
                 Some(id) => {
                     let state = Expr {
@@ -115,10 +114,16 @@ impl Cx<'_> {
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(
                 &codes::WRONG_BINDING,
-                format!("`{}` needs {names}, which nothing gives it", called.name.node),
+                format!(
+                    "`{}` needs {names}, which nothing gives it",
+                    called.name.node
+                ),
                 name.span,
             )
-            .help(format!("give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`", caller.name.node));
+            .help(format!(
+                "give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`",
+                caller.name.node
+            ));
             for field in missing {
                 found = found.label(field.name.span, "an `in` field without a default");
             }
@@ -132,7 +137,9 @@ impl Cx<'_> {
         if assignable(&found, &to.ty.node, &self.program.types) {
             return;
         }
-        let Some(field) = caller.fields.get(from) else { return };
+        let Some(field) = caller.fields.get(from) else {
+            return;
+        };
         let message = format!(
             "`{}` passes by name, but is {} here and {} there",
             to.name.node,
@@ -147,11 +154,7 @@ impl Cx<'_> {
         );
     }
 
-    fn binding(
-        &mut self,
-        called: &Graph,
-        binding: &Binding,
-    ) {
+    fn binding(&mut self, called: &Graph, binding: &Binding) {
         let Some(caller) = self.graph else { return };
         let from = binding.from.and_then(|id| called.fields.get(id));
         let to = binding.to.and_then(|id| caller.fields.get(id));
@@ -164,28 +167,24 @@ impl Cx<'_> {
     }
 
     /// `out` fields that `into` doesn't name go to the caller's field of the same name, where there is one.
-    fn back_by_name(
-        &mut self,
-        name: &Name,
-        called: &Graph,
-        into: &[Binding],
-    ) {
+    fn back_by_name(&mut self, name: &Name, called: &Graph, into: &[Binding]) {
         let Some(caller) = self.graph else { return };
         let bound = |field: &str| into.iter().any(|b| b.from_name.node == field);
-        for field in called.fields.iter().filter(|f| f.mode.is_out() && !bound(&f.name.node)) {
-            if let Some(to) = caller.field(&field.name.node).and_then(|id| caller.fields.get(id)) {
+        for field in called
+            .fields
+            .iter()
+            .filter(|f| f.mode.is_out() && !bound(&f.name.node))
+        {
+            if let Some(to) = caller
+                .field(&field.name.node)
+                .and_then(|id| caller.fields.get(id))
+            {
                 self.comes_back(name, called, field, to);
             }
         }
     }
 
-    fn comes_back(
-        &mut self,
-        at: &Name,
-        called: &Graph,
-        from: &Field,
-        to: &Field,
-    ) {
+    fn comes_back(&mut self, at: &Name, called: &Graph, from: &Field, to: &Field) {
         let takes = self.takes(to, false);
         if to.mode == FieldMode::In {
             let message = format!(
@@ -196,7 +195,10 @@ impl Cx<'_> {
                 Diagnostic::new(&codes::READ_ONLY_FIELD, message, at.span)
                     .label(to.name.span, "declared `in`")
                     .label(from.name.span, "given back by the subgraph")
-                    .help(format!("declare it `in out {}`, or bind it in `into` to another field", to.name.node)),
+                    .help(format!(
+                        "declare it `in out {}`, or bind it in `into` to another field",
+                        to.name.node
+                    )),
             );
         } else if !assignable(&from.ty.node, &takes, &self.program.types) {
             let message = format!(

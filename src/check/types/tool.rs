@@ -13,7 +13,11 @@ pub type Sets = Vec<Type>;
 
 /// Types a tool's body and gives back what it writes.
 pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> Sets {
-    let Some((tool, body)) = program.tools.get(id).and_then(|t| Some((t, t.body.as_ref()?))) else {
+    let Some((tool, body)) = program
+        .tools
+        .get(id)
+        .and_then(|t| Some((t, t.body.as_ref()?)))
+    else {
         return Sets::new();
     };
     let mut cx = Cx::outside(program, tool.span.file);
@@ -47,7 +51,11 @@ fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {
         }
         (None, Some(value)) => {
             let found = cx.infer_with_effects(value, None);
-            let message = format!("tool `{}` gives nothing back, but this returns {}", tool.name.node, cx.show(&found));
+            let message = format!(
+                "tool `{}` gives nothing back, but this returns {}",
+                tool.name.node,
+                cx.show(&found)
+            );
             let to = cx.program.types.show(&found).to_string();
             cx.report(
                 Diagnostic::new(&codes::TYPE_MISMATCH, message, value.span)
@@ -56,7 +64,11 @@ fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {
             );
         }
         (Some(ty), None) if !ty.node.admits_null() => {
-            let message = format!("tool `{}` gives back {}, but its body has no `return`", tool.name.node, cx.show(&ty.node));
+            let message = format!(
+                "tool `{}` gives back {}, but its body has no `return`",
+                tool.name.node,
+                cx.show(&ty.node)
+            );
             cx.report(
                 Diagnostic::new(&codes::TYPE_MISMATCH, message, ty.span)
                     .help("end the body with `return EXPR`"),

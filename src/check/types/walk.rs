@@ -99,7 +99,11 @@ impl<'a> Walk<'a> {
             state: Arc::new(state.collect()),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
-            brought: flow.joins.iter().map(|join| vec![None; join.members.len()]).collect(),
+            brought: flow
+                .joins
+                .iter()
+                .map(|join| vec![None; join.members.len()])
+                .collect(),
             seen: flow.stops.iter().map(|_| Seen::default()).collect(),
             joined: flow.joins.iter().map(|_| Seen::default()).collect(),
             order: order(flow),
@@ -160,7 +164,9 @@ impl<'a> Walk<'a> {
                 Cause::Edge => Some(out.edge.clone()),
                 Cause::Tool => Some(out.tool.clone()),
                 Cause::Child => Some(out.child.clone()),
-                Cause::Goto | Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => behind(),
+                Cause::Goto | Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => {
+                    behind()
+                }
             };
             self.go(way, &facts.unwrap_or_default(), Some(id), &beside);
         }
@@ -175,7 +181,9 @@ impl<'a> Walk<'a> {
             graph: Some(child), ..
         } = &declared.work
         {
-            let taken = self.written.taken(self.program, self.graph, declared, *child);
+            let taken = self
+                .written
+                .taken(self.program, self.graph, declared, *child);
             cx.given_back = taken.into_iter().map(|(field, _)| field).collect();
         }
         let out = node::node(&mut cx, id, declared);
@@ -258,7 +266,11 @@ impl<'a> Walk<'a> {
     }
 
     fn bring(&mut self, id: JoinId, from: Option<NodeId>, facts: &Facts) {
-        let members = self.flow.joins.get(id).map_or(&[][..], |join| &join.members);
+        let members = self
+            .flow
+            .joins
+            .get(id)
+            .map_or(&[][..], |join| &join.members);
         let index = members.iter().position(|(member, _)| Some(*member) == from);
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
         let Some(slot) = slot else { return };
@@ -347,7 +359,11 @@ fn order(flow: &Flow) -> Vec<usize> {
         .flat_map(|(spot, index)| flow.ways(spot).iter().map(move |way| (*index, way)));
     let arrows: Vec<(NodeIndex, NodeIndex)> = begins
         .chain(others)
-        .flat_map(|(from, way)| way.goals.iter().filter_map(move |goal| Some((from, find(goal.to)?))))
+        .flat_map(|(from, way)| {
+            way.goals
+                .iter()
+                .filter_map(move |goal| Some((from, find(goal.to)?)))
+        })
         .collect();
     for (from, to) in arrows {
         graph.add_edge(from, to, ());

@@ -53,7 +53,10 @@ impl Cx<'_> {
                 }
                 self.tools_write(node);
                 let result = tool.map(|tool| tool.returns.as_ref().map(|ty| ty.node.clone()));
-                self.declare("result", result.map_or(Type::Error, |ty| ty.unwrap_or(Type::Null)));
+                self.declare(
+                    "result",
+                    result.map_or(Type::Error, |ty| ty.unwrap_or(Type::Null)),
+                );
             }
             Work::Interrupt {
                 ask,
@@ -107,16 +110,24 @@ impl Cx<'_> {
     pub fn skipped_goto(&mut self, node: &Node, names: usize) {
         let Some(goto) = &node.goto else { return };
         let own = [
-            "output", "reply", "transcript", "results", "result", "answer",
+            "output",
+            "reply",
+            "transcript",
+            "results",
+            "result",
+            "answer",
         ];
         let Route::Arms(arms, _) = &goto.node else {
             return;
         };
         for condition in arms.iter().filter_map(|arm| arm.when.as_ref()) {
-            let used = reads(condition, &self.scope).slots.into_iter().find_map(|slot| {
-                let (name, _) = self.scope.names.get(slot.0 as usize)?;
-                (slot.0 as usize >= names && own.contains(&name.as_str())).then(|| name.clone())
-            });
+            let used = reads(condition, &self.scope)
+                .slots
+                .into_iter()
+                .find_map(|slot| {
+                    let (name, _) = self.scope.names.get(slot.0 as usize)?;
+                    (slot.0 as usize >= names && own.contains(&name.as_str())).then(|| name.clone())
+                });
             let Some(used) = used else { continue };
             let Some(skip) = node.skips.iter().find(|skip| skip.to.is_none()) else {
                 return;

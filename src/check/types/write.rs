@@ -47,7 +47,10 @@ impl Cx<'_> {
     }
 
     fn read_only(&mut self, item: &SetItem, field: &Field) {
-        let message = format!("`{}` is an `in` field and can only be read here", item.name.node);
+        let message = format!(
+            "`{}` is an `in` field and can only be read here",
+            item.name.node
+        );
         self.report(
             Diagnostic::new(&codes::READ_ONLY_FIELD, message, item.name.span)
                 .label(field.name.span, "declared `in`")

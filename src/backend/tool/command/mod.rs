@@ -97,7 +97,12 @@ impl CommandTool {
             .args(self.spec.argv.iter().skip(1))
             .current_dir(&self.folder)
             .env_clear()
-            .envs(self.spec.env.iter().map(|(name, value)| (name, value.reveal())))
+            .envs(
+                self.spec
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name, value.reveal())),
+            )
             .env(IDEMPOTENCY_VARIABLE, &cx.idempotency_key)
             .env(TOOL_VARIABLE, &call.tool)
             .stdin(Stdio::piped())
@@ -107,7 +112,9 @@ impl CommandTool {
         group::own(&mut command);
         command.spawn().map_err(|error| {
             let program = self.program();
-            self.error(format!("the command `{program}` could not be started: {error}"))
+            self.error(format!(
+                "the command `{program}` could not be started: {error}"
+            ))
         })
     }
 
@@ -159,7 +166,11 @@ impl ToolBackend for CommandTool {
         let output = bounds.within(self.run(child, input)).await;
         let output = output.map_err(|mut failure| {
             if failure.kind == ErrorKind::Timeout {
-                failure.message = format!("the command `{}` took too long: {}", self.program(), failure.message);
+                failure.message = format!(
+                    "the command `{}` took too long: {}",
+                    self.program(),
+                    failure.message
+                );
             }
             ToolError::from(failure)
         })??;

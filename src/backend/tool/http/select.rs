@@ -80,7 +80,9 @@ mod tests {
         assert_eq!(of("$['n']"), Some(Json::Null));
         assert_eq!(of("$.hits[1]"), None);
         assert_eq!(of("$.hits.x"), None);
-        for wrong in ["hits", "$hits", "$.", "$[", "$[x]", "$['a", "$.a..b", "$[-1]"] {
+        for wrong in [
+            "hits", "$hits", "$.", "$[", "$[x]", "$['a", "$.a..b", "$[-1]",
+        ] {
             assert!(Selector::parse(wrong).is_err(), "{wrong}");
         }
     }
