@@ -42,6 +42,18 @@ struct Held {
     /// Where that is in the next super-step.
     beside: Rc<[Place]>,
     origin: Origin,
+    /// Held since another join led on beside it. Such a one holds no further ones.
+    chained: bool,
+}
+
+impl Origin {
+    /// The same for the pair in the other order.
+    fn turned(self) -> Self {
+        match self {
+            Origin::Step(a, b) => Origin::Step(b, a),
+            fork @ Origin::Fork { .. } => fork,
+        }
+    }
 }
 
 /// What may run together in a flow.
@@ -224,6 +236,7 @@ impl<'a> Together<'a> {
                 other,
                 beside: beside.clone(),
                 origin,
+                chained: false,
             });
         }
     }
@@ -257,10 +270,9 @@ impl<'a> Together<'a> {
     }
 
     fn add(&mut self, a: Place, b: Place, origin: Origin) {
-        let (key, origin) = match (a <= b, origin) {
-            (false, Origin::Step(p, q)) => ((b, a), Origin::Step(q, p)),
-            (false, fork) => ((b, a), fork),
-            (true, origin) => ((a, b), origin),
+        let (key, origin) = match a <= b {
+            true => ((a, b), origin),
+            false => ((b, a), origin.turned()),
         };
         if let std::collections::hash_map::Entry::Vacant(entry) = self.pairs.entry(key) {
             entry.insert(origin);
@@ -372,18 +384,38 @@ impl<'a> Together<'a> {
                 })
     }
 
-    /// The join leads on beside what runs there, which is not what waits at the same join.
+    /// The join leads on beside what runs there, which is not what waits at the same join. What comes
+    /// to another join at that moment may make that one lead on as well.
     fn pass(&mut self, held: &Held) {
         let flow = self.flow;
         let ways = flow.joins.get(held.join).map_or(&[][..], |join| &join.ways);
-        for goal in ways.iter().flat_map(|way| &way.goals) {
-            for place in self.places.arrive(goal, None, |_| {}) {
-                for q in held.beside.iter() {
-                    let at = self.places.waits(*q).map(|(join, _)| join);
-                    if *q != place && at != Some(held.join) {
-                        self.add(place, *q, held.origin);
-                    }
-                }
+        let goals = ways.iter().flat_map(|way| &way.goals);
+        let led: BTreeSet<Place> = goals
+            .flat_map(|goal| self.places.arrive(goal, None, |_| {}))
+            .collect();
+        let led: Rc<[Place]> = led.into_iter().collect();
+        let arrives = held
+            .other
+            .is_none_or(|other| self.places.running(other).is_some());
+        for q in held.beside.iter() {
+            let at = self.places.waits(*q);
+            if at.is_some_and(|(join, _)| join == held.join) {
+                continue;
+            }
+            for place in led.iter().filter(|place| *place != q) {
+                self.add(*place, *q, held.origin);
+            }
+            if let Some((join, member)) = at.filter(|_| arrives && !held.chained) {
+                self.held.push(Held {
+                    join,
+                    member,
+                    one: held.other.unwrap_or(held.one),
+                    other: held.other.map(|_| held.one),
+                    beside: led.clone(),
+                    origin: held.origin.turned(),
+                    chained: true,
+                });
+                self.looked = 0;
             }
         }
     }
