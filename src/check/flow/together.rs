@@ -15,6 +15,7 @@ use std::rc::Rc;
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
+use super::arrival::Held;
 use super::model::{Flow, Goal, Spot, Way};
 use super::place::{Place, Places};
 
@@ -23,32 +24,16 @@ const MOST: usize = 300_000;
 
 /// How a pair came to be.
 #[derive(Debug, Clone, Copy)]
-enum Origin {
+pub(super) enum Origin {
     /// The targets of one way.
     Fork { from: Option<NodeId>, span: Span },
     /// A pair of the step before, in the order of this one.
     Step(Place, Place),
 }
 
-/// A member's arrival at a join, beside something else that goes on.
-#[derive(Clone)]
-struct Held {
-    join: JoinId,
-    member: NodeId,
-    /// The task that arrives.
-    one: Place,
-    /// The task beside it; `None` for other targets of the same way.
-    other: Option<Place>,
-    /// Where that is in the next super-step.
-    beside: Rc<[Place]>,
-    origin: Origin,
-    /// Held since another join led on beside it. Such a one holds no further ones.
-    chained: bool,
-}
-
 impl Origin {
     /// The same for the pair in the other order.
-    fn turned(self) -> Self {
+    pub(super) fn turned(self) -> Self {
         match self {
             Origin::Step(a, b) => Origin::Step(b, a),
             fork @ Origin::Fork { .. } => fork,
@@ -58,32 +43,22 @@ impl Origin {
 
 /// What may run together in a flow.
 pub struct Together<'a> {
-    flow: &'a Flow,
-    places: Places<'a>,
-    pairs: HashMap<(Place, Place), Origin>,
+    pub(super) flow: &'a Flow,
+    pub(super) places: Places<'a>,
+    pub(super) pairs: HashMap<(Place, Place), Origin>,
     open: VecDeque<(Place, Place)>,
-    alive: Vec<bool>,
+    pub(super) alive: Vec<bool>,
     fresh: Vec<Place>,
     /// Arrivals at a join beside another task that may be let through once more pairs are known.
-    held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     /// How many pairs there were when they were last looked at.
-    looked: usize,
+    pub(super) looked: usize,
     /// Joins two of whose members have come, or whose only one has.
     touched: Vec<JoinId>,
-    fired: BTreeSet<JoinId>,
+    pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
     next: Vec<Option<Rc<[Place]>>>,
     overflow: bool,
-}
-
-/// Two paths that begin at one fork and end in the same super-step.
-pub struct Witness {
-    /// The edge, arm or property that begins both.
-    pub fork: Span,
-    /// Names from the fork to the first node.
-    pub first: String,
-    /// Names from the fork to the second node.
-    pub second: String,
 }
 
 impl<'a> Together<'a> {
@@ -148,7 +123,7 @@ impl<'a> Together<'a> {
         self.overflow || self.has(a, b)
     }
 
-    fn has(&self, a: Place, b: Place) -> bool {
+    pub(super) fn has(&self, a: Place, b: Place) -> bool {
         self.pairs.contains_key(&(a.min(b), a.max(b)))
     }
 
@@ -186,7 +161,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
+    pub(super) fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
         let mut ways = vec![way];
         let mut seen: Vec<*const Way> = Vec::new();
         while let Some(way) = ways.pop() {
@@ -219,28 +194,6 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Notes those of the places that are arrivals at joins.
-    fn hold(
-        &mut self,
-        one: Place,
-        other: Option<Place>,
-        places: &[Place],
-        beside: &Rc<[Place]>,
-        origin: Origin,
-    ) {
-        for (join, member) in places.iter().filter_map(|place| self.places.waits(*place)) {
-            self.held.push(Held {
-                join,
-                member,
-                one,
-                other,
-                beside: beside.clone(),
-                origin,
-                chained: false,
-            });
-        }
-    }
-
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
     fn many(&mut self, places: &[Place], goal: &Goal, origin: Origin) {
         self.cross(places, places, origin);
@@ -269,7 +222,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn add(&mut self, a: Place, b: Place, origin: Origin) {
+    pub(super) fn add(&mut self, a: Place, b: Place, origin: Origin) {
         let (key, origin) = match a <= b {
             true => ((a, b), origin),
             false => ((b, a), origin.turned()),
@@ -310,7 +263,7 @@ impl<'a> Together<'a> {
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
-    fn after(&mut self, place: Place) -> Rc<[Place]> {
+    pub(super) fn after(&mut self, place: Place) -> Rc<[Place]> {
         if let Some(Some(known)) = self.next.get(place as usize) {
             return known.clone();
         }
@@ -326,136 +279,5 @@ impl<'a> Together<'a> {
             *slot = Some(after.clone());
         }
         after
-    }
-
-    /// A join leads on where each two of its members can both have come.
-    fn fire(&mut self, id: JoinId) {
-        let flow = self.flow;
-        let Some(join) = flow.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
-            return;
-        };
-        let members = &join.members;
-        let all = members.iter().enumerate().all(|(i, (a, _))| {
-            let place = self.places.wait(id, *a);
-            let alive = place.and_then(|place| self.alive.get(place as usize));
-            alive.copied().unwrap_or(false)
-                && members
-                    .iter()
-                    .skip(i + 1)
-                    .all(|(b, _)| self.meet(id, *a, *b))
-        });
-        if all {
-            self.fired.insert(id);
-            join.ways.iter().for_each(|way| self.take(way, None));
-            // What was held at it may pass now.
-            self.looked = 0;
-        }
-    }
-
-    /// Lets tasks pass that were held at joins, where all other members can have come by now.
-    fn let_through(&mut self) {
-        for held in std::mem::take(&mut self.held) {
-            match self.passes(&held) {
-                true => self.pass(&held),
-                false => self.held.push(held),
-            }
-        }
-    }
-
-    /// Whether all other members can be at the join, beside all that runs, when the one arrives there.
-    fn passes(&self, held: &Held) -> bool {
-        let Some(gather) = self.flow.joins.get(held.join) else {
-            return false;
-        };
-        let beside = |member: NodeId, task: Place| {
-            let wait = self.places.wait(held.join, member);
-            task == member.0
-                || self.has(member.0, task)
-                || wait.is_some_and(|wait| self.has(wait, task))
-        };
-        self.fired.contains(&held.join)
-            && gather
-                .members
-                .iter()
-                .filter(|(member, _)| *member != held.member)
-                .all(|(member, _)| {
-                    beside(*member, held.one)
-                        && held.other.is_none_or(|other| beside(*member, other))
-                })
-    }
-
-    /// The join leads on beside what runs there, which is not what waits at the same join. What comes
-    /// to another join at that moment may make that one lead on as well.
-    fn pass(&mut self, held: &Held) {
-        let flow = self.flow;
-        let ways = flow.joins.get(held.join).map_or(&[][..], |join| &join.ways);
-        let goals = ways.iter().flat_map(|way| &way.goals);
-        let led: BTreeSet<Place> = goals
-            .flat_map(|goal| self.places.arrive(goal, None, |_| {}))
-            .collect();
-        let led: Rc<[Place]> = led.into_iter().collect();
-        let arrives = held
-            .other
-            .is_none_or(|other| self.places.running(other).is_some());
-        for q in held.beside.iter() {
-            let at = self.places.waits(*q);
-            if at.is_some_and(|(join, _)| join == held.join) {
-                continue;
-            }
-            for place in led.iter().filter(|place| *place != q) {
-                self.add(*place, *q, held.origin);
-            }
-            if let Some((join, member)) = at.filter(|_| arrives && !held.chained) {
-                self.held.push(Held {
-                    join,
-                    member,
-                    one: held.other.unwrap_or(held.one),
-                    other: held.other.map(|_| held.one),
-                    beside: led.clone(),
-                    origin: held.origin.turned(),
-                    chained: true,
-                });
-                self.looked = 0;
-            }
-        }
-    }
-
-    /// How two nodes come to run together.
-    pub fn witness(&self, a: NodeId, b: NodeId) -> Option<Witness> {
-        let (mut p, mut q) = (a.0, b.0);
-        let (mut first, mut second) = (vec![p], vec![q]);
-        for _ in 0..=self.pairs.len() {
-            let swapped = p > q;
-            match *self.pairs.get(&(p.min(q), p.max(q)))? {
-                Origin::Step(left, right) => {
-                    (p, q) = match swapped {
-                        true => (right, left),
-                        false => (left, right),
-                    };
-                    first.push(p);
-                    second.push(q);
-                }
-                Origin::Fork { from, span } => {
-                    return Some(Witness {
-                        fork: span,
-                        first: self.path(from, &first),
-                        second: self.path(from, &second),
-                    });
-                }
-            }
-        }
-        None
-    }
-
-    /// `fork -> a -> b`, without the steps that a task waits.
-    fn path(&self, from: Option<NodeId>, backwards: &[Place]) -> String {
-        let fork = from.map_or("start", |node| self.flow.name(Spot::Node(node)));
-        let mut names = vec![fork];
-        for place in backwards.iter().rev() {
-            if let Some(node) = self.places.running(*place) {
-                names.push(self.flow.name(Spot::Node(node)));
-            }
-        }
-        names.join(" -> ")
     }
 }
