@@ -39,6 +39,9 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
             let mut on = on.peekable();
             if on.peek().is_some() {
                 seen.push(to);
+                if next.branch {
+                    writes.extend(&next.writes);
+                }
                 open.extend(on);
             }
         }
