@@ -7,7 +7,10 @@
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
 //! (`graphc.yaml`), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 
+pub mod bind;
+pub mod config;
 pub mod llm;
+pub mod scenario;
 pub mod secret;
 pub mod subset;
 pub mod tool;

@@ -53,6 +53,11 @@ impl<'a> Cursor<'a> {
         self.doc.span(&self.path)
     }
 
+    /// Where its key stands; the part itself for an element of a list.
+    pub fn key_span(&self) -> Span {
+        self.doc.key_span(&self.path)
+    }
+
     /// A finding about its value, not yet reported.
     pub fn finding(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.doc.code, message, self.span())
@@ -60,7 +65,7 @@ impl<'a> Cursor<'a> {
 
     /// A finding about its key, not yet reported.
     pub fn key_finding(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(self.doc.code, message, self.doc.key_span(&self.path))
+        Diagnostic::new(self.doc.code, message, self.key_span())
     }
 
     /// Reports a finding.

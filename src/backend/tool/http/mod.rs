@@ -72,7 +72,9 @@ impl HttpTool {
         let mut url = Url::parse(&url).map_err(|error| bad(format!("its url: {error}")))?;
         for (name, value) in &self.spec.query {
             let values = fill.json(value).map_err(bad)?;
-            url.query_pairs_mut().extend_pairs(pairs(name, values));
+            for (name, value) in pairs(name, values) {
+                url.query_pairs_mut().append_pair(&name, &value);
+            }
         }
         let mut request = self.wire.client()?.request(self.spec.method.clone(), url);
         let mut typed = false;
