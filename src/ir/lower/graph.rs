@@ -1,6 +1,6 @@
 //! Graphs and their state.
 
-use crate::resolve::constant_default;
+use crate::expr::infer::constant;
 use crate::resolve::graph as from;
 
 use super::super::graph::{Field, Graph, Join};
@@ -51,8 +51,7 @@ impl Lowering<'_> {
             ty: field.ty.node.clone(),
             mode: field.mode,
             channel: field.channel.clone(),
-            default: default
-                .and_then(|expr| constant_default(expr, &field.ty.node, &self.program.types)),
+            default: default.and_then(|expr| constant(expr, &self.program.types)),
             at: self.place(field.span),
         }
     }

@@ -6,10 +6,10 @@ use crate::base::FileId;
 use crate::expr::ty::{EnumMember, RecordField};
 
 use super::super::Resolver;
-use super::super::default::constant_default;
 use super::super::names::Thing;
 use super::super::naming::Style;
 use super::super::program::{self, Param, RecordDecl};
+use crate::expr::infer::constant;
 
 impl Resolver<'_> {
     /// Fills in every record and enum, then the copies that imports made.
@@ -72,8 +72,7 @@ impl Resolver<'_> {
                     let Some(default) = &param.default else {
                         continue;
                     };
-                    let ty = &param.ty.node;
-                    let value = constant_default(default, ty, &self.program.types);
+                    let value = constant(default, &self.program.types);
                     let field = self.program.types.records[decl.id].fields.get_mut(i);
                     if let Some(field) = field.filter(|field| field.default != value) {
                         field.default = value;
@@ -135,7 +134,7 @@ impl Resolver<'_> {
                 default: param
                     .default
                     .as_ref()
-                    .and_then(|e| constant_default(e, &param.ty.node, &self.program.types)),
+                    .and_then(|e| constant(e, &self.program.types)),
                 constraints: param.constraints.clone(),
             })
             .collect()
