@@ -62,31 +62,6 @@ impl Resolver<'_> {
         });
     }
 
-    /// Defaults as JSON, until no default waits for another's record.
-    fn record_defaults(&mut self) {
-        let decls = std::mem::take(&mut self.program.records);
-        for _ in 0..=decls.len() {
-            let mut changed = false;
-            for decl in &decls {
-                for (i, param) in decl.fields.iter().enumerate() {
-                    let Some(default) = &param.default else {
-                        continue;
-                    };
-                    let value = constant(default, &self.program.types);
-                    let field = self.program.types.records[decl.id].fields.get_mut(i);
-                    if let Some(field) = field.filter(|field| field.default != value) {
-                        field.default = value;
-                        changed = true;
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        self.program.records = decls;
-    }
-
     fn enum_item(&mut self, file: FileId, decl: &EnumDecl) {
         let Some(Thing::Enum(id)) = self.own(file, &decl.name) else {
             return;
