@@ -1,1 +1,7 @@
-fn main() {}
+//! The `graphc` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    graphc::cli::main(std::env::args_os())
+}

@@ -39,6 +39,18 @@ pub struct Code {
     pub page: &'static str,
 }
 
+impl Code {
+    /// Where the page stands in the diagnostics index: absolute where the package names its
+    /// repository, else relative to the project's folder.
+    pub fn url(&self) -> String {
+        let folder = match env!("CARGO_PKG_REPOSITORY") {
+            "" => String::new(),
+            repository => format!("{repository}/blob/main/"),
+        };
+        format!("{folder}docs/diagnostics.md#{}", self.slug)
+    }
+}
+
 macro_rules! codes {
     ($($level:ident $name:ident $slug:literal;)*) => {
         $(
@@ -138,4 +150,6 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error INVALID_CONFIG "invalid-config";
+    Error INVALID_SCENARIO "invalid-scenario";
 }

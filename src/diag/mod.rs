@@ -5,6 +5,9 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod page;
+pub mod render;
 
 pub use codes::{Code, Level};
 pub use diagnostic::{Diagnostic, Diagnostics, Edit, Label};
+pub use page::Page;

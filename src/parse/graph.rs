@@ -1,10 +1,11 @@
 //! Graphs and their members.
 
+use crate::ast::Name;
 use crate::ast::graph::{
     BasedOn, Graph, Member, Migration, ReducerRef, StateField, StaticInterrupt,
 };
 use crate::ast::node::{Jumps, PropertyKind};
-use crate::base::Spanned;
+use crate::base::Span;
 
 use super::build::Builder;
 use super::grammar::{Pair, Rule};
@@ -188,14 +189,7 @@ impl Builder<'_> {
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::kw_reset => reset = true,
-                Rule::based_field => {
-                    let mut words = part.into_inner();
-                    fields.extend(
-                        words
-                            .next()
-                            .map(|name| (self.name(&name), words.next().is_some())),
-                    );
-                }
+                Rule::based_list => fields = self.based_fields(part),
                 _ => {}
             }
         }
@@ -204,6 +198,15 @@ impl Builder<'_> {
             reset,
             span,
         }
+    }
+
+    fn based_fields(&self, pair: Pair) -> Vec<(Name, bool)> {
+        let fields = pair.into_inner().filter_map(|field| {
+            let mut words = field.into_inner();
+            let name = self.name(&words.next()?);
+            Some((name, words.next().is_some()))
+        });
+        fields.collect()
     }
 
     fn static_interrupt(&mut self, pair: Pair) -> Option<StaticInterrupt> {
@@ -251,7 +254,7 @@ impl Builder<'_> {
     }
 
     /// The one name of `model NAME` and the like.
-    pub fn single_name(&self, pair: Pair) -> Option<Spanned<String>> {
+    pub fn single_name(&self, pair: Pair) -> Option<Name> {
         pair.into_inner()
             .find(|p| p.as_rule() == Rule::ident)
             .map(|p| self.name(&p))
@@ -259,8 +262,8 @@ impl Builder<'_> {
 }
 
 /// From the start of one span to the end of another.
-fn span_until(start: crate::base::Span, end: crate::base::Span) -> crate::base::Span {
-    crate::base::Span {
+fn span_until(start: Span, end: Span) -> Span {
+    Span {
         end: end.end,
         ..start
     }

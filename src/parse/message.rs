@@ -33,43 +33,52 @@ pub fn is_keyword(rule: Rule) -> bool {
 pub fn is_word_or_sign(rule: Rule) -> bool {
     matches!(
         rule,
-        Rule::arrow | Rule::colon | Rule::assign | Rule::equals | Rule::lbrace
+        Rule::arrow
+            | Rule::colon
+            | Rule::assign
+            | Rule::equals
+            | Rule::lbrace
+            | Rule::rbracket
+            | Rule::rparen
+            | Rule::rangle
     ) || is_keyword(rule)
 }
 
 /// The first token of a text, in backticks, or what else is there.
 pub fn found(text: &str) -> String {
-    let Some(first) = text.chars().next() else {
-        return "the end".to_owned();
-    };
+    match token(text) {
+        "" => "the end".to_owned(),
+        token if token.starts_with(['"', '\'']) => "a text in quotes".to_owned(),
+        token if token.len() > 60 => "a very long word".to_owned(),
+        token => format!("`{token}`"),
+    }
+}
+
+/// The first token of a text.
+pub fn token(text: &str) -> &str {
+    const SIGNS: [&str; 9] = ["->", ":=", "==", "!=", "<=", ">=", "&&", "||", "=>"];
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let Some(first) = text.chars().next() else {
+        return "";
+    };
     let length = match first {
         _ if is_word(first) => text.find(|c| !is_word(c)).unwrap_or(text.len()),
-        '"' | '\'' => return "a text in quotes".to_owned(),
-        _ => ["->", ":=", "==", "!=", "<=", ">=", "&&", "||"]
+        '"' | '\'' => {
+            let line = text.lines().next().unwrap_or("");
+            let end = line.get(1..).and_then(|rest| rest.find(first));
+            end.map_or(1, |end| end + 2)
+        }
+        _ => SIGNS
             .iter()
             .find(|sign| text.starts_with(**sign))
             .map_or(first.len_utf8(), |sign| sign.len()),
     };
-    match text.get(..length) {
-        Some(token) if length <= 60 => format!("`{token}`"),
-        _ => "a very long word".to_owned(),
-    }
-}
-
-/// Length of the first token of a text.
-pub fn token_length(text: &str) -> usize {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    match text.chars().next() {
-        Some(first) if is_word(first) => text.find(|c| !is_word(c)).unwrap_or(text.len()),
-        Some(first) => first.len_utf8(),
-        None => 0,
-    }
+    text.get(..length).unwrap_or("")
 }
 
 /// The span of the token at `at`, `base` being where the text begins in the file.
 pub fn token_span(text: &str, at: usize, base: usize, file: FileId) -> Span {
-    let length = token_length(text.get(at..).unwrap_or(""));
+    let length = token(text.get(at..).unwrap_or("")).len();
     Span::new(file, base + at, base + at + length)
 }
 
@@ -95,12 +104,26 @@ pub fn wanted(tried: &[Rule]) -> Option<String> {
             words.push(word);
         }
     }
+    if words.iter().any(|word| word == EXPRESSION) {
+        // Its own beginnings are no news.
+        words.retain(|word| word != "a text in quotes" && word != "the name of a type");
+    }
+    // A list that could go on or end.
+    if tried
+        .iter()
+        .any(|r| matches!(r, Rule::rbracket | Rule::rparen | Rule::rangle))
+    {
+        words.insert(0, "`,`".to_owned());
+    }
     let last = words.pop()?;
     Some(match words.is_empty() {
         true => last,
         false => format!("{} or {last}", words.join(", ")),
     })
 }
+
+/// What every operand is called.
+pub const EXPRESSION: &str = "an expression";
 
 /// A rule in words; `None` for what only continues something that is complete.
 fn described(rule: Rule) -> Option<String> {
@@ -123,8 +146,10 @@ fn described(rule: Rule) -> Option<String> {
         Rule::upper => "the name of a type",
         Rule::field | Rule::state_field => "a field, as in `name: type`",
         Rule::params => "parameters in parentheses",
-        Rule::number | Rule::name | Rule::list | Rule::map | Rule::paren => "an expression",
-        Rule::expr | Rule::state_expr | Rule::prefix | Rule::record => "an expression",
+        Rule::number | Rule::name | Rule::lower | Rule::list | Rule::map | Rule::paren => {
+            EXPRESSION
+        }
+        Rule::expr | Rule::state_expr | Rule::prefix | Rule::record => EXPRESSION,
         Rule::string => "a text in quotes",
         Rule::duration | Rule::sure_duration => "a duration, as in `10s`",
         Rule::type_expr | Rule::type_member => "a type",
@@ -133,10 +158,14 @@ fn described(rule: Rule) -> Option<String> {
         Rule::retry_spec => "a number, the name of a policy or `{`",
         Rule::target | Rule::jump | Rule::end_target => "a target",
         Rule::arms => "`{`",
+        Rule::named_args => "arguments in parentheses",
+        Rule::ends_list | Rule::tags_list | Rule::based_list => "a list in brackets",
+        Rule::rbracket => "`]`",
+        Rule::rparen => "`)`",
+        Rule::rangle => "`>`",
         Rule::kind => "the node's kind",
         Rule::bool => "`true` or `false`",
         Rule::arm => "`when` or `else`",
-        Rule::attribute => return None,
         _ => return None,
     };
     Some(words.to_owned())

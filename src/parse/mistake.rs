@@ -75,7 +75,8 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 10] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 11] = [
+        fat_arrow,
         wrong_kind,
         missing_kind,
         equals_sign,
@@ -126,6 +127,16 @@ fn missing_kind(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `a => b`
+fn fat_arrow(place: &Place) -> Option<Diagnostic> {
+    (place.rest.starts_with("=>")).then(|| {
+        place
+            .error("`=>` is no arrow")
+            .help("write `->`")
+            .fix(place.span, "->")
+    })
+}
+
 /// `a = b` for `a == b`, and `set { a = b }` for `set { a: b }`
 fn equals_sign(place: &Place) -> Option<Diagnostic> {
     if !place.rest.starts_with('=') || place.rest.starts_with("==") {
@@ -154,7 +165,7 @@ fn other_operator(place: &Place) -> Option<Diagnostic> {
         "and" if place.after_operand() => ("and", "&&"),
         "or" if place.after_operand() => ("or", "||"),
         "is" if place.after_operand() => ("is", "=="),
-        "" if place.after_operand() && place.rest.starts_with("??") => {
+        "" if place.before.ends_with('?') && place.rest.starts_with('?') => {
             return Some(
                 place
                     .error("`??` is no operator")
@@ -235,8 +246,14 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
     if !place.rest.starts_with(begins) || place.before.ends_with([',', '(', '[', '{', ':']) {
         return None;
     }
-    // After a complete operand or name nothing but operators and the like was tried.
-    let complete = place.after_operand() || message::wanted(&place.tried).is_none();
+    // What was tried only ends the list, or goes on with what is complete.
+    let ends = |rule: &Rule| {
+        matches!(
+            rule,
+            Rule::rbracket | Rule::rparen | Rule::kw_where | Rule::kw_as | Rule::kw_keep
+        ) || message::wanted(&[*rule]).is_none()
+    };
+    let complete = place.after_operand() || place.tried.iter().all(ends);
     (complete && open != '{' || place.after_operand()).then(|| {
         let found = message::found(place.rest);
         let here = Span {
@@ -274,26 +291,9 @@ fn innermost_open(text: &str) -> Option<char> {
 
 /// A reserved word of CEL where a value must stand.
 fn reserved_word(place: &Place) -> Option<Diagnostic> {
-    const RESERVED: &[&str] = &[
-        "as",
-        "break",
-        "const",
-        "continue",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
     let word = place.first_word();
-    (place.tried(Rule::name) && RESERVED.contains(&word)).then(|| {
+    let value = message::wanted(&place.tried).is_some_and(|w| w.contains(message::EXPRESSION));
+    (value && keyword::RESERVED.contains(&word)).then(|| {
         let found = place.error(format!(
             "expected an expression, found the reserved word `{word}`"
         ));

@@ -49,7 +49,9 @@ impl Builder<'_> {
         let rule = pair.as_rule();
         let mut parts = pair.into_inner().filter(|p| !is_word_or_sign(p.as_rule()));
         if rule == Rule::tags_p {
-            let tags = parts.map(|tag| match tag.as_rule() {
+            let tags = parts.next()?.into_inner();
+            let tags = tags.filter(|p| !is_word_or_sign(p.as_rule()));
+            let tags = tags.map(|tag| match tag.as_rule() {
                 Rule::string => self.quoted_name(&tag),
                 _ => self.name(&tag),
             });
@@ -151,7 +153,8 @@ impl Builder<'_> {
     }
 
     fn ends(&mut self, pair: Pair) -> Vec<End> {
-        let names = pair.into_inner().filter(|p| p.as_rule() == Rule::end_name);
+        let list = pair.into_inner().flat_map(Pair::into_inner);
+        let names = list.filter(|p| p.as_rule() == Rule::end_name);
         let ends = names.filter_map(|end| {
             let mut parts = end.into_inner().filter(|p| !is_word_or_sign(p.as_rule()));
             let first = parts.next()?;

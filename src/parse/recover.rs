@@ -46,9 +46,12 @@ impl Builder<'_> {
         self.diags.push(found);
     }
 
-    /// Whether a stretch begins with a keyword of its list, so that it is no rest of what stands before.
+    /// Whether a stretch begins with a keyword of its list, or nearly so, so that it is no rest of what stands before.
     fn is_line_of_its_own(&self, slice: &str, only: Rule) -> bool {
-        words_of(only).is_some_and(|(words, _)| words.contains(&mistake::first_word(slice)))
+        let word = mistake::first_word(slice);
+        words_of(only).is_some_and(|(words, _)| {
+            words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
+        })
     }
 
     /// A stretch whose first word begins nothing in this list.

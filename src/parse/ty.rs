@@ -67,7 +67,8 @@ impl Builder<'_> {
         let TypeKind::Name(name) = base.kind else {
             return Some(base);
         };
-        let mut args: Vec<TypeExpr> = args.into_inner().map(|a| self.type_expr(a)).collect();
+        let args = args.into_inner().filter(|p| p.as_rule() == Rule::type_expr);
+        let mut args: Vec<TypeExpr> = args.map(|a| self.type_expr(a)).collect();
         let last = args.pop()?;
         if !args.is_empty() {
             let message = format!("`{name}` takes one type");
@@ -147,7 +148,8 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let mut parts = pair.into_inner();
         let name = self.name(&parts.next()?);
-        let args = parts.map(|arg| self.attribute_arg(arg)).collect();
+        let args = parts.filter(|p| p.as_rule() != Rule::rparen);
+        let args = args.map(|arg| self.attribute_arg(arg)).collect();
         Some(Attribute { name, args, span })
     }
 

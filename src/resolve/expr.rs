@@ -20,6 +20,16 @@ impl Resolver<'_> {
 
     /// The same for an argument.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
+        args.iter()
+            .map(|arg| NamedArg {
+                name: arg.name.clone(),
+                value: self.expr(file, &arg.value),
+            })
+            .collect()
+    }
+
+    /// The same for names that are no one's parameters, each of which may be given once.
+    pub fn distinct(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
         let mut seen: Vec<&Name> = Vec::new();
         for arg in args {
             match seen.iter().find(|known| known.node == arg.name.node) {
@@ -27,12 +37,7 @@ impl Resolver<'_> {
                 None => seen.push(&arg.name),
             }
         }
-        args.iter()
-            .map(|arg| NamedArg {
-                name: arg.name.clone(),
-                value: self.expr(file, &arg.value),
-            })
-            .collect()
+        self.named(file, args)
     }
 
     /// The same for a `let`.
@@ -71,11 +76,17 @@ impl Resolver<'_> {
                 function,
                 args,
             } => {
-                match target {
-                    Some(target) => self.visit(file, target),
+                let known = match target {
+                    Some(target) => {
+                        self.visit(file, target);
+                        true
+                    }
                     None => self.function_name(file, function),
-                }
+                };
                 args.iter_mut().for_each(|arg| self.visit(file, arg));
+                if !known {
+                    expr.kind = ExprKind::Error;
+                }
             }
             ExprKind::Unary(_, of) => self.visit(file, of),
             ExprKind::Binary(_, left, right) => {
@@ -128,11 +139,13 @@ impl Resolver<'_> {
             }
             None => {}
         }
+        if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return true;
+        }
         let types = &self.program.types;
-        let built_in = name.starts_with(|c: char| c.is_ascii_lowercase());
         let elsewhere = types.records.iter().any(|r| r.name == name.node)
             || types.enums.iter().any(|e| e.name == name.node);
-        if built_in || !(elsewhere || record) {
+        if !(elsewhere || record) {
             return true;
         }
         // Reports it, with the import that is missing where there is one.
@@ -140,10 +153,15 @@ impl Resolver<'_> {
         false
     }
 
-    fn function_name(&mut self, file: FileId, function: &Name) {
+    /// Whether a function may stand: its import, where it has one, is not broken.
+    fn function_name(&mut self, file: FileId, function: &Name) -> bool {
         let names = self.names.get_mut(file.0 as usize);
-        if let Some(entry) = names.and_then(|names| names.get_mut(&function.node)) {
-            entry.used = true;
+        match names.and_then(|names| names.get_mut(&function.node)) {
+            Some(entry) => {
+                entry.used = true;
+                entry.thing != Thing::Broken
+            }
+            None => true,
         }
     }
 
@@ -161,7 +179,10 @@ impl Resolver<'_> {
         }
         let message = match number {
             Some(number) => format!("{what} is {number}, expected at least {least}"),
-            None => format!("{what} is an expression, expected a number written out"),
+            None => {
+                let text = self.sources.text(value.span);
+                format!("{what} is `{text}`, expected a whole number, written out")
+            }
         };
         self.diags
             .push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));

@@ -1,9 +1,33 @@
 //! Running a compiled flow: super-steps, the journal, interrupts, streams.
 //!
-//! [`store`], [`model`] and [`tool`] are the traits that the outside implements; [`event`] is the
-//! only output while a flow runs.
+//! What the outside implements: [`model`], [`tool`], [`store`], [`ambient`]. What it calls: [`engine`].
+//! What it reads: [`event`], through [`stream`].
+//!
+//! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
+//! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
+//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`frame`], [`step`], [`work`]
+//! (the kinds' own work), [`effect`] and [`journal`] (what is never done twice), [`engine`].
+//!
+//! Not here: any backend, any store, any text of the command line.
 
+pub mod ambient;
+pub mod backends;
+pub mod channel;
+pub mod context;
+pub mod effect;
+pub mod engine;
+pub mod error;
 pub mod event;
+pub mod frame;
+pub mod interrupt;
+pub mod journal;
 pub mod model;
+pub mod plan;
+pub mod schedule;
+pub mod step;
 pub mod store;
+pub mod stream;
+pub mod task;
 pub mod tool;
+pub mod view;
+pub mod work;

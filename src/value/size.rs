@@ -12,6 +12,9 @@ pub const MAX_DEPTH: u16 = 100;
 /// Upper bound of a value's weight: about 256 MB as JSON.
 pub const MAX_WEIGHT: u32 = 1 << 24;
 
+/// Longest text that an expression makes, in bytes.
+pub const MAX_TEXT: usize = 16 << 20;
+
 /// Bytes of text that weigh as much as one element.
 const UNIT: usize = 16;
 

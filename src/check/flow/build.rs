@@ -37,7 +37,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
         })
         .collect();
     Flow {
-        broken: builder.broken || graph.start.is_none(),
+        broken: builder.broken || graph.broken || graph.start.is_none(),
         colliding: graph
             .fields
             .iter()

@@ -49,16 +49,17 @@ pub(super) fn compile(
     from_table(compiler, span, function, function, Some(target), args)
 }
 
-/// `optional.of`, where `optional` is no value and the table has such a function.
+/// `optional.of`, where `optional` is no value but a name space of functions.
 fn qualified(compiler: &Compiler<'_>, target: &Expr, function: &str) -> Option<String> {
     let parts = name::path(target)?;
     if name::is_value(compiler, parts.first()?.0) {
         return None;
     }
-    let mut full: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
-    full.push(function);
-    let full = full.join(".");
-    function::find(&full, false).map(|_| full)
+    let space: String = parts.iter().map(|(name, _)| format!("{name}.")).collect();
+    let known = function::FUNCTIONS
+        .iter()
+        .any(|f| f.name.starts_with(&space));
+    known.then(|| space + function)
 }
 
 fn from_table(
@@ -209,7 +210,7 @@ impl Eval for Matched {
         machine.spend(text.weight() / 16, self.span)?;
         let result = match text.as_str() {
             Some(text) => Ok((self.apply)(&self.regex, text)),
-            None => Err(format!("a text is expected, found a `{}`", text.kind())),
+            None => Err(format!("a text is expected, found `{}`", text.kind())),
         };
         finish(machine, result, self.name, self.span)
     }

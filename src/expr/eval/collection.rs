@@ -38,7 +38,7 @@ impl Part {
             Value::Optional(inner) => Ok(inner.map(|value| (*value).clone())),
             other => Err(EvalError::wrong_kind(
                 self.span,
-                format!("`?` takes an optional here, found a `{}`", other.kind()),
+                format!("`?` takes an optional here, found `{}`", other.kind()),
             )),
         }
     }

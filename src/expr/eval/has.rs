@@ -10,7 +10,8 @@ use crate::value::{Str, Value};
 
 use super::compiler::{Compiler, error};
 use super::machine::{Eval, Evaluated, Machine, Node};
-use super::{CompileError, ErrorKind, EvalError, name};
+use super::select::no_fields;
+use super::{CompileError, ErrorKind, name};
 
 pub(super) fn compile(compiler: &mut Compiler<'_>, arg: &Expr) -> Result<Node, CompileError> {
     let ExprKind::Select {
@@ -88,14 +89,7 @@ impl Eval for Has {
             Value::Map(map) => Ok(Value::Bool(
                 map.get(&self.field).is_some_and(|value| !value.is_null()),
             )),
-            other => Err(EvalError::wrong_kind(
-                self.span,
-                format!(
-                    "`has` asks a `{}` for `{}`, which has no fields",
-                    other.kind(),
-                    self.field
-                ),
-            )),
+            other => Err(no_fields(&other, &self.field, self.span)),
         }
     }
 }

@@ -110,7 +110,7 @@ fn position(index: &Value, span: Span) -> Result<i128, Box<EvalError>> {
         )),
         other => Err(EvalError::wrong_kind(
             span,
-            format!("a list is indexed by an `int`, found a `{}`", other.kind()),
+            format!("a list is indexed by an `int`, found `{}`", other.kind()),
         )),
     }
 }
@@ -118,6 +118,7 @@ fn position(index: &Value, span: Span) -> Result<i128, Box<EvalError>> {
 fn out_of_range(list: &List, place: i128, span: Span) -> Box<EvalError> {
     let message = match list.len() {
         0 => format!("index {place} is out of range: the list is empty"),
+        1 => format!("index {place} is out of range: the list has 1 element, at 0"),
         len => format!("index {place} is out of range: the list has {len} elements, from 0"),
     };
     EvalError::boxed(span, ErrorKind::NoSuchIndex, message)
@@ -126,7 +127,7 @@ fn out_of_range(list: &List, place: i128, span: Span) -> Box<EvalError> {
 fn not_indexed(value: &Value, span: Span) -> Box<EvalError> {
     let message = match value {
         Value::Null => "an element is read of null".to_owned(),
-        other => format!("a `{}` has no elements to index", other.kind()),
+        other => format!("`{}` has no elements to index", other.kind()),
     };
     EvalError::wrong_kind(span, message)
 }

@@ -47,7 +47,7 @@ impl Eval for Logical {
                 Ok(Value::Bool(_)) => continue,
                 Ok(other) => EvalError::wrong_kind(
                     *span,
-                    format!("`{}` takes `bool`s, found a `{}`", self.sign, other.kind()),
+                    format!("`{}` takes `bool`s, found `{}`", self.sign, other.kind()),
                 ),
                 Err(error) if error.kind.is_fatal() => return Err(error),
                 Err(error) => error,
@@ -90,7 +90,7 @@ impl Eval for Conditional {
             Value::Bool(false) => self.no.eval(machine),
             other => Err(EvalError::wrong_kind(
                 self.span,
-                format!("a condition is a `bool`, found a `{}`", other.kind()),
+                format!("a condition is a `bool`, found `{}`", other.kind()),
             )),
         }
     }

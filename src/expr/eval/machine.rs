@@ -1,15 +1,12 @@
 //! The state of one evaluation, and what every compiled construct can do.
 
 use crate::base::Span;
-use crate::value::Value;
+use crate::value::{MAX_TEXT, Value};
 
 use super::{Env, ErrorKind, EvalError};
 
 /// Loop iterations and created elements in one evaluation: seconds of work, far above honest use.
 const FUEL: u64 = 10_000_000;
-
-/// Bytes of a text made by an expression.
-pub(super) const MAX_TEXT: usize = 16 << 20;
 
 pub(super) type Evaluated = Result<Value, Box<EvalError>>;
 

@@ -27,15 +27,17 @@ mod operator;
 mod optional;
 mod record;
 mod select;
-mod typed;
 
 use crate::ast::expr::Expr;
+use crate::base::{FileId, Span};
+use crate::diag::{Diagnostics, Level};
 use crate::expr::scope::{Scope, Slot};
 use crate::expr::ty::TypeTable;
+use crate::parse;
 use crate::value::Value;
 
 pub use error::{CompileError, ErrorKind, EvalError};
-pub use typed::value_of;
+pub use macros::NAMES as MACROS;
 
 use compiler::Compiler;
 use machine::{Machine, Node};
@@ -112,4 +114,29 @@ fn program(expr: &Expr, mut compiler: Compiler<'_>) -> Result<Program, CompileEr
         root,
         locals: compiler.locals(),
     })
+}
+
+/// Parses and compiles a text that is one expression. Spans count from its start.
+///
+/// # Errors
+/// The first syntax error, or as [`compile`].
+pub fn compile_text(text: &str, scope: &Scope, types: &TypeTable) -> Result<Program, CompileError> {
+    let mut diags = Diagnostics::new();
+    let parsed = parse::expression(text, FileId(0), &mut diags);
+    if let Some(first) = diags
+        .iter()
+        .find(|diagnostic| diagnostic.level == Level::Error)
+    {
+        return Err(CompileError {
+            message: first.message.clone(),
+            span: first.span(),
+        });
+    }
+    match parsed {
+        Some(expr) => compile(&expr, scope, types),
+        None => Err(CompileError {
+            message: "expected an expression".to_owned(),
+            span: Span::default(),
+        }),
+    }
 }

@@ -6,6 +6,7 @@
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::{Span, name::closest};
 use crate::expr::scope::Slot;
+use crate::expr::ty::EnumType;
 use crate::value::{Map, Str, Value};
 
 use super::compiler::{Compiler, error};
@@ -100,18 +101,7 @@ pub(super) fn compile_path(
     }
     let enums = compiler.types.enums.iter();
     if let Some(found) = enums.clone().find(|e| e.name == *first) {
-        let Some(((member, member_span), rest)) = rest.split_first() else {
-            return Err(error(
-                *first_span,
-                format!("`{first}` is an enum; name one of its members"),
-            ));
-        };
-        let names = || found.members.iter().map(|m| m.name.as_str());
-        if names().any(|name| name == *member) {
-            return Ok(selects(Box::new(Constant(Value::from(*member))), rest));
-        }
-        let message = format!("enum `{first}` has no member `{member}`");
-        return Err(error(*member_span, meant(message, member, names())));
+        return member(found, *first_span, rest);
     }
     if TYPES.contains(&joined(parts).as_str()) {
         return Ok(Box::new(Constant(Value::Type(type_name(&joined(parts))))));
@@ -123,6 +113,20 @@ pub(super) fn compile_path(
         .chain(enums.map(|e| e.name.as_str()));
     let message = format!("unknown name `{first}`");
     Err(error(*first_span, meant(message, first, known)))
+}
+
+/// `Handoff.cake_man`: the member's name as text.
+fn member(found: &EnumType, span: Span, rest: &[(&str, Span)]) -> Result<Node, CompileError> {
+    let Some(((member, member_span), rest)) = rest.split_first() else {
+        let message = format!("`{}` is an enum; name one of its members", found.name);
+        return Err(error(span, message));
+    };
+    let names = || found.members.iter().map(|m| m.name.as_str());
+    if names().any(|name| name == *member) {
+        return Ok(selects(Box::new(Constant(Value::from(*member))), rest));
+    }
+    let message = format!("enum `{}` has no member `{member}`", found.name);
+    Err(error(*member_span, meant(message, member, names())))
 }
 
 /// The name that `type(x)` gives for a type that has two.

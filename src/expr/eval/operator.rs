@@ -134,7 +134,7 @@ impl Eval for Not {
             Value::Bool(value) => Ok(Value::Bool(!value)),
             other => Err(EvalError::wrong_kind(
                 self.span,
-                format!("`!` takes a `bool`, found a `{}`", other.kind()),
+                format!("`!` takes a `bool`, found `{}`", other.kind()),
             )),
         }
     }
@@ -154,10 +154,7 @@ impl Eval for Negate {
             }),
             other => Err(EvalError::wrong_kind(
                 self.span,
-                format!(
-                    "`-` takes an `int` or a `float`, found a `{}`",
-                    other.kind()
-                ),
+                format!("`-` takes an `int` or a `float`, found `{}`", other.kind()),
             )),
         }
     }

@@ -37,7 +37,7 @@ impl Or {
         };
         EvalError::wrong_kind(
             self.span,
-            format!("`{name}` takes an optional, found a `{}`", value.kind()),
+            format!("`{name}` takes an optional, found `{}`", value.kind()),
         )
     }
 }

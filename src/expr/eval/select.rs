@@ -89,13 +89,10 @@ impl Eval for Select {
     }
 }
 
-fn no_fields(value: &Value, field: &str, span: Span) -> Box<EvalError> {
+pub(super) fn no_fields(value: &Value, field: &str, span: Span) -> Box<EvalError> {
     let message = match value {
         Value::Null => format!("`{field}` is read of null"),
-        other => format!(
-            "`{field}` is read of a `{}`, which has no fields",
-            other.kind()
-        ),
+        other => format!("`{}` has no fields, so no `{field}`", other.kind()),
     };
     EvalError::wrong_kind(span, message)
 }

@@ -1,73 +1,116 @@
 //! Conversions: `int uint float double string bytes bool timestamp duration dyn type required`.
 
-use jiff::SignedDuration;
-
 use crate::value::{Value, show_duration};
 
 use super::Function;
 use super::args::{self, Computed};
-use super::time;
+use super::{span, time};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::global(
         "int",
-        &["(json) -> int"],
+        &[
+            "(int) -> int",
+            "(uint) -> int",
+            "(float) -> int",
+            "(string) -> int",
+            "(timestamp) -> int",
+            "(json) -> int",
+        ],
         int,
         "A whole number of a number (a fraction is cut off), a text, or a timestamp (seconds since 1970).",
         r#"int("-3") + int(2.9) == -1"#,
     ),
     Function::global(
         "uint",
-        &["(json) -> uint"],
+        &[
+            "(uint) -> uint",
+            "(int) -> uint",
+            "(float) -> uint",
+            "(string) -> uint",
+            "(json) -> uint",
+        ],
         uint,
         "An unsigned number of a number or a text.",
         r#"uint("3") == 3u"#,
     ),
     Function::global(
         "float",
-        &["(json) -> float"],
+        &[
+            "(float) -> float",
+            "(int) -> float",
+            "(uint) -> float",
+            "(string) -> float",
+            "(json) -> float",
+        ],
         float,
         "A `float` of a number or a text.",
         "float(3) / 2.0 == 1.5",
     ),
     Function::global(
         "double",
-        &["(json) -> float"],
+        &[
+            "(float) -> float",
+            "(int) -> float",
+            "(uint) -> float",
+            "(string) -> float",
+            "(json) -> float",
+        ],
         float,
         "CEL's name of `float`.",
         r#"double("1.5") == 1.5"#,
     ),
     Function::global(
         "string",
-        &["(json) -> string"],
+        &[
+            "(string) -> string",
+            "(bool) -> string",
+            "(int) -> string",
+            "(uint) -> string",
+            "(float) -> string",
+            "(bytes) -> string",
+            "(timestamp) -> string",
+            "(duration) -> string",
+            "(type) -> string",
+            "(json) -> string",
+        ],
         string,
         "The text of a number, a bool, `bytes` in UTF-8, a timestamp (RFC 3339) or a duration (seconds).",
         r#"string(1.5) + string(true) == "1.5true""#,
     ),
     Function::global(
         "bytes",
-        &["(string) -> bytes", "(bytes) -> bytes"],
+        &["(string) -> bytes", "(bytes) -> bytes", "(json) -> bytes"],
         bytes,
         "The UTF-8 bytes of a text.",
         r#"size(bytes("é")) == 2"#,
     ),
     Function::global(
         "bool",
-        &["(json) -> bool"],
+        &["(bool) -> bool", "(string) -> bool", "(json) -> bool"],
         bool,
         "A bool of a text such as `true` or `false`.",
         r#"bool("true")"#,
     ),
     Function::global(
         "timestamp",
-        &["(json) -> timestamp"],
+        &[
+            "(timestamp) -> timestamp",
+            "(string) -> timestamp",
+            "(int) -> timestamp",
+            "(json) -> timestamp",
+        ],
         timestamp,
         "A point in time, of RFC 3339 text or of seconds since 1970.",
         r#"timestamp("1970-01-01T00:01:00Z") == timestamp(60)"#,
     ),
     Function::global(
         "duration",
-        &["(json) -> duration"],
+        &[
+            "(duration) -> duration",
+            "(string) -> duration",
+            "(json) -> duration",
+        ],
         duration,
         "A span of time, of text such as `1h30m`, `-1.5s` or `20ms`.",
         r#"duration("1h30m") == duration("5400s")"#,
@@ -222,74 +265,13 @@ fn timestamp(args: &[Value]) -> Computed {
 fn duration(args: &[Value]) -> Computed {
     match args::any(args, 0)? {
         Value::Duration(d) => Ok(Value::Duration(*d)),
-        Value::String(text) => parse_duration(text).map(Value::Duration).ok_or_else(|| {
-            format!("the text {text:?} is not a `duration`, such as `1h30m` or `1.5s`")
-        }),
+        Value::String(text) => span::parse_duration(text)
+            .map(Value::Duration)
+            .ok_or_else(|| {
+                format!("the text {text:?} is not a `duration`, such as `1h30m` or `1.5s`")
+            }),
         other => Err(args::expected("a text", other)),
     }
-}
-
-/// Nanoseconds of a unit. Longer ones first where one begins another.
-const UNITS: &[(&str, u64)] = &[
-    ("ms", 1_000_000),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("μs", 1_000),
-    ("ns", 1),
-    ("h", 3_600_000_000_000),
-    ("m", 60_000_000_000),
-    ("s", 1_000_000_000),
-];
-
-/// Numbers with units, from left to right, with one sign in front: `1h30m`, `-1.5s`; also `0`.
-pub(in crate::expr) fn parse_duration(text: &str) -> Option<SignedDuration> {
-    let (negative, mut rest) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(SignedDuration::ZERO);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut nanos: i128 = 0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, tail) = rest.split_at(end);
-        let (name, unit) = UNITS.iter().find(|(name, _)| tail.starts_with(name))?;
-        nanos = nanos.checked_add(part(number, *unit)?)?;
-        rest = tail.get(name.len()..)?;
-    }
-    let nanos = if negative { -nanos } else { nanos };
-    let seconds = i64::try_from(nanos / 1_000_000_000).ok()?;
-    let duration = SignedDuration::new(seconds, i32::try_from(nanos % 1_000_000_000).ok()?);
-    time::duration_in_range(duration).then_some(duration)
-}
-
-/// A decimal number of units in nanoseconds; what is below one is cut off.
-fn part(number: &str, unit: u64) -> Option<i128> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
-        return None;
-    }
-    let whole: i128 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
-    let mut nanos = whole.checked_mul(i128::from(unit))?;
-    let mut place = i128::from(unit);
-    let mut below: i128 = 0;
-    let mut scale: i128 = 1;
-    for digit in fraction.bytes().take(18) {
-        below = below * 10 + i128::from(digit - b'0');
-        scale *= 10;
-    }
-    place = place.checked_mul(below)? / scale;
-    nanos = nanos.checked_add(place)?;
-    Some(nanos)
 }
 
 fn type_of(args: &[Value]) -> Computed {

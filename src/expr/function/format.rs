@@ -1,13 +1,10 @@
 //! `"%s is %d".format([a, b])`, as CEL's strings extension has it.
 
-use crate::value::{Key, Value, show_duration};
+use crate::value::{Key, MAX_TEXT, Value, show_duration};
 
 use super::Function;
 use super::args::{self, Computed};
 use super::convert::show_float;
-
-/// Bytes of a text that it makes.
-const MAX_TEXT: usize = 16 << 20;
 
 /// Digits after the point where a verb doesn't say.
 const PRECISION: usize = 6;

@@ -5,7 +5,7 @@
 //! its own; macros and operators are not here, they are part of [`eval`](super::eval).
 
 mod args;
-pub(super) mod convert;
+mod convert;
 mod format;
 mod json;
 mod list;
@@ -14,7 +14,9 @@ mod message;
 mod optional;
 pub(super) mod order;
 pub(crate) mod pattern;
+mod position;
 mod size;
+pub(super) mod span;
 mod string;
 mod text;
 pub(super) mod time;
@@ -124,6 +126,7 @@ pub static FUNCTIONS: LazyLock<Vec<&'static Function>> = LazyLock::new(|| {
         optional::FUNCTIONS,
         order::FUNCTIONS,
         pattern::FUNCTIONS,
+        position::FUNCTIONS,
         size::FUNCTIONS,
         string::FUNCTIONS,
         text::FUNCTIONS,

@@ -101,14 +101,15 @@ const TIME: &[&str] = &[
     "(timestamp, string) -> int",
 ];
 
-/// Seconds of the year 1 and of the end of the year 9999: CEL's timestamps lie between.
-const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+/// Seconds of the year 1, where CEL's timestamps begin. They end in the last day of 9999; those of
+/// jiff, which values are made of, end 26 hours earlier.
+const FIRST_SECOND: i64 = -62_135_596_800;
 /// Seconds of CEL's longest duration: 10,000 years.
 const LONGEST: i64 = 315_576_000_000;
 
 /// Whether CEL has such a timestamp.
 pub(in crate::expr) fn in_range(timestamp: Timestamp) -> bool {
-    SECONDS.contains(&seconds(timestamp))
+    seconds(timestamp) >= FIRST_SECOND
 }
 
 /// Whether CEL has such a duration.

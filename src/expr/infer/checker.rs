@@ -7,6 +7,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::narrow::Narrowing;
+use super::path::path;
 use super::relation::assignable;
 
 /// Types expressions in one scope and reports what can't be.
@@ -21,6 +22,8 @@ pub struct Checker<'a> {
     pub(super) locals: Vec<(String, Type)>,
     /// Places known not to be null here.
     pub(super) known: Narrowing,
+    /// Whether nothing is reported at the moment.
+    pub(super) quiet: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -32,6 +35,7 @@ impl<'a> Checker<'a> {
             diags,
             locals: Vec::new(),
             known: Narrowing::new(),
+            quiet: false,
         }
     }
 
@@ -88,17 +92,28 @@ impl<'a> Checker<'a> {
             ExprKind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, hint),
             ExprKind::List(elements) => self.list(elements, hint),
             ExprKind::Map(entries) => self.map(expr, entries, hint),
-            ExprKind::Record { name, fields } => self.record(expr, name, fields),
+            ExprKind::Record { name, fields } => self.record(name, fields),
             ExprKind::Error => Type::Error,
         }
     }
 
-    /// The type, with nothing reported.
+    /// The type, with nothing reported. Inside another such look only a plain place or literal is
+    /// looked at, anything else is `json`: otherwise the work would double with each level of nesting.
     pub(super) fn unheard(&mut self, expr: &Expr) -> Type {
-        let heard = std::mem::take(self.diags);
-        let ty = self.expr(expr, None);
+        if self.quiet && path(expr).is_none() && !matches!(expr.kind, ExprKind::Literal(_)) {
+            return Type::Json;
+        }
+        self.quietly(|checker| checker.expr(expr, None))
+    }
+
+    /// Does something with nothing reported.
+    pub(super) fn quietly<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let (heard, before) = (std::mem::take(self.diags), self.quiet);
+        self.quiet = true;
+        let seen = look(self);
+        self.quiet = before;
         *self.diags = heard;
-        ty
+        seen
     }
 
     /// Types something where more is known not to be null.

@@ -134,10 +134,7 @@ impl Checker<'_> {
 
     /// The type of a field whose access is already reported.
     fn unheard_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
-        let heard = std::mem::take(self.diags);
-        let ty = self.field_of(operand, of, field, false);
-        *self.diags = heard;
-        ty
+        self.quietly(|checker| checker.field_of(operand, of, field, false))
     }
 
     fn plain_field(&self, of: &Type, field: &Name) -> Option<Type> {

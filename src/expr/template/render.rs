@@ -6,13 +6,13 @@ use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
 
 use crate::ast::node::TemplateText;
-use crate::base::Span;
+use crate::base::{FileId, Span};
 
 use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
-use super::method;
 use super::object::shown;
+use super::{method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -44,6 +44,20 @@ impl std::fmt::Debug for Template {
 }
 
 impl Template {
+    /// A template whose text stands alone: places count from its start.
+    ///
+    /// # Errors
+    /// As [`Template::compile`].
+    pub fn compile_text(text: &str, scope: &Scope) -> Result<Template, TemplateError> {
+        let span = Span::new(FileId(0), 0, text.len());
+        let text = TemplateText {
+            text: text.to_owned(),
+            span,
+            anchors: vec![(0, 0)],
+        };
+        Template::compile(&text, scope)
+    }
+
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
@@ -147,10 +161,13 @@ fn or_default(value: &Shown, other: Option<Shown>, falsy_too: Option<bool>) -> S
     }
 }
 
-/// Null prints nothing; what has parts prints as JSON.
+/// Null prints nothing, a bool as it is written here, what has parts as JSON.
 fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Error> {
     match value.kind() {
         ValueKind::None => Ok(()),
+        ValueKind::Bool => out
+            .write_str(if value.is_true() { "true" } else { "false" })
+            .map_err(Error::from),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
             let json = serde_json::to_string(value)
                 .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
@@ -161,7 +178,7 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
 }
 
 fn located(text: &TemplateText, error: &Error) -> TemplateError {
-    let range = error.range();
+    let range = error.range().map(|range| place::whole(&text.text, range));
     let written = range
         .clone()
         .and_then(|range| text.text.get(range))

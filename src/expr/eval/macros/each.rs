@@ -117,10 +117,7 @@ impl Each {
             other => {
                 return Err(EvalError::wrong_kind(
                     self.span,
-                    format!(
-                        "a list or a map is expected here, found a `{}`",
-                        other.kind()
-                    ),
+                    format!("a list or a map is expected here, found `{}`", other.kind()),
                 ));
             }
         }
@@ -169,7 +166,7 @@ impl Condition {
             Value::Bool(holds) => Ok(holds),
             other => Err(EvalError::wrong_kind(
                 self.span,
-                format!("a condition is a `bool`, found a `{}`", other.kind()),
+                format!("a condition is a `bool`, found `{}`", other.kind()),
             )),
         }
     }

@@ -158,7 +158,7 @@ impl TextKey {
             other => Err(EvalError::wrong_kind(
                 self.span,
                 format!(
-                    "a key is a text, an `int` or a `bool`, found a `{}`",
+                    "a key is a text, an `int` or a `bool`, found `{}`",
                     other.kind()
                 ),
             )),

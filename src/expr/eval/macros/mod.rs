@@ -18,8 +18,8 @@ use super::CompileError;
 use super::compiler::Compiler;
 use super::machine::Node;
 
-/// All macros that are methods, for "did you mean".
-pub(super) const NAMES: &[&str] = &[
+/// All macros that are methods; `has` is the one that is none.
+pub const NAMES: &[&str] = &[
     "all",
     "exists",
     "exists_one",

@@ -60,7 +60,7 @@ impl OptMap {
     fn not_optional(&self, value: &Value) -> Box<EvalError> {
         EvalError::wrong_kind(
             self.span,
-            format!("an optional is expected here, found a `{}`", value.kind()),
+            format!("an optional is expected here, found `{}`", value.kind()),
         )
     }
 }

@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use crate::expr::function::time;
-use crate::value::Value;
+use crate::value::{MAX_TEXT, Value};
 
-use super::super::machine::MAX_TEXT;
 use super::{Computed, Refusal};
 
 const INT: Refusal = Refusal::Arithmetic("`int` overflow");

@@ -1,0 +1,181 @@
+//! What it costs to keep a thread.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use divan::Bencher;
+use graphc::run::store::{
+    Change, Checkpoint, EffectRecord, FieldWrite, Lease, Record, RunState, Source, Store,
+    ThreadStatus,
+};
+use graphc::store::{MemoryStore, Options, SqliteStore, Sync};
+use graphc::value::Value;
+use serde_json::{Value as Json, json};
+use tokio::runtime::Runtime;
+
+fn main() {
+    let _ = std::fs::remove_dir_all(FOLDER);
+    divan::main();
+}
+
+const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/bench-store");
+const AT: &str = "2026-01-09T12:00:00Z";
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap()
+}
+
+fn file() -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = PathBuf::from(FOLDER).join(count.to_string());
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join("threads.db")
+}
+
+fn sqlite(sync: Sync) -> SqliteStore {
+    let options = Options {
+        sync,
+        ..Options::default()
+    };
+    SqliteStore::open_with(file(), options).unwrap()
+}
+
+fn status() -> Record {
+    Record::Status(ThreadStatus {
+        state: RunState::Running,
+        graph: "main".into(),
+        version: "v1".into(),
+        run_id: "run".into(),
+        interrupts: Vec::new(),
+        error: None,
+        usage: Json::Null,
+        at: AT.into(),
+    })
+}
+
+/// A step that appends 256 bytes.
+fn step(seq: u64) -> Record {
+    Record::Checkpoint(Checkpoint {
+        seq,
+        frame: String::new(),
+        step: seq,
+        root_step: seq,
+        run_id: "run".into(),
+        source: Source::Step,
+        writes: vec![FieldWrite {
+            field: "messages".into(),
+            change: match seq % 1000 {
+                1 => Change::Put(Value::from(Vec::new())),
+                _ => Change::Append(vec![Value::from("m".repeat(256))]),
+            },
+        }],
+        schedule: json!({ "tasks": ["next"] }),
+        at: AT.into(),
+    })
+}
+
+fn effect(step: u64) -> Record {
+    Record::Effect(EffectRecord {
+        task: format!("{step}/llm"),
+        id: "0".into(),
+        root_step: step,
+        kind: "model".into(),
+        subject: "llm".into(),
+        outcome: json!({ "text": "m".repeat(256) }),
+    })
+}
+
+fn acquire(runtime: &Runtime, store: &impl Store, thread: &str) -> Lease {
+    runtime.block_on(store.acquire(thread)).unwrap()
+}
+
+fn append_steps(bencher: Bencher, store: impl Store) {
+    let runtime = runtime();
+    let lease = acquire(&runtime, &store, "t");
+    let mut seq = 0;
+    bencher.bench_local(|| {
+        seq += 1;
+        let records = [step(seq), status()];
+        runtime.block_on(store.append(&lease, &records)).unwrap();
+    });
+}
+
+#[divan::bench]
+fn append_memory(bencher: Bencher) {
+    append_steps(bencher, MemoryStore::new());
+}
+
+#[divan::bench(args = [Sync::Normal, Sync::Full])]
+fn append_sqlite(bencher: Bencher, sync: Sync) {
+    append_steps(bencher, sqlite(sync));
+}
+
+/// What the append above is measured against: one row of as many bytes, one transaction.
+#[divan::bench(args = ["NORMAL", "FULL"])]
+fn bare_transaction(bencher: Bencher, synchronous: &str) {
+    let db = rusqlite::Connection::open(file()).unwrap();
+    db.pragma_update(None, "journal_mode", "WAL").unwrap();
+    db.pragma_update(None, "synchronous", synchronous).unwrap();
+    db.execute_batch("CREATE TABLE log (id INTEGER PRIMARY KEY, value TEXT) STRICT")
+        .unwrap();
+    let value = "m".repeat(256 + 300);
+    bencher.bench_local(|| {
+        db.prepare_cached("INSERT INTO log (value) VALUES (?1)")
+            .unwrap()
+            .execute([&value])
+            .unwrap();
+    });
+}
+
+/// 64 threads append a step each at the same time.
+#[divan::bench(args = [Sync::Normal, Sync::Full])]
+fn append_64_threads(bencher: Bencher, sync: Sync) {
+    let runtime = runtime();
+    let store = sqlite(sync);
+    let leases: Vec<Lease> = (0..64)
+        .map(|thread| acquire(&runtime, &store, &format!("t{thread}")))
+        .collect();
+    let mut seq = 0;
+    bencher.counter(64_u64).bench_local(|| {
+        seq += 1;
+        let records = [step(seq), status()];
+        let appends = leases.iter().map(|lease| store.append(lease, &records));
+        for done in runtime.block_on(futures_util::future::join_all(appends)) {
+            done.unwrap();
+        }
+    });
+}
+
+/// A thread of 5,000 checkpoints, each with an effect.
+fn long_thread(runtime: &Runtime) -> SqliteStore {
+    let store = sqlite(Sync::Normal);
+    let lease = acquire(runtime, &store, "t");
+    for seq in 1..=5000 {
+        let records = [step(seq), effect(seq), status()];
+        runtime.block_on(store.append(&lease, &records)).unwrap();
+    }
+    store
+}
+
+#[divan::bench]
+fn load_5000_checkpoints(bencher: Bencher) {
+    let runtime = runtime();
+    let store = long_thread(&runtime);
+    bencher.bench_local(|| runtime.block_on(store.load("t")).unwrap());
+}
+
+#[divan::bench]
+fn history_page(bencher: Bencher) {
+    let runtime = runtime();
+    let store = long_thread(&runtime);
+    bencher.bench_local(|| {
+        let page = store.history("t", Some(2500), 50);
+        runtime.block_on(page).unwrap()
+    });
+}

@@ -1,0 +1,238 @@
+//! Which backend serves which model and tool of a flow.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::{Span, name};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{Flow, Model, Tool};
+use crate::run::backends::Backends;
+use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
+use crate::run::tool::ToolBackend;
+
+use super::config::{Config, ModelBinding, ToolSpec};
+use super::llm::openai::OpenAi;
+use super::scenario::Script;
+use super::tool::command::CommandTool;
+use super::tool::http::{self, HttpTool};
+use super::tool::script::ScriptTool;
+use super::wire::Wire;
+
+/// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
+/// commands run.
+///
+/// With a scenario all models are played by it, and so are the tools that it names; the other tools
+/// without a body stay with what `graphc.yaml` says, and a call of one that nothing serves fails the
+/// scenario.
+///
+/// # Errors
+/// All that is missing at once: providers and tools that nothing says anything about, variables that
+/// aren't set. Their place is that in `graphc.yaml`; there is none without a file.
+pub fn bind(
+    flow: &Flow,
+    config: &Config,
+    script: Option<&Arc<Script>>,
+    folder: &Path,
+) -> Result<Backends, Diagnostics> {
+    let mut binding = Binding {
+        config,
+        script,
+        folder,
+        wire: Wire::new(),
+        providers: BTreeMap::new(),
+        found: Diagnostics::new(),
+    };
+    let models: Option<_> = {
+        let models: Vec<_> = flow.models.iter().map(|m| binding.model(m)).collect();
+        models.into_iter().collect()
+    };
+    let tools: Option<_> = {
+        let tools: Vec<_> = flow.tools.iter().map(|t| binding.tool(flow, t)).collect();
+        tools.into_iter().collect()
+    };
+    match (models, tools) {
+        (Some(models), Some(tools)) if !binding.found.has_errors() => {
+            Ok(Backends { models, tools })
+        }
+        _ => {
+            binding.found.sort();
+            Err(binding.found)
+        }
+    }
+}
+
+struct Binding<'a> {
+    config: &'a Config,
+    script: Option<&'a Arc<Script>>,
+    folder: &'a Path,
+    wire: Arc<Wire>,
+    /// Made so far, so that the models of one provider share its bounds.
+    providers: BTreeMap<String, Arc<OpenAi>>,
+    found: Diagnostics,
+}
+
+impl Binding<'_> {
+    fn report(&mut self, span: Option<Span>, message: String, help: String) {
+        let file = self.config.file.map(|file| Span::new(file, 0, 0));
+        let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
+        match span.or(file) {
+            Some(span) => finding
+                .labels
+                .iter_mut()
+                .for_each(|label| label.span = span),
+            None => finding.labels.clear(),
+        }
+        self.found.push(finding.help(help));
+    }
+
+    fn model(&mut self, model: &Model) -> Option<Arc<dyn ChatModel>> {
+        if let Some(script) = self.script {
+            return Some(script.model());
+        }
+        let Some(entry) = self.config.model(&model.name) else {
+            let provider = self.provider(&model.provider, &model.name, None)?;
+            return Some(provider);
+        };
+        match &entry.value {
+            ModelBinding::Scripted => {
+                let profile = self.config.profile.as_deref();
+                let profile = profile.map_or(String::new(), |name| format!(" in profile `{name}`"));
+                let message = format!("the models are scripted{profile}, and there is no scenario");
+                let help = "run with `--scenario NAME`, or with another `--profile`";
+                self.report(entry.span, message, help.to_owned());
+                None
+            }
+            ModelBinding::Other {
+                provider,
+                model: other,
+            } => Some(Arc::new(Renamed {
+                provider: self.provider(provider, &model.name, entry.span)?,
+                model: other.clone(),
+            })),
+        }
+    }
+
+    fn provider(&mut self, name: &str, model: &str, span: Option<Span>) -> Option<Arc<OpenAi>> {
+        if let Some(made) = self.providers.get(name) {
+            return Some(Arc::clone(made));
+        }
+        let Some(entry) = self.config.providers.get(name) else {
+            let known = || self.config.providers.keys().map(String::as_str);
+            let help = match name::closest(name, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "describe it under `providers` in graphc.yaml; there is {}",
+                    name::list(known())
+                ),
+            };
+            let message =
+                format!("nothing says how to reach the provider `{name}` of model `{model}`");
+            self.report(span, message, help);
+            return None;
+        };
+        for missing in &entry.missing {
+            self.found.push(missing.clone());
+        }
+        let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
+        self.providers.insert(name.to_owned(), Arc::clone(&made));
+        Some(made)
+    }
+
+    /// The outer `None` stands for an error, the inner one for the tool's own body.
+    #[allow(clippy::option_option)]
+    fn tool(&mut self, flow: &Flow, tool: &Tool) -> Option<Option<Arc<dyn ToolBackend>>> {
+        if let Some(played) = self.script.and_then(|script| script.tool(&tool.name)) {
+            return Some(Some(played));
+        }
+        if tool.body.is_some() {
+            return Some(None);
+        }
+        let bound = match self.config.tools.get(&tool.name) {
+            Some(entry) => {
+                for missing in &entry.missing {
+                    self.found.push(missing.clone());
+                }
+                self.bound(tool, &entry.value, entry.span)
+            }
+            None => match self.script {
+                Some(script) => return Some(Some(script.absent_tool())),
+                None => {
+                    self.unbound(flow, tool);
+                    return None;
+                }
+            },
+        };
+        Some(Some(match self.script {
+            Some(script) => script.counted(bound),
+            None => bound,
+        }))
+    }
+
+    fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {
+        match spec {
+            ToolSpec::Command(spec) => Arc::new(CommandTool::new(spec.clone(), self.folder)),
+            ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
+            ToolSpec::Http(spec) => {
+                // A text that is no template was refused when the file was read.
+                for (used, text) in http::arguments(spec).unwrap_or_default() {
+                    let known = || tool.params.iter().map(|param| param.name.as_str());
+                    if known().any(|name| name == used) {
+                        continue;
+                    }
+                    let help = match name::closest(&used, known()) {
+                        Some(near) => format!("did you mean `args.{near}`?"),
+                        None => format!("its parameters: {}", name::list(known())),
+                    };
+                    let name = &tool.name;
+                    let message =
+                        format!("tool `{name}` has no parameter `{used}`, used in `{text}`");
+                    self.report(span, message, help);
+                }
+                Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))
+            }
+        }
+    }
+
+    fn unbound(&mut self, flow: &Flow, tool: &Tool) {
+        let place = flow.files.get(tool.at.file as usize);
+        let place = place.map_or(String::new(), |file| format!(" ({file}:{})", tool.at.line));
+        let profile = match &self.config.profile {
+            Some(profile) => format!("in profile `{profile}` "),
+            None => String::new(),
+        };
+        let message = format!(
+            "tool `{}`{place} has no body and is {profile}bound to nothing",
+            tool.name
+        );
+        let known = self.config.tools.keys().map(String::as_str);
+        let help = match name::closest(&tool.name, known) {
+            Some(near) => format!("graphc.yaml binds `{near}`; did you mean that?"),
+            None => format!(
+                "add `{}: {{ command: [..] }}` under `tools` in graphc.yaml, or run with `--scenario NAME`",
+                tool.name
+            ),
+        };
+        self.report(None, message, help);
+    }
+}
+
+/// A model of another name than the flow gives.
+struct Renamed {
+    provider: Arc<OpenAi>,
+    model: String,
+}
+
+#[async_trait]
+impl ChatModel for Renamed {
+    async fn stream(
+        &self,
+        mut request: ChatRequest,
+        cx: &CallContext,
+    ) -> Result<ChatStream, ModelError> {
+        request.model.clone_from(&self.model);
+        self.provider.stream(request, cx).await
+    }
+}

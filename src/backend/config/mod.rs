@@ -1,0 +1,86 @@
+//! `graphc.yaml`: which backend serves what, per profile.
+//!
+//! [`load`] reads the file into a [`Config`]: the base with the chosen profile's entries over it, an
+//! entry replacing the base's entry of the same name. [`variables`] fills in the environment; a variable
+//! that isn't set counts only once something that needs it is used. [`provider`], [`tool`] and
+//! [`model`] read the entries.
+
+mod model;
+mod provider;
+mod read;
+mod tool;
+mod variables;
+
+use std::collections::BTreeMap;
+
+use crate::base::{FileId, Span};
+use crate::diag::Diagnostic;
+
+use super::llm::openai;
+use super::secret::Secret;
+
+pub use model::ModelBinding;
+pub use read::load;
+pub use tool::ToolSpec;
+
+/// What `graphc.yaml` says under one profile. [`Config::empty`] is that of a project without one.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file; `None` where there is none.
+    pub file: Option<FileId>,
+    /// The profile in use.
+    pub profile: Option<String>,
+    /// Address of the store. May hold a password.
+    pub store: Option<Entry<Secret>>,
+    /// Providers by name, the ones known by themselves included.
+    pub providers: BTreeMap<String, Entry<openai::Settings>>,
+    /// Tools by name.
+    pub tools: BTreeMap<String, Entry<ToolSpec>>,
+    /// Models by name; `*` stands for all that have no entry of their own.
+    pub models: BTreeMap<String, Entry<ModelBinding>>,
+    /// Levels of lints by code.
+    pub lints: BTreeMap<String, Entry<LintLevel>>,
+}
+
+/// Something that the file says.
+#[derive(Debug, Clone)]
+pub struct Entry<T> {
+    /// What it says.
+    pub value: T,
+    /// Where; `None` for what is known without a file.
+    pub span: Option<Span>,
+    /// Variables that it needs and that are not set: an error as soon as it is used.
+    pub missing: Vec<Diagnostic>,
+}
+
+/// What a project does with a lint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LintLevel {
+    /// It is not reported.
+    Allow,
+    /// It is a warning.
+    Warn,
+    /// It is an error.
+    Deny,
+}
+
+impl Config {
+    /// Without a file: the providers that are known by themselves, nothing else. `env` gives the
+    /// environment's variables.
+    pub fn empty(env: &dyn Fn(&str) -> Option<String>) -> Config {
+        Config {
+            file: None,
+            profile: None,
+            store: None,
+            providers: provider::known(env),
+            tools: BTreeMap::new(),
+            models: BTreeMap::new(),
+            lints: BTreeMap::new(),
+        }
+    }
+
+    /// What a model of a flow is bound to, where something is said about it.
+    pub fn model(&self, name: &str) -> Option<&Entry<ModelBinding>> {
+        self.models.get(name).or_else(|| self.models.get("*"))
+    }
+}

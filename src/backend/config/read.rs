@@ -1,0 +1,150 @@
+//! The file as a whole.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::backend::yaml::{Cursor, Document, Table};
+use crate::base::{FileId, SourceMap, name};
+use crate::diag::{Diagnostics, codes};
+
+use super::variables::{Form, Variables};
+use super::{Config, Entry, LintLevel, model, provider, tool};
+
+const KEYS: [&str; 8] = [
+    "default_profile",
+    "store",
+    "providers",
+    "tools",
+    "mcp_servers",
+    "models",
+    "profiles",
+    "lints",
+];
+const PROFILE_KEYS: [&str; 6] = [
+    "store",
+    "providers",
+    "tools",
+    "mcp_servers",
+    "models",
+    "lints",
+];
+
+type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Reads a `graphc.yaml`. `profile` is the one asked for; without one it is `default_profile`, and
+/// without that the base alone. `env` gives the environment's variables.
+///
+/// # Errors
+/// All that is wrong in the file, other profiles included, with places. Variables that aren't set
+/// are left to [`bind`](crate::backend::bind::bind), which knows what is used.
+pub fn load(
+    sources: &SourceMap,
+    file: FileId,
+    profile: Option<&str>,
+    env: Env<'_>,
+) -> Result<Config, Diagnostics> {
+    let doc = Document::parse(sources, file, &codes::INVALID_CONFIG)?;
+    let found = RefCell::new(Diagnostics::new());
+    let mut config = Config::empty(env);
+    config.file = Some(file);
+    if !doc.root.is_null() {
+        read(&Cursor::new(&doc, &found), profile, env, &mut config);
+    } else if let Some(profile) = profile {
+        let root = Cursor::new(&doc, &found);
+        root.report(root.finding(format!("there is no profile `{profile}`")));
+    }
+    let found = found.into_inner();
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok(config),
+    }
+}
+
+fn read(root: &Cursor<'_>, profile: Option<&str>, env: Env<'_>, config: &mut Config) {
+    let Some(table) = root.table("graphc.yaml", &KEYS) else {
+        return;
+    };
+    section(&table, env, config);
+    let profiles = table.get("profiles").map(|profiles| profiles.entries());
+    let profiles = profiles.unwrap_or_default();
+    let default = table.get("default_profile");
+    let chosen = profile.or_else(|| default.as_ref()?.text());
+    if let Some(chosen) = chosen {
+        let known = || profiles.iter().map(|(name, _)| *name);
+        if known().any(|name| name == chosen) {
+            config.profile = Some(chosen.to_owned());
+        } else {
+            let help = match name::closest(chosen, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {}", name::list(known())),
+            };
+            let message = format!("there is no profile `{chosen}`");
+            let at = default.filter(|_| profile.is_none());
+            let at = at.or(table.get("profiles")).unwrap_or(root.clone());
+            root.report(at.finding(message).help(help));
+        }
+    }
+    for (name, cursor) in &profiles {
+        let used = config.profile.as_deref() == Some(*name);
+        let table = match cursor.json().is_null() {
+            true => None,
+            false => cursor.table("a profile", &PROFILE_KEYS),
+        };
+        if let Some(table) = table {
+            // What is wrong in a profile is reported whether or not it is in use.
+            let mut unused = Config::empty(env);
+            section(&table, env, if used { &mut *config } else { &mut unused });
+        }
+    }
+}
+
+/// Reads what the base and a profile have in common; entries replace those of the same name.
+fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
+    if let Some(cursor) = table.get("store") {
+        let variables = Variables::new(env);
+        if let Some(url) = variables.text(&cursor, Form::Plain) {
+            let url = crate::backend::secret::Secret::new(url);
+            config.store = Some(variables.entry(url, &cursor));
+        }
+    }
+    if let Some(cursor) = table.get("mcp_servers") {
+        let kinds = name::list(tool::KINDS);
+        let message = format!("`mcp_servers` can't be used: the kinds of tool are {kinds}");
+        cursor.report(cursor.key_finding(message));
+    }
+    entries(
+        table,
+        "providers",
+        env,
+        &mut config.providers,
+        provider::read,
+    );
+    entries(table, "tools", env, &mut config.tools, tool::read);
+    entries(table, "models", env, &mut config.models, model::read);
+    entries(table, "lints", env, &mut config.lints, lint);
+}
+
+fn entries<T>(
+    table: &Table<'_>,
+    key: &str,
+    env: Env<'_>,
+    into: &mut BTreeMap<String, Entry<T>>,
+    read: impl Fn(&Cursor<'_>, &Variables<'_>) -> Option<T>,
+) {
+    let Some(cursor) = table.get(key) else { return };
+    for (name, cursor) in cursor.entries() {
+        let variables = Variables::new(env);
+        if let Some(value) = read(&cursor, &variables) {
+            into.insert(name.to_owned(), variables.entry(value, &cursor));
+        }
+    }
+}
+
+fn lint(cursor: &Cursor<'_>, _: &Variables<'_>) -> Option<LintLevel> {
+    let words = [
+        ("allow", LintLevel::Allow),
+        ("warn", LintLevel::Warn),
+        ("deny", LintLevel::Deny),
+    ];
+    cursor.word("level of a lint", &words)
+}

@@ -1,0 +1,206 @@
+//! `tools`: what runs the tools without a body.
+
+use reqwest::Method;
+use reqwest::header::HeaderName;
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::backend::secret::Secret;
+use crate::backend::tool::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
+use crate::backend::tool::http::HttpSpec;
+use crate::backend::tool::http::select::Selector;
+use crate::backend::tool::http::template;
+use crate::backend::tool::script::ToolReply;
+use crate::backend::yaml::{Cursor, Table};
+use crate::base::name;
+
+use super::variables::{Form, Variables};
+
+/// Kinds of tool.
+pub const KINDS: [&str; 3] = ["command", "http", "script"];
+
+/// Kinds that the language has a name for and that no backend serves.
+const ABSENT: [&str; 3] = ["mcp", "sql", "graph"];
+
+/// What runs a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolSpec {
+    /// A program.
+    Command(CommandSpec),
+    /// A request.
+    Http(Box<HttpSpec>),
+    /// Fixed replies: the first that fits the arguments.
+    Script(Vec<ToolReply>),
+}
+
+/// Reads one entry.
+pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> {
+    let open = cursor.open_table()?;
+    if let Some(absent) = ABSENT.iter().find_map(|kind| open.get(kind)) {
+        let kinds = name::list(KINDS);
+        let message = format!("there is no kind of tool `{}`", absent.key());
+        let help = format!("the kinds of tool are {kinds}");
+        absent.report(absent.key_finding(message).help(help));
+        return None;
+    }
+    let kinds: Vec<&str> = KINDS
+        .into_iter()
+        .filter(|kind| open.get(kind).is_some())
+        .collect();
+    match kinds.as_slice() {
+        ["command"] => command(cursor, variables).map(ToolSpec::Command),
+        ["http"] => http(cursor, variables).map(|spec| ToolSpec::Http(Box::new(spec))),
+        ["script"] => {
+            let table = cursor.table("a `script` tool", &["script"])?;
+            let replies = table.get("script")?.items();
+            let replies = replies.iter().filter_map(ToolReply::read);
+            Some(ToolSpec::Script(replies.collect()))
+        }
+        _ => {
+            let one_of = name::list(KINDS);
+            let message = format!("`{}` must have exactly one of {one_of}", cursor.key());
+            cursor.report(cursor.key_finding(message));
+            None
+        }
+    }
+}
+
+fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec> {
+    let keys = ["command", "env", "timeout", "max_output"];
+    let table = cursor.table("a `command` tool", &keys)?;
+    let argv = table.get("command")?;
+    if argv.json().is_string() {
+        let message = "`command` must be a list: the program and its arguments";
+        let help = "write `[python3, tools/search.py]`; no shell is run";
+        argv.report(argv.finding(message).help(help));
+        return None;
+    }
+    let words: Vec<String> = argv
+        .items()
+        .iter()
+        .filter_map(|item| variables.text(item, Form::Plain))
+        .collect();
+    if words.first().is_none_or(|program| program.is_empty()) {
+        argv.report(argv.finding("`command` names no program"));
+        return None;
+    }
+    let passed = |name: &str| Some((name.to_owned(), Secret::new(variables.get(name)?)));
+    let mut env: Vec<(String, Secret)> = DEFAULT_ENV.into_iter().filter_map(passed).collect();
+    let standard = env.len();
+    match table.get("env") {
+        None => {}
+        Some(list) if list.json().is_array() => {
+            env.extend(list.texts().iter().filter_map(|name| passed(name)));
+        }
+        Some(map) => {
+            for (name, value) in map.entries() {
+                let value = variables.text(&value, Form::Plain)?;
+                env.push((name.to_owned(), Secret::new(value)));
+            }
+        }
+    }
+    let mut secrets = variables.secrets();
+    secrets.extend(env.iter().skip(standard).map(|(_, value)| value));
+    let limit = table.get("max_output").and_then(|limit| limit.count());
+    Some(CommandSpec {
+        argv: words,
+        env,
+        secrets,
+        timeout: table.get("timeout").and_then(|timeout| timeout.duration()),
+        limit: limit.map_or(DEFAULT_LIMIT, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        }),
+    })
+}
+
+fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
+    let outer = cursor.table("an `http` tool", &["http", "timeout"])?;
+    let keys = ["method", "url", "headers", "query", "body", "result"];
+    let table = outer.get("http")?.table("an `http` request", &keys)?;
+    let url = table.require("url")?;
+    let url = filled_text(&url, variables)?;
+    let query = table.get("query").map(|query| query.entries());
+    let query = query.unwrap_or_default();
+    let body = table.get("body").map(|body| filled(&body, variables));
+    Some(HttpSpec {
+        method: method(&table, body.is_some())?,
+        url,
+        headers: table
+            .get("headers")
+            .map_or(Vec::new(), |h| headers(&h, variables)),
+        query: query
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), filled(value, variables)))
+            .collect(),
+        body,
+        result: match table.get("result") {
+            Some(result) => Some(selector(&result)?),
+            None => None,
+        },
+        timeout: outer.get("timeout").and_then(|timeout| timeout.duration()),
+        secrets: variables.secrets(),
+    })
+}
+
+fn method(table: &Table<'_>, has_body: bool) -> Option<Method> {
+    let methods = [
+        ("GET", Method::GET),
+        ("POST", Method::POST),
+        ("PUT", Method::PUT),
+        ("PATCH", Method::PATCH),
+        ("DELETE", Method::DELETE),
+    ];
+    let Some(cursor) = table.get("method") else {
+        return Some(if has_body { Method::POST } else { Method::GET });
+    };
+    let words = methods.each_ref().map(|(word, method)| (*word, method));
+    cursor.word("method", &words).cloned()
+}
+
+fn selector(cursor: &Cursor<'_>) -> Option<Selector> {
+    match Selector::parse(cursor.text()?) {
+        Ok(selector) => Some(selector),
+        Err(message) => {
+            cursor.report(cursor.finding(message));
+            None
+        }
+    }
+}
+
+fn headers(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    for (name, cursor) in cursor.entries() {
+        if HeaderName::from_bytes(name.as_bytes()).is_err() {
+            cursor.report(cursor.key_finding(format!("`{name}` is no name of a header")));
+        }
+        let value = filled_text(&cursor, variables);
+        headers.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    headers
+}
+
+/// A template with its variables filled in.
+fn filled_text(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<String> {
+    let text = variables.text(cursor, Form::Template)?;
+    if let Err(why) = template::arguments(&text) {
+        cursor.report(cursor.finding(format!("this is no template: {why}")));
+        return None;
+    }
+    Some(text)
+}
+
+/// A tree of templates with their variables filled in.
+fn filled(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Json {
+    match cursor.json() {
+        Json::String(_) => filled_text(cursor, variables).map_or(Json::Null, Json::String),
+        Json::Array(_) => {
+            let items = cursor.items();
+            items.iter().map(|item| filled(item, variables)).collect()
+        }
+        Json::Object(_) => {
+            let entries = cursor.entries().into_iter();
+            let filled = entries.map(|(key, value)| (key.to_owned(), filled(&value, variables)));
+            Json::Object(filled.collect::<JsonMap<_, _>>())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,142 @@
+//! `${NAME}` in the texts of `graphc.yaml`.
+
+use std::cell::RefCell;
+
+use crate::backend::secret::{Secret, Secrets};
+use crate::backend::yaml::{Cursor, show_path};
+use crate::diag::Diagnostic;
+
+use super::Entry;
+
+/// The environment, as one entry of the file uses it.
+pub struct Variables<'a> {
+    env: &'a dyn Fn(&str) -> Option<String>,
+    secrets: RefCell<Secrets>,
+    missing: RefCell<Vec<Diagnostic>>,
+}
+
+/// What a text becomes that is filled in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// It is used as it is.
+    Plain,
+    /// It is a template; what comes from the environment must not act as one.
+    Template,
+}
+
+impl<'a> Variables<'a> {
+    /// Over an environment.
+    pub fn new(env: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            env,
+            secrets: RefCell::default(),
+            missing: RefCell::default(),
+        }
+    }
+
+    /// A variable of the environment itself.
+    pub fn get(&self, name: &str) -> Option<String> {
+        (self.env)(name)
+    }
+
+    /// The text at `cursor` with its variables filled in: `${NAME}`, `${NAME:-default}`; `$${` is `${`.
+    pub fn text(&self, cursor: &Cursor<'_>, form: Form) -> Option<String> {
+        let text = cursor.text()?;
+        Some(self.fill(text, cursor, form))
+    }
+
+    /// As [`Variables::text`], for what must not be seen and so must come from the environment.
+    pub fn secret(&self, cursor: &Cursor<'_>) -> Option<Secret> {
+        let text = cursor.text()?;
+        if !text.contains("${") {
+            let message = format!("`{}` must come from the environment", cursor.key());
+            let help = "write `${NAME}` and set that variable";
+            cursor.report(cursor.finding(message).help(help));
+            return None;
+        }
+        Some(Secret::new(self.fill(text, cursor, Form::Plain)))
+    }
+
+    /// A text with its variables filled in.
+    pub fn fill(&self, text: &str, cursor: &Cursor<'_>, form: Form) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            if let Some(before) = before.strip_suffix('$') {
+                out += before;
+                out += "${";
+                rest = after;
+                continue;
+            }
+            out += before;
+            let Some((inner, after)) = after.split_once('}') else {
+                let help = "write `$${` for these two characters";
+                let message = "`${` has no `}`";
+                cursor.report(cursor.finding(message).help(help));
+                return out;
+            };
+            out += &self.value(inner, cursor, form);
+            rest = after;
+        }
+        out + rest
+    }
+
+    fn value(&self, inner: &str, cursor: &Cursor<'_>, form: Form) -> String {
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        let is_name = !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            let message = format!("`{name}` is no name of an environment variable");
+            cursor.report(cursor.finding(message));
+            return String::new();
+        }
+        // As in a shell, `:-` also stands in for a variable that is set to nothing.
+        let set = (self.env)(name).filter(|value| default.is_none() || !value.is_empty());
+        match (set, default) {
+            (Some(value), _) => {
+                self.secrets.borrow_mut().add(&Secret::new(value.as_str()));
+                match form {
+                    Form::Plain => value,
+                    Form::Template => inert(&value),
+                }
+            }
+            (None, Some(default)) => default.to_owned(),
+            (None, None) => {
+                let place = show_path(cursor.path());
+                let message =
+                    format!("the environment variable `{name}` is not set, which `{place}` needs");
+                let help = format!("set it, or write `${{{name}:-default}}`");
+                let finding = cursor.finding(message).help(help);
+                self.missing.borrow_mut().push(finding);
+                String::new()
+            }
+        }
+    }
+
+    /// What was filled in so far.
+    pub fn secrets(&self) -> Secrets {
+        self.secrets.borrow().clone()
+    }
+
+    /// An entry that used them.
+    pub fn entry<T>(self, value: T, cursor: &Cursor<'_>) -> Entry<T> {
+        Entry {
+            value,
+            span: Some(cursor.key_span()),
+            missing: self.missing.into_inner(),
+        }
+    }
+}
+
+/// A text as a template that gives it.
+fn inert(text: &str) -> String {
+    let opens = ["{{", "{%", "{#"].iter().any(|open| text.contains(open));
+    match opens {
+        false => text.to_owned(),
+        true => text.replace('{', "{{ '{' }}"),
+    }
+}

@@ -1,0 +1,18 @@
+//! The outside of a flow: chat models, tools, `graphc.yaml` that says which, and scripts in their place.
+//!
+//! Nothing here knows how a flow runs; everything here stands behind [`ChatModel`](crate::run::model::ChatModel)
+//! and [`ToolBackend`](crate::run::tool::ToolBackend).
+//!
+//! Reading order: [`secret`] and [`yaml`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
+//! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
+//! (`graphc.yaml`), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
+
+pub mod bind;
+pub mod config;
+pub mod llm;
+pub mod scenario;
+pub mod secret;
+pub mod subset;
+pub mod tool;
+pub mod wire;
+pub mod yaml;

@@ -1,0 +1,89 @@
+//! `NAME.test.yaml`: scenarios of a flow, and the scripts that play the models and tools in them.
+//!
+//! [`load`] reads a file into a [`Suite`]; [`Script`] plays one of its scenarios and keeps a journal of
+//! what was asked; [`expect`] holds what must be true afterwards and compares. Running a scenario is
+//! no business of this module.
+
+mod answers;
+mod crash;
+pub mod expect;
+mod field;
+mod path;
+mod queue;
+mod read;
+mod reply;
+mod script;
+mod when;
+
+use jiff::Timestamp;
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::base::Span;
+
+use super::tool::script::ToolReply;
+use super::yaml::{Document, Path, Step};
+
+pub use answers::{Answer, Answers};
+pub use crash::{Crash, CrashPoint};
+pub use expect::Expect;
+pub use path::{PathMismatch, PathStep, compare_path};
+pub use read::load;
+pub use reply::{ModelReply, ReplyBody, ScriptedCall};
+pub use script::{ModelRecord, Script, Start};
+pub use when::When;
+
+/// The scenarios of one file.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// The flow's file, relative to this one; `None` for the `.graph` file of the same name.
+    pub flow: Option<String>,
+    /// Scenarios in the order written.
+    pub scenarios: Vec<Scenario>,
+    document: Document,
+}
+
+impl Suite {
+    /// Where a part of the file stands, such as an expectation's.
+    pub fn span(&self, at: &[Step]) -> Span {
+        self.document.span(at)
+    }
+
+    /// Position of the scenario of that name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.scenarios.iter().position(|s| s.name == name)
+    }
+
+    /// The names of all scenarios.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.iter().map(|s| s.name.as_str())
+    }
+}
+
+/// One scenario, the file's defaults filled in.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Its name, once in its file.
+    pub name: String,
+    /// Where it is written.
+    pub at: Path,
+    /// The graph that runs; the flow's entry where none is named.
+    pub graph: Option<String>,
+    /// Input of the run.
+    pub input: JsonMap<String, Json>,
+    /// Per-run constants.
+    pub context: JsonMap<String, Json>,
+    /// Thread that it shares with the scenarios of the same name here; one of its own without.
+    pub thread: Option<String>,
+    /// Replies of models by node path, `*` for any node that isn't named.
+    pub models: Vec<(String, Vec<ModelReply>)>,
+    /// Replies of tools by name.
+    pub tools: Vec<(String, Vec<ToolReply>)>,
+    /// Answers to interrupts.
+    pub answers: Answers,
+    /// What `now()` gives.
+    pub clock: Option<Timestamp>,
+    /// Where the process ends.
+    pub crash: Option<Crash>,
+    /// What must hold at the end.
+    pub expect: Expect,
+}

@@ -1,0 +1,126 @@
+//! The file as a whole.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::backend::tool::script::ToolReply;
+use crate::backend::yaml::{Cursor, Document};
+use crate::base::{FileId, SourceMap};
+use crate::diag::{Diagnostics, codes};
+
+use super::field::Fields;
+use super::{Expect, Scenario, Suite, answers, crash, expect, reply};
+
+const KEYS: [&str; 4] = ["flow", "graph", "defaults", "scenarios"];
+const DEFAULT_KEYS: [&str; 8] = [
+    "graph", "input", "context", "thread", "models", "tools", "answers", "clock",
+];
+const SCENARIO_KEYS: [&str; 11] = [
+    "name", "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "crash",
+    "expect",
+];
+
+/// Reads a `.test.yaml`.
+///
+/// # Errors
+/// All that is wrong in the file, with places.
+pub fn load(sources: &SourceMap, file: FileId) -> Result<Suite, Diagnostics> {
+    let document = Document::parse(sources, file, &codes::INVALID_SCENARIO)?;
+    let found = RefCell::new(Diagnostics::new());
+    let suite = read(&Cursor::new(&document, &found));
+    let found = found.into_inner();
+    match suite {
+        Some((flow, scenarios)) if !found.has_errors() => Ok(Suite {
+            flow,
+            scenarios,
+            document,
+        }),
+        _ => Err(found),
+    }
+}
+
+fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
+    let table = root.table("a scenario file", &KEYS)?;
+    let text = |key: &str| table.get(key)?.text().map(str::to_owned);
+    let (flow, graph) = (text("flow"), text("graph"));
+    let defaults = table.get("defaults");
+    let defaults = defaults.and_then(|d| d.table("`defaults`", &DEFAULT_KEYS));
+    let mut names = BTreeSet::new();
+    let mut scenarios = Vec::new();
+    for cursor in table.require("scenarios")?.items() {
+        let Some(own) = cursor.table("a scenario", &SCENARIO_KEYS) else {
+            continue;
+        };
+        let fields = Fields {
+            own,
+            defaults: defaults.clone(),
+        };
+        let Some(mut scenario) = scenario(&cursor, &fields) else {
+            continue;
+        };
+        if !names.insert(scenario.name.clone()) {
+            let name = fields.own.get("name").unwrap_or(cursor);
+            let message = format!("there is a scenario `{}` already", scenario.name);
+            name.report(name.finding(message));
+        }
+        scenario.graph = scenario.graph.or_else(|| graph.clone());
+        scenarios.push(scenario);
+    }
+    Some((flow, scenarios))
+}
+
+fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
+    let name = fields.own.require("name")?.text()?.to_owned();
+    let text = |key: &str| fields.get(key)?.text().map(str::to_owned);
+    Some(Scenario {
+        name,
+        at: cursor.path().clone(),
+        graph: text("graph"),
+        input: object(fields, "input"),
+        context: object(fields, "context"),
+        thread: text("thread"),
+        models: replies(fields, "models", reply::read),
+        tools: replies(fields, "tools", ToolReply::read),
+        answers: fields
+            .get("answers")
+            .map_or_else(Default::default, |c| answers::read(&c)),
+        clock: fields.get("clock").and_then(|clock| time(&clock)),
+        crash: fields.own.get("crash").and_then(|c| crash::read(&c)),
+        expect: fields
+            .own
+            .get("expect")
+            .map_or_else(|| Some(Expect::default()), |e| expect::read(&e))?,
+    })
+}
+
+fn object(fields: &Fields<'_>, key: &str) -> JsonMap<String, Json> {
+    let entries = fields.entries(key).into_iter();
+    entries
+        .map(|(name, value)| (name.to_owned(), value.json().clone()))
+        .collect()
+}
+
+fn replies<T>(
+    fields: &Fields<'_>,
+    key: &str,
+    read: impl Fn(&Cursor<'_>) -> Option<T>,
+) -> Vec<(String, Vec<T>)> {
+    let lists = fields.entries(key).into_iter();
+    lists
+        .map(|(name, list)| {
+            let items = list.items();
+            (name.to_owned(), items.iter().filter_map(&read).collect())
+        })
+        .collect()
+}
+
+fn time(cursor: &Cursor<'_>) -> Option<Timestamp> {
+    let time = cursor.text()?.parse().ok();
+    if time.is_none() {
+        cursor.expected("a point in time such as `2026-01-09T12:00:00Z`");
+    }
+    time
+}

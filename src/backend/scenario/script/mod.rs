@@ -1,0 +1,190 @@
+//! The play of one scenario: models and tools that say what it says, and a journal of what they were
+//! asked.
+
+mod model;
+mod tool;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::yaml::Path;
+use crate::run::model::{CallContext, ChatModel};
+use crate::run::tool::ToolBackend;
+
+use super::queue::{Order, Queue};
+use super::{Scenario, Suite};
+
+pub use model::{ModelRecord, prompt};
+
+/// What the scenario begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// A new run: calls made on the thread before it belong to earlier ones.
+    Run,
+    /// A run of this scenario that another process began: its calls have used up their replies.
+    Resume,
+}
+
+/// One scenario as it plays. All of its models and tools share it.
+#[derive(Debug)]
+pub struct Script {
+    scenario: Scenario,
+    start: Start,
+    /// Calls by node path (models) and by name (tools) that the scenarios before it on its thread
+    /// make, one for each reply of theirs.
+    earlier: Calls,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    models: BTreeMap<String, u64>,
+    tools: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// In the order of the scenario's lists.
+    models: Vec<Queue>,
+    tools: Vec<Queue>,
+    journal: Vec<ModelRecord>,
+    calls: BTreeMap<String, u64>,
+    unmatched: Vec<String>,
+}
+
+impl Script {
+    /// The play of the scenario at `index`; `None` where there is none.
+    pub fn new(suite: &Suite, index: usize, start: Start) -> Option<Arc<Script>> {
+        let scenario = suite.scenarios.get(index)?.clone();
+        let before = suite.scenarios.get(..index).unwrap_or_default();
+        let same = |other: &&Scenario| other.thread.is_some() && other.thread == scenario.thread;
+        let mut earlier = Calls::default();
+        for other in before.iter().filter(same) {
+            count(&other.models, &mut earlier.models);
+            count(&other.tools, &mut earlier.tools);
+        }
+        let models = scenario.models.iter().map(|(node, replies)| {
+            let order = match node.as_str() {
+                "*" => Order::Pool,
+                _ => Order::Visits,
+            };
+            Queue::new(replies.len(), order)
+        });
+        let tools = scenario.tools.iter();
+        let state = State {
+            models: models.collect(),
+            tools: tools
+                .map(|(_, replies)| Queue::new(replies.len(), Order::Calls))
+                .collect(),
+            ..State::default()
+        };
+        Some(Arc::new(Script {
+            scenario,
+            start,
+            earlier,
+            state: Mutex::new(state),
+        }))
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The model that plays all models of the flow.
+    pub fn model(self: &Arc<Self>) -> Arc<dyn ChatModel> {
+        Arc::new(model::ScriptedModel {
+            script: Arc::clone(self),
+        })
+    }
+
+    /// The tool that plays the one of that name, where the scenario has replies for it.
+    pub fn tool(self: &Arc<Self>, name: &str) -> Option<Arc<dyn ToolBackend>> {
+        let list = self.scenario.tools.iter().position(|(n, _)| n == name)?;
+        Some(Arc::new(tool::ScriptedTool {
+            script: Arc::clone(self),
+            list,
+        }))
+    }
+
+    /// A tool that nothing serves: a call of it fails the scenario.
+    pub fn absent_tool(self: &Arc<Self>) -> Arc<dyn ToolBackend> {
+        Arc::new(tool::AbsentTool {
+            script: Arc::clone(self),
+        })
+    }
+
+    /// A real tool whose calls are counted.
+    pub fn counted(self: &Arc<Self>, tool: Arc<dyn ToolBackend>) -> Arc<dyn ToolBackend> {
+        Arc::new(tool::CountedTool {
+            script: Arc::clone(self),
+            tool,
+        })
+    }
+
+    /// What the models were asked, in the order of the calls.
+    pub fn journal(&self) -> Vec<ModelRecord> {
+        self.state().journal.clone()
+    }
+
+    /// How many calls reached each tool that has no body of its own or is played.
+    pub fn calls(&self) -> BTreeMap<String, u64> {
+        self.state().calls.clone()
+    }
+
+    /// Calls that no reply matched, in words.
+    pub fn unmatched(&self) -> Vec<String> {
+        self.state().unmatched.clone()
+    }
+
+    /// Where the replies are written that no call has taken.
+    pub fn left_over(&self) -> Vec<Path> {
+        let state = self.state();
+        let mut left = Vec::new();
+        for ((_, replies), queue) in self.scenario.models.iter().zip(&state.models) {
+            left.extend(
+                queue
+                    .left()
+                    .filter_map(|i| Some(replies.get(i)?.at.clone())),
+            );
+        }
+        for ((_, replies), queue) in self.scenario.tools.iter().zip(&state.tools) {
+            left.extend(
+                queue
+                    .left()
+                    .filter_map(|i| Some(replies.get(i)?.at.clone())),
+            );
+        }
+        left
+    }
+
+    /// A thread that panicked while it held the state has left it whole: no update has a middle.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many calls a caller had made on the thread before this scenario.
+    fn before(&self, earlier: Option<&u64>, cx: &CallContext) -> u64 {
+        match self.start {
+            Start::Run => cx.ordinal,
+            Start::Resume => earlier.copied().unwrap_or(0),
+        }
+    }
+}
+
+fn count<T>(lists: &[(String, Vec<T>)], into: &mut BTreeMap<String, u64>) {
+    for (name, replies) in lists {
+        *into.entry(name.clone()).or_default() += replies.len() as u64;
+    }
+}
+
+/// `model call 3 of `a/b``, and what the scenario has for it.
+fn nothing_fits(scenario: &Scenario, call: &str, replies: Option<usize>) -> String {
+    let name = &scenario.name;
+    match replies {
+        None => format!("scenario `{name}` has no replies for {call}"),
+        Some(all) => {
+            format!("scenario `{name}` has no reply left that fits {call}, of {all} written")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Tools in a scenario.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use crate::ir::ErrorKind;
+use crate::run::model::CallContext;
+use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+
+use super::{Script, nothing_fits};
+
+/// A tool that the scenario plays.
+pub struct ScriptedTool {
+    pub(super) script: Arc<Script>,
+    /// Position of its replies in the scenario.
+    pub(super) list: usize,
+}
+
+#[async_trait]
+impl ToolBackend for ScriptedTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let script = &self.script;
+        let lists = script.scenario.tools.get(self.list);
+        let replies = lists.map_or(&[][..], |(_, replies)| replies);
+        let earlier = script.earlier.tools.get(&call.tool);
+        let mut state = script.state();
+        *state.calls.entry(call.tool.clone()).or_default() += 1;
+        let fits = |index: usize| replies.get(index).is_some_and(|r| r.fits(&call.args));
+        let before = || script.before(earlier, cx);
+        let queue = state.tools.get_mut(self.list);
+        let chosen = queue.and_then(|queue| queue.take(&call.tool, cx, before, fits));
+        match chosen.and_then(|index| replies.get(index)) {
+            Some(reply) => reply.give(),
+            None => {
+                let what = describe(&call, cx);
+                let message = nothing_fits(&script.scenario, &what, Some(replies.len()));
+                state.unmatched.push(message.clone());
+                Err(ToolError::new(ErrorKind::ToolError, message))
+            }
+        }
+    }
+}
+
+/// A tool that neither the scenario nor `graphc.yaml` serves.
+pub struct AbsentTool {
+    pub(super) script: Arc<Script>,
+}
+
+#[async_trait]
+impl ToolBackend for AbsentTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let message = nothing_fits(&self.script.scenario, &describe(&call, cx), None);
+        let mut state = self.script.state();
+        *state.calls.entry(call.tool).or_default() += 1;
+        state.unmatched.push(message.clone());
+        Err(ToolError::new(ErrorKind::ToolError, message))
+    }
+}
+
+/// A tool that is really called.
+pub struct CountedTool {
+    pub(super) script: Arc<Script>,
+    pub(super) tool: Arc<dyn ToolBackend>,
+}
+
+#[async_trait]
+impl ToolBackend for CountedTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        *self
+            .script
+            .state()
+            .calls
+            .entry(call.tool.clone())
+            .or_default() += 1;
+        self.tool.call(call, cx).await
+    }
+}
+
+fn describe(call: &ToolCall, cx: &CallContext) -> String {
+    let args = Json::Object(call.args.clone());
+    format!(
+        "the call of tool `{}` in `{}` with {args}",
+        call.tool, cx.node
+    )
+}

@@ -1,0 +1,98 @@
+//! The condition of a scripted reply, on the request that it would answer.
+
+use std::sync::Arc;
+
+use crate::backend::yaml::Cursor;
+use crate::expr::eval::{self, Effect, Env, Program};
+use crate::expr::ty::{MESSAGE, Type, TypeTable};
+use crate::expr::{Scope, Slot};
+use crate::run::model::ChatRequest;
+use crate::value::{List, Value};
+
+use super::script::prompt;
+
+/// A compiled condition.
+///
+/// In scope: `messages` (all but the system message), `system` (its text, empty where there is none),
+/// `prompt` (the text of all messages), `tools` (names), `model` (its name in the flow).
+#[derive(Debug, Clone)]
+pub struct When {
+    program: Arc<Program>,
+}
+
+/// Names in scope, in the order of their slots.
+const NAMES: [&str; 5] = ["messages", "system", "prompt", "tools", "model"];
+
+impl When {
+    /// Reads one.
+    pub fn read(cursor: &Cursor<'_>) -> Option<When> {
+        let text = cursor.text()?;
+        let mut scope = Scope::default();
+        for name in NAMES {
+            let ty = match name {
+                "messages" => Type::list(Type::Record(MESSAGE)),
+                "tools" => Type::list(Type::String),
+                _ => Type::String,
+            };
+            scope.declare(name, ty);
+        }
+        match eval::compile_text(text, &scope, &TypeTable::default()) {
+            Ok(program) => {
+                let program = Arc::new(program);
+                Some(When { program })
+            }
+            Err(error) => {
+                let help = format!("known here: {}", crate::base::name::list(NAMES));
+                let message = format!("this is no condition: {}", error.message);
+                cursor.report(cursor.finding(message).help(help));
+                None
+            }
+        }
+    }
+
+    /// Whether it holds for a request. One that fails, or gives no bool, doesn't.
+    pub fn holds_for(&self, request: &ChatRequest) -> bool {
+        let result = self.program.eval(&Request(request));
+        matches!(result, Ok(Value::Bool(true)))
+    }
+}
+
+/// A request as the values of [`NAMES`].
+struct Request<'a>(&'a ChatRequest);
+
+impl Request<'_> {
+    fn is_system(message: &Value) -> bool {
+        message.get("role").and_then(Value::as_str) == Some("system")
+    }
+}
+
+impl Env for Request<'_> {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        let request = self.0;
+        let messages = request.messages.iter();
+        Some(match *NAMES.get(slot.0 as usize)? {
+            "messages" => {
+                let rest = messages.filter(|message| !Self::is_system(message));
+                Value::List(rest.cloned().collect())
+            }
+            "system" => {
+                let system: List = messages.filter(|m| Self::is_system(m)).cloned().collect();
+                Value::from(prompt(&system))
+            }
+            "prompt" => Value::from(prompt(&request.messages)),
+            "tools" => {
+                let names = request.tools.iter().map(|tool| tool.name.as_str());
+                Value::List(names.map(Value::from).collect())
+            }
+            _ => Value::from(request.model_name.as_str()),
+        })
+    }
+
+    fn field(&self, _: u32) -> Option<Value> {
+        None
+    }
+
+    fn effect(&self, _: Effect) -> Result<Value, String> {
+        Err("a scenario's condition has no effects".to_owned())
+    }
+}

@@ -1,0 +1,179 @@
+//! `command` tools: a program that takes the arguments as JSON on stdin and gives the result as JSON
+//! on stdout.
+//!
+//! The program sees only the environment variables that it is allowed, runs in the folder of
+//! `graphc.yaml`, and dies with its whole process group when the call ends early. [`output`] reads
+//! what it writes, [`group`] ends it.
+
+mod group;
+mod output;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value as Json, json};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
+
+use crate::backend::secret::{Secret, Secrets};
+use crate::backend::wire::Bounds;
+use crate::ir::ErrorKind;
+use crate::run::model::CallContext;
+use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+
+use group::Group;
+use output::Output;
+
+/// Variables that every program is given where they are set: what it needs to find other programs,
+/// its own files and the language of its messages.
+pub const DEFAULT_ENV: [&str; 12] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "USERPROFILE",
+];
+
+/// Variable that holds the key which is the same for every attempt at one call.
+pub const IDEMPOTENCY_VARIABLE: &str = "GRAPHC_IDEMPOTENCY_KEY";
+/// Variable that holds the name of the tool, so that one program can serve several.
+pub const TOOL_VARIABLE: &str = "GRAPHC_TOOL";
+
+/// Most bytes of a result, unless the binding says otherwise.
+pub const DEFAULT_LIMIT: usize = 16 << 20;
+
+/// How a program is called: `command` in `graphc.yaml`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandSpec {
+    /// Program and arguments; at least the program.
+    pub argv: Vec<String>,
+    /// All variables that it sees, besides those of the call.
+    pub env: Vec<(String, Secret)>,
+    /// Those of `env` that must not be told.
+    pub secrets: Secrets,
+    /// Longest time of one call.
+    pub timeout: Option<Duration>,
+    /// Most bytes of its stdout.
+    pub limit: usize,
+}
+
+/// A program as a tool.
+pub struct CommandTool {
+    spec: CommandSpec,
+    folder: PathBuf,
+}
+
+impl CommandTool {
+    /// A program that runs in `folder`, the one of `graphc.yaml`.
+    pub fn new(spec: CommandSpec, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            spec,
+            folder: folder.into(),
+        }
+    }
+
+    fn program(&self) -> &str {
+        self.spec.argv.first().map_or("", String::as_str)
+    }
+
+    fn spawn(&self, call: &ToolCall, cx: &CallContext) -> Result<Child, ToolError> {
+        let program = Path::new(self.program());
+        // Whether a relative path counts from here or from `current_dir` depends on the platform.
+        let program = match program.components().count() > 1 {
+            true => self.folder.join(program),
+            false => program.to_owned(),
+        };
+        let mut command = Command::new(program);
+        command
+            .args(self.spec.argv.iter().skip(1))
+            .current_dir(&self.folder)
+            .env_clear()
+            .envs(
+                self.spec
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name, value.reveal())),
+            )
+            .env(IDEMPOTENCY_VARIABLE, &cx.idempotency_key)
+            .env(TOOL_VARIABLE, &call.tool)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        group::own(&mut command);
+        command.spawn().map_err(|error| {
+            let program = self.program();
+            self.error(format!(
+                "the command `{program}` could not be started: {error}"
+            ))
+        })
+    }
+
+    fn error(&self, message: impl AsRef<str>) -> ToolError {
+        let message = self.spec.secrets.scrub(message.as_ref());
+        ToolError::new(ErrorKind::ToolError, message)
+    }
+
+    /// Feeds the program and reads it until it has ended.
+    async fn run(&self, mut child: Child, input: Vec<u8>) -> Result<Output, ToolError> {
+        let stdin = child.stdin.take();
+        let feed = async move {
+            if let Some(mut stdin) = stdin {
+                // A program that doesn't read its arguments closes the pipe, which is its right.
+                let _ = stdin.write_all(&input).await;
+            }
+        };
+        let read = output::read(&mut child, self.spec.limit);
+        let ((), output) = tokio::join!(feed, read);
+        output.map_err(|why| self.error(format!("the command `{}` {why}", self.program())))
+    }
+
+    /// What the program's end means.
+    fn result(&self, output: Output) -> Result<Json, ToolError> {
+        let program = self.program();
+        if !output.status.success() {
+            return Err(self.error(output.complaint(program)));
+        }
+        if output.stdout.trim_ascii().is_empty() {
+            return Ok(Json::Null);
+        }
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            let begins = crate::backend::wire::excerpt(&String::from_utf8_lossy(&output.stdout));
+            self.error(format!(
+                "the command `{program}` wrote no JSON ({error}); it begins: {begins}"
+            ))
+        })
+    }
+}
+
+#[async_trait]
+impl ToolBackend for CommandTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let bounds = Bounds::new(cx, self.spec.timeout);
+        let input = json!(call.args).to_string().into_bytes();
+        let child = self.spawn(&call, cx)?;
+        // Dropped at every way out of here, and with the call itself: nothing it started lives on.
+        let _group = Group::of(&child);
+        let output = bounds.within(self.run(child, input)).await;
+        let output = output.map_err(|mut failure| {
+            if failure.kind == ErrorKind::Timeout {
+                failure.message = format!(
+                    "the command `{}` took too long: {}",
+                    self.program(),
+                    failure.message
+                );
+            }
+            ToolError::from(failure)
+        })??;
+        self.result(output)
+    }
+}

@@ -1,0 +1,195 @@
+//! `http` tools: a request made of templates over the arguments, and the part of the reply that is
+//! the result.
+//!
+//! [`template`] fills in the arguments, [`select`] finds the part.
+
+pub mod select;
+pub mod template;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, RequestBuilder, Response, Url};
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::backend::secret::Secrets;
+use crate::backend::wire::{self, Bounds, Failure, Peer, Wire, excerpt};
+use crate::ir::ErrorKind;
+use crate::run::model::CallContext;
+use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+
+use select::Selector;
+use template::Renderer;
+
+/// Most bytes of a reply.
+const LIMIT: usize = 16 << 20;
+
+/// The request of a tool: `http` in `graphc.yaml`. Texts are templates over `args`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpSpec {
+    /// Method.
+    pub method: Method,
+    /// Address; arguments in it are percent-encoded.
+    pub url: String,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// Query parameters; a list gives several of the same name, null none.
+    pub query: Vec<(String, Json)>,
+    /// JSON, or text that is sent as it is.
+    pub body: Option<Json>,
+    /// The part of the reply that is the result; all of it where there is none.
+    pub result: Option<Selector>,
+    /// Longest time of one call.
+    pub timeout: Option<Duration>,
+    /// What must not be told.
+    pub secrets: Secrets,
+}
+
+/// A request as a tool.
+pub struct HttpTool {
+    spec: HttpSpec,
+    wire: Arc<Wire>,
+}
+
+impl HttpTool {
+    /// A request over a shared client.
+    pub fn new(spec: HttpSpec, wire: Arc<Wire>) -> Self {
+        Self { spec, wire }
+    }
+
+    fn request(&self, call: &ToolCall, cx: &CallContext) -> Result<RequestBuilder, Failure> {
+        let fill = Renderer::new(&call.args);
+        let bad = |why: String| {
+            let why = self.spec.secrets.scrub(&why);
+            Failure::new(
+                ErrorKind::InvalidRequest,
+                format!("the request of `{}` can't be made: {why}", call.tool),
+            )
+        };
+        let url = fill.url(&self.spec.url).map_err(bad)?;
+        let mut url = Url::parse(&url).map_err(|error| bad(format!("its url: {error}")))?;
+        for (name, value) in &self.spec.query {
+            let values = fill.json(value).map_err(bad)?;
+            for (name, value) in pairs(name, values) {
+                url.query_pairs_mut().append_pair(&name, &value);
+            }
+        }
+        let mut request = self.wire.client()?.request(self.spec.method.clone(), url);
+        let mut typed = false;
+        for (name, value) in &self.spec.headers {
+            typed |= name.eq_ignore_ascii_case(CONTENT_TYPE.as_str());
+            request = request.header(name, fill.text(value).map_err(bad)?);
+        }
+        if !cx.idempotency_key.is_empty() {
+            request = request.header("Idempotency-Key", &cx.idempotency_key);
+        }
+        Ok(match &self.spec.body {
+            None => request,
+            Some(body) => match fill.json(body).map_err(bad)? {
+                Json::String(text) => request.body(text),
+                json if typed => request.body(json.to_string()),
+                json => request.json(&json),
+            },
+        })
+    }
+
+    async fn ask(&self, call: &ToolCall, cx: &CallContext) -> Result<Json, Failure> {
+        let peer = Peer {
+            name: &call.tool,
+            secrets: &self.spec.secrets,
+        };
+        let bounds = Bounds::new(cx, self.spec.timeout);
+        let request = self.request(call, cx)?;
+        let response = wire::send(request, peer, &bounds).await;
+        let response = response.map_err(|mut failure| {
+            // A refused request is the tool saying no; the arguments are the model's.
+            if failure.kind == ErrorKind::InvalidRequest {
+                failure.kind = ErrorKind::ToolError;
+            }
+            failure
+        })?;
+        let text_wanted = self.spec.result.is_none() && is_text(&response);
+        let bytes = wire::body(response, LIMIT, peer, &bounds).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Json::Null);
+        }
+        let unusable = |why: String| Failure::new(ErrorKind::InvalidOutput, why);
+        let json: Json = match serde_json::from_slice(&bytes) {
+            Ok(json) => json,
+            Err(_) if text_wanted => String::from_utf8_lossy(&bytes).into(),
+            Err(error) => {
+                let begins = excerpt(&String::from_utf8_lossy(&bytes));
+                let begins = self.spec.secrets.scrub(&begins);
+                let name = &call.tool;
+                return Err(unusable(format!(
+                    "`{name}` answered no JSON ({error}); it begins: {begins}"
+                )));
+            }
+        };
+        match &self.spec.result {
+            None => Ok(json),
+            Some(selector) => selector.of(&json).cloned().ok_or_else(|| {
+                unusable(format!("the reply of `{}` has no `{selector}`", call.tool))
+            }),
+        }
+    }
+}
+
+fn is_text(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("text/"))
+}
+
+fn pairs(name: &str, value: Json) -> Vec<(String, String)> {
+    let text = |value: Json| match value {
+        Json::String(text) => text,
+        other => other.to_string(),
+    };
+    match value {
+        Json::Null => Vec::new(),
+        Json::Array(values) => {
+            let values = values.into_iter();
+            values.map(|v| (name.to_owned(), text(v))).collect()
+        }
+        value => vec![(name.to_owned(), text(value))],
+    }
+}
+
+/// Names of the arguments that a request uses, with the text that does.
+///
+/// # Errors
+/// The text that is no template, and why.
+pub fn arguments(spec: &HttpSpec) -> Result<Vec<(String, String)>, (String, String)> {
+    let mut texts: Vec<&str> = vec![&spec.url];
+    texts.extend(spec.headers.iter().map(|(_, value)| value.as_str()));
+    let trees = spec.query.iter().map(|(_, value)| value).chain(&spec.body);
+    trees.for_each(|tree| gather(tree, &mut texts));
+    let mut names = Vec::new();
+    for text in texts {
+        let used = template::arguments(text).map_err(|why| (text.to_owned(), why))?;
+        names.extend(used.into_iter().map(|name| (name, text.to_owned())));
+    }
+    Ok(names)
+}
+
+fn gather<'a>(tree: &'a Json, texts: &mut Vec<&'a str>) {
+    match tree {
+        Json::String(text) => texts.push(text),
+        Json::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        Json::Object(entries) => entries.values().for_each(|value| gather(value, texts)),
+        _ => {}
+    }
+}
+
+#[async_trait]
+impl ToolBackend for HttpTool {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        Ok(self.ask(&call, cx).await?)
+    }
+}
+
+/// Arguments of a call.
+type Args = JsonMap<String, Json>;

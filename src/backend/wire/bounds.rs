@@ -1,0 +1,50 @@
+//! What ends a call early: its time is up, or the run is cancelled.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::run::model::CallContext;
+
+use super::Failure;
+
+/// The bounds of one call, over all of its parts.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    timeout: Duration,
+    end: Option<Instant>,
+    cancel: CancellationToken,
+}
+
+impl Bounds {
+    /// The bounds that a context sets, and `own` where that is shorter; time counts from now.
+    pub fn new(cx: &CallContext, own: Option<Duration>) -> Self {
+        let timeout = cx.timeout.into_iter().chain(own).min();
+        Self {
+            timeout: timeout.unwrap_or_default(),
+            end: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            cancel: cx.cancel.clone(),
+        }
+    }
+
+    /// Waits for `work`, but not past the bounds.
+    ///
+    /// # Errors
+    /// `Timeout` or `Cancelled`; `work` is dropped then.
+    pub async fn within<F: Future>(&self, work: F) -> Result<F::Output, Failure> {
+        let too_late = async {
+            match self.end {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+            done = work => Ok(done),
+            () = too_late => Err(Failure::timeout(self.timeout)),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Server-sent events.
+
+use std::pin::Pin;
+
+use eventsource_stream::{EventStreamError, Eventsource};
+use futures_util::stream::{Stream, StreamExt};
+use reqwest::Response;
+
+use crate::backend::secret::Secrets;
+
+use super::{Bounds, Failure, Peer};
+
+/// The most bytes of a whole stream.
+const LIMIT: usize = 64 << 20;
+
+/// The data of the events of a reply, in order. Ends where the reply ends, which says nothing about
+/// whether it was whole.
+pub struct Events {
+    inner: Pin<Box<dyn Stream<Item = Result<String, EventStreamError<Broken>>> + Send>>,
+    peer: String,
+    secrets: Secrets,
+    bounds: Bounds,
+}
+
+/// Why the bytes of a stream end.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error("{0}")]
+    Transport(reqwest::Error),
+    #[error("more than {LIMIT} bytes")]
+    TooLong,
+}
+
+/// The events of a reply.
+pub fn events(response: Response, peer: Peer<'_>, bounds: Bounds) -> Events {
+    let mut left = LIMIT;
+    let bytes = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(Broken::Transport)?;
+        left = left.checked_sub(chunk.len()).ok_or(Broken::TooLong)?;
+        Ok(chunk)
+    });
+    Events {
+        inner: Box::pin(bytes.eventsource().map(|event| event.map(|e| e.data))),
+        peer: peer.name.to_owned(),
+        secrets: peer.secrets.clone(),
+        bounds,
+    }
+}
+
+impl Events {
+    /// The next event's data; `None` at the end of the reply.
+    ///
+    /// # Errors
+    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `ServerError` for what is no stream
+    /// of events.
+    pub async fn next(&mut self) -> Result<Option<String>, Failure> {
+        let next = self.bounds.within(self.inner.next()).await?;
+        let peer = Peer {
+            name: &self.peer,
+            secrets: &self.secrets,
+        };
+        match next {
+            None => Ok(None),
+            Some(Ok(data)) => Ok(Some(data)),
+            Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => {
+                Err(Failure::transport(peer, error))
+            }
+            Some(Err(error)) => Err(Failure::server(format!(
+                "`{}` sent a stream that can't be read: {error}",
+                peer.name
+            ))),
+        }
+    }
+
+    /// Who sends them.
+    pub fn peer(&self) -> Peer<'_> {
+        Peer {
+            name: &self.peer,
+            secrets: &self.secrets,
+        }
+    }
+}

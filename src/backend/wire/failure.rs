@@ -1,0 +1,228 @@
+//! Why a call over HTTP failed.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::Value as Json;
+
+use crate::ir::ErrorKind;
+use crate::run::model::ModelError;
+use crate::run::tool::ToolError;
+
+use super::Peer;
+
+/// Most characters of a body without a message of its own that are shown.
+const EXCERPT: usize = 300;
+
+/// Why a call failed, of either kind of backend.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Kind.
+    pub kind: ErrorKind,
+    /// For people, without secrets.
+    pub message: String,
+    /// When to ask again.
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    /// A failure of that kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    /// The connection failed.
+    pub fn network(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Network, message)
+    }
+
+    /// The other side failed.
+    pub fn server(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::ServerError, message)
+    }
+
+    /// The run was cancelled.
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the run was cancelled")
+    }
+
+    /// The call took longer than it may.
+    pub fn timeout(limit: Duration) -> Self {
+        let message = format!("no answer within {limit:?}");
+        Self::new(ErrorKind::Timeout, message)
+    }
+
+    /// Whether our side ended the call: its time was up, or the run was cancelled.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
+    }
+
+    /// The request or its reply did not get through. The address is shown without path and query,
+    /// where keys may stand.
+    pub fn transport(peer: Peer<'_>, error: reqwest::Error) -> Self {
+        let (kind, what) = if error.is_timeout() {
+            (ErrorKind::Timeout, "did not answer in time")
+        } else if error.is_builder() {
+            (ErrorKind::InvalidRequest, "can't be asked this")
+        } else if error.is_connect() {
+            (ErrorKind::Network, "can't be reached")
+        } else if error.is_redirect() {
+            (ErrorKind::InvalidRequest, "redirects without end")
+        } else {
+            (ErrorKind::Network, "broke the connection off")
+        };
+        let host = error
+            .url()
+            .filter(|url| url.has_host())
+            .map(|url| format!(" at {}", url.origin().ascii_serialization()))
+            .unwrap_or_default();
+        let why = peer.secrets.scrub(&causes(&error.without_url()));
+        Self::new(kind, format!("`{}`{host} {what}: {why}", peer.name))
+    }
+
+    /// A status that is no success.
+    pub fn status(
+        peer: Peer<'_>,
+        status: StatusCode,
+        retry_after: Option<Duration>,
+        body: &[u8],
+    ) -> Self {
+        let text = String::from_utf8_lossy(body);
+        let json = serde_json::from_str::<Json>(&text).unwrap_or(Json::Null);
+        let kind = beyond_status(&json).unwrap_or(of_status(status));
+        let message = message_of(&json)
+            .map(str::to_owned)
+            .unwrap_or_else(|| excerpt(&text));
+        let message = peer.secrets.scrub(message.trim());
+        let colon = if message.is_empty() { "" } else { ": " };
+        Self {
+            kind,
+            message: format!("`{}` answered {status}{colon}{message}", peer.name),
+            retry_after,
+        }
+    }
+
+    /// An error object in place of a result, such as a broken stream ends with.
+    pub fn reported(peer: Peer<'_>, json: &Json) -> Self {
+        let error = json.get("error").unwrap_or(json);
+        let status = ["code", "status"]
+            .iter()
+            .filter_map(|key| error.get(*key)?.as_u64())
+            .filter_map(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok())
+            .find(|status| !status.is_success());
+        let kind = of_code(json)
+            .or(status.map(of_status))
+            .unwrap_or(ErrorKind::ServerError);
+        let message = message_of(json)
+            .map(str::to_owned)
+            .unwrap_or_else(|| excerpt(&error.to_string()));
+        let message = peer.secrets.scrub(&message);
+        Self::new(
+            kind,
+            format!("`{}` reported an error: {message}", peer.name),
+        )
+    }
+}
+
+/// The kind that a status means.
+fn of_status(status: StatusCode) -> ErrorKind {
+    match status.as_u16() {
+        401 | 403 => ErrorKind::Auth,
+        408 | 504 => ErrorKind::Timeout,
+        429 => ErrorKind::RateLimit,
+        500.. => ErrorKind::ServerError,
+        _ => ErrorKind::InvalidRequest,
+    }
+}
+
+/// `error.code`, `error.type` and `error.status`, where they are words.
+fn words(json: &Json) -> impl Iterator<Item = &str> {
+    let error = json.get("error").unwrap_or(json);
+    let keys = ["code", "type", "status"].iter();
+    keys.filter_map(move |key| error.get(*key)?.as_str())
+}
+
+/// The kind that a word means, where it says more than the status: a spent quota is 429 like a busy
+/// server, but asking again doesn't help.
+fn beyond_status(json: &Json) -> Option<ErrorKind> {
+    words(json).find_map(|word| match word {
+        "insufficient_quota" => Some(ErrorKind::InvalidRequest),
+        "content_filter" | "content_policy_violation" => Some(ErrorKind::ContentFilter),
+        _ => None,
+    })
+}
+
+/// The kind that a word means where there is no status.
+fn of_code(json: &Json) -> Option<ErrorKind> {
+    let plain = || {
+        words(json).find_map(|word| match word {
+            "invalid_api_key" | "authentication_error" | "permission_error" => {
+                Some(ErrorKind::Auth)
+            }
+            "rate_limit_exceeded" | "rate_limit_error" => Some(ErrorKind::RateLimit),
+            "invalid_request_error" => Some(ErrorKind::InvalidRequest),
+            "timeout" => Some(ErrorKind::Timeout),
+            _ => None,
+        })
+    };
+    beyond_status(json).or_else(plain)
+}
+
+/// The message of an error body in any of the forms in use: `{"error": {"message": ..}}`,
+/// `{"error": ".."}`, `{"message": ..}`, `{"detail": ..}`.
+fn message_of(json: &Json) -> Option<&str> {
+    let inner = json.get("error").unwrap_or(json);
+    if let Some(text) = inner.as_str() {
+        return Some(text);
+    }
+    let keys = ["message", "detail", "error"];
+    keys.iter().find_map(|key| inner.get(*key)?.as_str())
+}
+
+/// The beginning of a text, on one line.
+pub fn excerpt(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or("")),
+        None => words,
+    }
+}
+
+/// An error and what is behind it, without saying anything twice.
+pub fn causes(error: &dyn Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        if !parts.iter().any(|part| part.contains(&text)) {
+            parts.push(text);
+        }
+        next = error.source();
+    }
+    parts.join(": ")
+}
+
+impl From<Failure> for ModelError {
+    fn from(failure: Failure) -> Self {
+        ModelError {
+            kind: failure.kind,
+            message: failure.message,
+            retry_after: failure.retry_after,
+        }
+    }
+}
+
+impl From<Failure> for ToolError {
+    fn from(failure: Failure) -> Self {
+        ToolError {
+            kind: failure.kind,
+            message: failure.message,
+            retry_after: failure.retry_after,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! HTTP as every backend uses it: one client, bounds in time, errors by kind, no secret in a message.
+//!
+//! [`Wire`] is the client, [`Bounds`] what ends a call early, [`Failure`] why one failed,
+//! [`events`] a stream of server-sent events.
+
+mod bounds;
+mod events;
+mod failure;
+mod retry_after;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::{Client, RequestBuilder, Response, redirect};
+
+use crate::backend::secret::Secrets;
+
+pub use bounds::Bounds;
+pub use events::{Events, events};
+pub use failure::{Failure, excerpt};
+
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(20);
+/// Longest silence within a reply, where the call itself has no bound.
+const SILENCE: Duration = Duration::from_secs(600);
+/// Most bytes of an error's body that are read.
+const ERROR_BODY: usize = 64 << 10;
+
+/// A client that is made at its first use, because making it reads the machine's certificates.
+/// Shared by all backends of a run, so that they share connections. Proxies come from the
+/// environment (`HTTPS_PROXY`, `NO_PROXY`, ...).
+#[derive(Default)]
+pub struct Wire {
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl Wire {
+    /// A client to share.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The client itself.
+    ///
+    /// # Errors
+    /// `Network` where the machine has no usable certificates.
+    pub fn client(&self) -> Result<&Client, Failure> {
+        let made = self.client.get_or_init(|| {
+            // An error means that the program around us has chosen a provider, which serves as well.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            Client::builder()
+                .user_agent(concat!("graphc/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(CONNECT)
+                .read_timeout(SILENCE)
+                .redirect(redirect::Policy::limited(5))
+                .build()
+                .map_err(|error| failure::causes(&error))
+        });
+        made.as_ref()
+            .map_err(|why| Failure::network(format!("no HTTP client could be made: {why}")))
+    }
+}
+
+/// Who is asked, for messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer<'a> {
+    /// Its name: that of a provider or tool.
+    pub name: &'a str,
+    /// What must not be told.
+    pub secrets: &'a Secrets,
+}
+
+/// Sends a request and waits for the head of the reply.
+///
+/// # Errors
+/// By kind: what kept the request from being answered, or a status that isn't success, with the
+/// message that its body holds.
+pub async fn send(
+    request: RequestBuilder,
+    peer: Peer<'_>,
+    bounds: &Bounds,
+) -> Result<Response, Failure> {
+    let sent = bounds.within(request.send()).await?;
+    let response = sent.map_err(|error| Failure::transport(peer, error))?;
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let status = response.status();
+    let retry_after = retry_after::wanted(response.headers());
+    let body = body(response, ERROR_BODY, peer, bounds)
+        .await
+        .unwrap_or_default();
+    Err(Failure::status(peer, status, retry_after, &body))
+}
+
+/// Reads the body of a reply.
+///
+/// # Errors
+/// `Network` where the connection breaks, `ServerError` where it is longer than `limit` bytes.
+pub async fn body(
+    mut response: Response,
+    limit: usize,
+    peer: Peer<'_>,
+    bounds: &Bounds,
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = bounds.within(response.chunk()).await?;
+        match chunk.map_err(|error| Failure::transport(peer, error))? {
+            None => return Ok(bytes),
+            Some(chunk) if bytes.len() + chunk.len() > limit => {
+                return Err(Failure::server(format!(
+                    "`{}` answered with more than {limit} bytes",
+                    peer.name
+                )));
+            }
+            Some(chunk) => bytes.extend_from_slice(&chunk),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! When a server wants to be asked again.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+
+/// What the headers of a reply ask for: `retry-after-ms`, or `retry-after` in seconds or as a date.
+pub fn wanted(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(millis / 1000.0).ok();
+    }
+    let value = text(RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    // The server's own clock is what it counts by.
+    let now = text(DATE.as_str()).and_then(date);
+    let wait = date(value)?.duration_since(now.unwrap_or_else(Timestamp::now));
+    Some(Duration::try_from(wait).unwrap_or_default())
+}
+
+/// A date as HTTP writes it: `Wed, 21 Oct 2015 07:28:00 GMT`.
+fn date(text: &str) -> Option<Timestamp> {
+    rfc2822::DateTimeParser::new()
+        .relaxed_weekday(true)
+        .parse_timestamp(text)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn headers(entries: &[(&'static str, &str)]) -> HeaderMap {
+        let entries = entries.iter();
+        entries
+            .map(|(name, value)| {
+                (
+                    reqwest::header::HeaderName::from_static(name),
+                    value.parse().unwrap(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_form_in_use_is_understood() {
+        let at =
+            |entries: &[(&'static str, &str)]| wanted(&headers(entries)).map(|d| d.as_millis());
+        assert_eq!(at(&[("retry-after", "2")]), Some(2000));
+        assert_eq!(at(&[("retry-after", "0.5")]), Some(500));
+        assert_eq!(
+            at(&[("retry-after", "9"), ("retry-after-ms", "20")]),
+            Some(20)
+        );
+        let date = ("date", "Wed, 21 Oct 2015 07:28:00 GMT");
+        assert_eq!(
+            at(&[date, ("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT")]),
+            Some(30_000)
+        );
+        assert_eq!(
+            at(&[date, ("retry-after", "Wed, 21 Oct 2015 07:00:00 GMT")]),
+            Some(0)
+        );
+        assert_eq!(at(&[("retry-after", "soon")]), None);
+        assert_eq!(at(&[("retry-after", "-1")]), None);
+        assert_eq!(at(&[]), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! Reading typed parts of a tree.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::base::{Span, name};
+use crate::diag::{Diagnostic, Diagnostics};
+
+use super::{Document, Path, Step};
+
+/// A part of a document, and where what is wrong with it is reported.
+#[derive(Clone)]
+pub struct Cursor<'a> {
+    doc: &'a Document,
+    found: &'a RefCell<Diagnostics>,
+    json: &'a Json,
+    path: Path,
+}
+
+impl<'a> Cursor<'a> {
+    /// The whole of a document.
+    pub fn new(doc: &'a Document, found: &'a RefCell<Diagnostics>) -> Self {
+        Self {
+            doc,
+            found,
+            json: &doc.root,
+            path: Path::new(),
+        }
+    }
+
+    /// The part as it is.
+    pub fn json(&self) -> &'a Json {
+        self.json
+    }
+
+    /// The way to it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key that it stands under; empty in a list.
+    pub fn key(&self) -> &str {
+        match self.path.last() {
+            Some(Step::Key(key)) => key,
+            _ => "",
+        }
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        self.doc.span(&self.path)
+    }
+
+    /// Where its key stands; the part itself for an element of a list.
+    pub fn key_span(&self) -> Span {
+        self.doc.key_span(&self.path)
+    }
+
+    /// A finding about its value, not yet reported.
+    pub fn finding(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.doc.code, message, self.span())
+    }
+
+    /// A finding about its key, not yet reported.
+    pub fn key_finding(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.doc.code, message, self.key_span())
+    }
+
+    /// Reports a finding.
+    pub fn report(&self, finding: Diagnostic) {
+        self.found.borrow_mut().push(finding);
+    }
+
+    /// Reports that it is not what was expected: `a list`, `a text`.
+    pub fn expected(&self, what: &str) {
+        let is = match self.json {
+            Json::Null => "nothing".to_owned(),
+            Json::Bool(b) => format!("the bool `{b}`"),
+            Json::Number(n) => format!("the number `{n}`"),
+            Json::String(_) => "a text".to_owned(),
+            Json::Array(_) => "a list".to_owned(),
+            Json::Object(_) => "a map".to_owned(),
+        };
+        let subject = match self.key() {
+            "" => "this".to_owned(),
+            key => format!("`{key}`"),
+        };
+        self.report(self.finding(format!("{subject} must be {what}, found {is}")));
+    }
+
+    fn child(&self, step: Step, json: &'a Json) -> Cursor<'a> {
+        let mut path = self.path.clone();
+        path.push(step);
+        Cursor {
+            json,
+            path,
+            ..self.clone()
+        }
+    }
+
+    /// A map with a fixed set of keys; unknown ones are reported. `what` names it: `a provider`.
+    pub fn table(&self, what: &str, keys: &[&str]) -> Option<Table<'a>> {
+        let table = self.open_table()?;
+        for (key, entry) in table.entries() {
+            if keys.contains(&key) {
+                continue;
+            }
+            let help = match name::closest(key, keys.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known here: {}", name::list(keys.iter().copied())),
+            };
+            let message = format!("`{key}` is no key of {what}");
+            self.report(entry.key_finding(message).help(help));
+        }
+        Some(table)
+    }
+
+    /// A map with any keys.
+    pub fn open_table(&self) -> Option<Table<'a>> {
+        match self.json {
+            Json::Object(_) => Some(Table { at: self.clone() }),
+            _ => {
+                self.expected("a map");
+                None
+            }
+        }
+    }
+
+    /// The entries of a map with any keys, by key; none where it is no map.
+    pub fn entries(&self) -> Vec<(&'a str, Cursor<'a>)> {
+        self.open_table().map_or(Vec::new(), |t| t.entries())
+    }
+
+    /// The elements of a list; none where it is no list.
+    pub fn items(&self) -> Vec<Cursor<'a>> {
+        let Json::Array(items) = self.json else {
+            self.expected("a list");
+            return Vec::new();
+        };
+        let indexed = items.iter().enumerate();
+        indexed
+            .map(|(i, item)| self.child(Step::Index(i), item))
+            .collect()
+    }
+
+    /// A text.
+    pub fn text(&self) -> Option<&'a str> {
+        let text = self.json.as_str();
+        if text.is_none() {
+            self.expected("a text");
+        }
+        text
+    }
+
+    /// The texts of a list.
+    pub fn texts(&self) -> Vec<String> {
+        let items = self.items();
+        let texts = items.iter().filter_map(|item| item.text());
+        texts.map(str::to_owned).collect()
+    }
+
+    /// A whole number from 0.
+    pub fn count(&self) -> Option<u64> {
+        let count = self.json.as_u64();
+        if count.is_none() {
+            self.expected("a whole number from 0");
+        }
+        count
+    }
+
+    /// A bool.
+    pub fn flag(&self) -> Option<bool> {
+        let flag = self.json.as_bool();
+        if flag.is_none() {
+            self.expected("`true` or `false`");
+        }
+        flag
+    }
+
+    /// A span of time: `500ms`, `10s`, `5m`, `2h`, `7d`.
+    pub fn duration(&self) -> Option<Duration> {
+        let duration = self.json.as_str().and_then(parse_duration);
+        if duration.is_none() {
+            self.expected("a time such as `500ms`, `10s` or `5m`");
+        }
+        duration
+    }
+
+    /// One of a set of words, `what` of them: `a provider kind`.
+    pub fn word<T: Copy>(&self, what: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text()?;
+        if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
+            return Some(*meaning);
+        }
+        let known = || words.iter().map(|(word, _)| *word);
+        let help = match name::closest(text, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of {}", name::list(known())),
+        };
+        self.report(self.finding(format!("`{text}` is no {what}")).help(help));
+        None
+    }
+}
+
+/// A map that is being read.
+#[derive(Clone)]
+pub struct Table<'a> {
+    at: Cursor<'a>,
+}
+
+impl<'a> Table<'a> {
+    /// The map itself.
+    pub fn cursor(&self) -> &Cursor<'a> {
+        &self.at
+    }
+
+    /// The part under a key; nothing is the same as no key.
+    pub fn get(&self, key: &str) -> Option<Cursor<'a>> {
+        self.value(key).filter(|part| !part.json.is_null())
+    }
+
+    /// The part under a key, `null` included.
+    pub fn value(&self, key: &str) -> Option<Cursor<'a>> {
+        let json = self.at.json.as_object()?.get(key)?;
+        Some(self.at.child(Step::Key(key.to_owned()), json))
+    }
+
+    /// The part under a key, which is reported where it is missing.
+    pub fn require(&self, key: &str) -> Option<Cursor<'a>> {
+        let part = self.get(key);
+        if part.is_none() {
+            let finding = self.at.finding(format!("`{key}` is missing"));
+            self.at.report(finding);
+        }
+        part
+    }
+
+    /// All entries, by key.
+    pub fn entries(&self) -> Vec<(&'a str, Cursor<'a>)> {
+        let Json::Object(entries) = self.at.json else {
+            return Vec::new();
+        };
+        let entries = entries.iter();
+        entries
+            .map(|(key, json)| (key.as_str(), self.at.child(Step::Key(key.clone()), json)))
+            .collect()
+    }
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(digits)?;
+    let number: u64 = number.parse().ok()?;
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(millis).map(Duration::from_millis)
+}

@@ -1,0 +1,138 @@
+//! Path arguments: a file, a folder, or `-` for stdin.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, stdin};
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+
+/// The most that one file may hold. Spans and memory are made for texts that people write.
+pub const MOST_BYTES: u64 = 16 << 20;
+
+/// Folders that are never searched, besides hidden ones.
+const SKIPPED: [&str; 2] = ["target", "node_modules"];
+
+/// A text that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Name in messages: the path as given, with `/`; `<stdin>` for stdin.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Reads all files that the arguments name; without arguments, those of the current folder.
+///
+/// A folder stands for all `*.graph` files below it, by name; hidden folders, `target` and
+/// `node_modules` are skipped, and links to folders aren't followed. A file that is named twice is
+/// read once. A folder without any `*.graph` file is a failure.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    let here = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { &here } else { paths };
+    let mut seen = BTreeSet::new();
+    let mut sources = Vec::new();
+    for path in paths {
+        for file in find(path)? {
+            let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
+            if seen.insert(place) {
+                sources.push(read(&file)?);
+            }
+        }
+    }
+    Ok(sources)
+}
+
+/// The files that one argument stands for, in order.
+pub fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    search(path, &mut found)?;
+    if found.is_empty() {
+        let folder = path.display();
+        return Err(
+            Failure::unusable(format!("no `*.graph` file in `{folder}`"))
+                .help("name a file, or a folder that holds one"),
+        );
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let unreadable = |error| failed("read the folder", &folder, &error);
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let kind = entry.file_type().map_err(unreadable)?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let path = match folder.as_os_str() == "." {
+                true => PathBuf::from(entry.file_name()),
+                false => entry.path(),
+            };
+            if kind.is_dir() {
+                if !name.starts_with('.') && !SKIPPED.contains(&name.as_ref()) {
+                    waiting.push(path);
+                }
+            } else if name.ends_with(".graph") && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads one file, or stdin for `-`.
+pub fn read(path: &Path) -> Result<Source, Failure> {
+    let (name, bytes) = match path.as_os_str() == "-" {
+        true => ("<stdin>".to_owned(), read_bytes(stdin().lock(), path)?),
+        false => {
+            let file = fs::File::open(path).map_err(|error| failed("read", path, &error))?;
+            (shown(path), read_bytes(file, path)?)
+        }
+    };
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(Failure::unusable(format!(
+            "`{name}` is larger than {most} MiB"
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::unusable(format!("`{name}` is not UTF-8: wrong byte at offset {at}"))
+    })?;
+    Ok(Source { name, text })
+}
+
+/// Reads at most one byte more than is allowed, also from what has no size, such as a pipe.
+fn read_bytes(from: impl Read, path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| failed("read", path, &error))?;
+    Ok(bytes)
+}
+
+/// The path as messages show it: with `/`, without a leading `./`.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text = match std::path::MAIN_SEPARATOR {
+        '/' => text.into_owned(),
+        separator => text.replace(separator, "/"),
+    };
+    text.strip_prefix("./").map_or(text.clone(), str::to_owned)
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+    let path = shown(path);
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Failure::unusable(format!("there is no file or folder `{path}`"))
+        }
+        _ => Failure::unusable(format!("could not {what} `{path}`: {error}")),
+    }
+}

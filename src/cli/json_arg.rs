@@ -1,0 +1,47 @@
+//! JSON as an argument: written out, `@FILE`, or `-` for stdin.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use serde_json::Value as Json;
+
+use super::failure::Failure;
+use super::files;
+
+/// Where a JSON text is to be read from. Making one reads nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonArg(String);
+
+impl FromStr for JsonArg {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl JsonArg {
+    /// Reads the value. `option` names the argument in messages, such as `--input`.
+    pub fn read(&self, option: &str) -> Result<Json, Failure> {
+        let file = match self.0.as_str() {
+            "-" => Some(Path::new("-")),
+            text => text.strip_prefix('@').map(Path::new),
+        };
+        let (place, text) = match file {
+            None => (format!("`{option}`"), self.0.clone()),
+            Some(path) => {
+                let source = files::read(path)?;
+                (format!("`{}`", source.name), source.text)
+            }
+        };
+        serde_json::from_str(&text).map_err(|error| {
+            let failure = Failure::unusable(format!("{place} is not JSON: {error}"));
+            match file {
+                None if Path::new(&text).is_file() => {
+                    failure.help(format!("write `{option} @{text}` to read that file"))
+                }
+                _ => failure,
+            }
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The `graphc` command: one file per subcommand, and the frame that they share.
+//!
+//! What is here: arguments, files, terminals, exit statuses. What is not: anything that another
+//! program would want to call; that is in the modules below this one.
+//!
+//! - [`main`] runs the command line on a thread of its own and gives the process's exit status;
+//! - a command is an `Args` struct and a function `run(Args, &Context) -> Result<Exit, Failure>`;
+//! - results go to stdout through [`output::print`], words for people to stderr through
+//!   [`Context::say`].
+
+pub mod build;
+pub mod check;
+pub mod completions;
+pub mod context;
+pub mod duration;
+pub mod eval;
+pub mod exit;
+pub mod explain;
+pub mod failure;
+pub mod files;
+pub mod init;
+pub mod json_arg;
+pub mod output;
+pub mod resume;
+pub mod run;
+pub mod term;
+pub mod test;
+pub mod threads;
+pub mod viz;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub use context::{Context, GlobalOptions};
+pub use exit::Exit;
+pub use failure::Failure;
+
+/// Stack of the thread that works: deep nesting in a file must end in a message, not in a crash.
+const STACK_BYTES: usize = 64 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  graphc init desk                     a new project that runs offline
+  graphc explain syntax-error          why a diagnostic is reported, and what is right
+  graphc completions bash > /etc/bash_completion.d/graphc
+
+Exit status:
+  0  done                              3  interrupted, waiting for an answer
+  1  the flow has errors               4  the flow failed
+  2  wrong usage, could not start      130  cancelled";
+
+/// Agent flows as text: a compiler that proves a flow before it runs, and a durable runtime that
+/// runs it
+#[derive(Debug, Parser)]
+#[command(name = "graphc", version, about, long_about = None, after_help = EXAMPLES)]
+#[command(
+    arg_required_else_help = true,
+    propagate_version = false,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Options that every command takes.
+    #[command(flatten)]
+    pub global: GlobalOptions,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a new project: one flow, its test, settings, a CI file
+    Init(init::Args),
+    /// Show the page of a diagnostic: why, a wrong and a right example
+    Explain(explain::Args),
+    /// Evaluate an expression and print its value as JSON
+    Eval(eval::Args),
+    /// Print the completion script of a shell
+    Completions(completions::Args),
+}
+
+/// Runs the command line and gives the exit status of the process.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    failure::report_panics();
+    let worker = std::thread::Builder::new()
+        .name("graphc".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(move || run(args));
+    let exit = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(exit)) => exit,
+        // The panic hook has said what there is to say.
+        Ok(Err(_)) => Exit::Unusable,
+        Err(error) => {
+            term::say(&format!("error: could not start a thread: {error}"));
+            Exit::Unusable
+        }
+    };
+    exit.into()
+}
+
+/// Parses the arguments and runs the command; what went wrong has been said on stderr.
+fn run(args: Vec<OsString>) -> Exit {
+    let parsed = Cli::command()
+        .color(term::ColorChoice::written_in(&args).for_help())
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed stdout or stderr leaves nobody to tell.
+            let _ = error.print();
+            return match error.use_stderr() {
+                true => Exit::Unusable,
+                false => Exit::Done,
+            };
+        }
+    };
+    let outcome = Context::new(cli.global).and_then(|context| dispatch(cli.command, &context));
+    outcome.unwrap_or_else(|failure| {
+        failure.say();
+        failure.exit
+    })
+}
+
+fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(args) => init::run(args, context),
+        Command::Explain(args) => explain::run(args, context),
+        Command::Eval(args) => eval::run(args, context),
+        Command::Completions(args) => completions::run(args),
+    }
+}

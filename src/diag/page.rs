@@ -1,0 +1,182 @@
+//! The page of a code: why it is reported, a wrong example, a right one.
+//!
+//! A page is Markdown of one fixed form, so that it can be shown in a terminal, gathered into one
+//! index, and have both of its examples compiled by a test:
+//!
+//! ````text
+//! # unknown-target
+//!
+//! Why it is reported, in one or more paragraphs.
+//!
+//! ## Wrong
+//!
+//! ```graph
+//! ...
+//! ```
+//!
+//! ## Right
+//!
+//! ```graph
+//! ...
+//! ```
+//! ````
+
+use super::codes::{ALL, Code};
+use super::render::Style;
+
+/// A page, taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page<'a> {
+    /// The code, as the page names it.
+    pub title: &'a str,
+    /// Why it is reported: paragraphs, as written.
+    pub why: &'a str,
+    /// A file that is reported with this code, ending in a line end.
+    pub wrong: &'a str,
+    /// The same file as it should be, ending in a line end; it is reported with nothing.
+    pub right: &'a str,
+}
+
+impl<'a> Page<'a> {
+    /// Takes a page apart; `None` where a part is missing or empty.
+    pub fn parse(markdown: &'a str) -> Option<Page<'a>> {
+        let (title, rest) = markdown.strip_prefix("# ")?.split_once('\n')?;
+        let (why, rest) = rest.split_once("\n## Wrong\n")?;
+        let (wrong, right) = rest.split_once("\n## Right\n")?;
+        let page = Page {
+            title: title.trim(),
+            why: why.trim(),
+            wrong: example(wrong)?,
+            right: example(right)?,
+        };
+        let complete = !page.title.is_empty() && !page.why.is_empty();
+        complete.then_some(page)
+    }
+
+    /// The first sentence of the reason, which may go on over a line end.
+    pub fn summary(&self) -> &'a str {
+        let paragraph = self.why.split("\n\n").next().unwrap_or(self.why);
+        let ends = paragraph.match_indices('.').map(|(at, _)| at);
+        let end = ends.into_iter().find(|at| {
+            let after = paragraph.get(at + 1..).unwrap_or("");
+            after.is_empty() || after.starts_with(char::is_whitespace)
+        });
+        end.and_then(|end| paragraph.get(..end))
+            .unwrap_or(paragraph)
+    }
+}
+
+/// The text of the one fenced `graph` block of a section.
+fn example(section: &str) -> Option<&str> {
+    let (_, rest) = section.split_once("```graph\n")?;
+    let (text, _) = rest.split_once("```")?;
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// The page of a code as text for a terminal.
+pub fn explain(code: &Code, style: Style) -> String {
+    let heading = |text: String| match style.color {
+        true => format!("\u{1b}[1m{text}\u{1b}[0m"),
+        false => text,
+    };
+    let title = heading(format!("{}[{}]", code.level.word(), code.slug));
+    let Some(page) = Page::parse(code.page) else {
+        return format!("{title}\n\n{}", code.page);
+    };
+    let paragraphs = page.why.split("\n\n");
+    let why: Vec<String> = paragraphs.map(|text| wrapped(text, style.width)).collect();
+    format!(
+        "{title}\n\n{}\n\n{}\n\n{}\n{}\n\n{}",
+        why.join("\n\n"),
+        heading("wrong".to_owned()),
+        indented(page.wrong),
+        heading("right".to_owned()),
+        indented(page.right)
+    )
+}
+
+/// A paragraph broken anew at blanks; a list stays as it is written.
+fn wrapped(paragraph: &str, width: usize) -> String {
+    if paragraph.starts_with("- ") {
+        return paragraph.to_owned();
+    }
+    let mut out = String::with_capacity(paragraph.len());
+    let mut column = 0;
+    for word in paragraph.split_whitespace() {
+        let length = word.chars().count();
+        let blank = match column {
+            0 => "",
+            _ if column + 1 + length > width => "\n",
+            _ => " ",
+        };
+        out.push_str(blank);
+        out.push_str(word);
+        column = match blank {
+            "\n" => length,
+            blank => column + blank.len() + length,
+        };
+    }
+    out
+}
+
+fn indented(example: &str) -> String {
+    example
+        .lines()
+        .map(|line| match line.is_empty() {
+            true => "\n".to_owned(),
+            false => format!("    {line}\n"),
+        })
+        .collect()
+}
+
+/// All codes, one a line: slug, level, the first sentence of the page.
+pub fn list() -> String {
+    let width = ALL.iter().map(|code| code.slug.len()).max().unwrap_or(0);
+    let line = |code: &&Code| {
+        let summary = one_line(summary(code));
+        format!("{:width$}  {:7}  {summary}\n", code.slug, code.level.word())
+    };
+    ALL.iter().map(line).collect()
+}
+
+/// The pages of all codes as one Markdown document, with a table of them at the top.
+pub fn index() -> String {
+    let mut out = String::from(
+        "# Diagnostics\n\nEvery finding that `graphc check` reports has a code. This document is made \
+         from the pages behind\n`graphc explain CODE`; both examples of each page are compiled by \
+         the tests.\n\n| code | level | reported when |\n|---|---|---|\n",
+    );
+    for code in ALL {
+        let summary = one_line(summary(code)).replace('|', "\\|");
+        let (slug, level) = (code.slug, code.level.word());
+        out.push_str(&format!("| [`{slug}`](#{slug}) | {level} | {summary} |\n"));
+    }
+    for code in ALL {
+        out.push('\n');
+        out.push_str(&lowered(code.page));
+    }
+    out
+}
+
+/// The page with each heading one level further down, ending in a line end.
+fn lowered(page: &str) -> String {
+    let mut fenced = false;
+    let mut out = String::with_capacity(page.len() + 8);
+    for line in page.trim_end().lines() {
+        fenced ^= line.starts_with("```");
+        if !fenced && line.starts_with('#') {
+            out.push('#');
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+fn summary(code: &Code) -> &'static str {
+    Page::parse(code.page).map_or(code.slug, |page| page.summary())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,18 @@
+//! The models and tools that a run calls.
+
+use std::sync::Arc;
+
+use crate::base::IdVec;
+use crate::ir::{ModelId, ToolId};
+
+use super::model::ChatModel;
+use super::tool::ToolBackend;
+
+/// A backend for each model and each tool of a flow.
+#[derive(Clone, Default)]
+pub struct Backends {
+    /// By model.
+    pub models: IdVec<ModelId, Arc<dyn ChatModel>>,
+    /// By tool; `None` for tools with a body that nothing replaces.
+    pub tools: IdVec<ToolId, Option<Arc<dyn ToolBackend>>>,
+}

@@ -1,0 +1,96 @@
+//! What all tasks of a run share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::ambient::Ambient;
+use super::backends::Backends;
+use super::event::{Event, EventKind, Mode};
+use super::journal::Journal;
+use super::model::Usage;
+use super::plan::Plan;
+use super::store::FrameImage;
+use super::stream::EventSink;
+
+/// A run under way: its plan, its ways to the outside, and its counters.
+pub struct RunContext {
+    /// What is run.
+    pub plan: Arc<Plan>,
+    /// Models and tools.
+    pub backends: Backends,
+    /// What is kept of it.
+    pub journal: Journal,
+    /// Clock and chance.
+    pub ambient: Arc<dyn Ambient>,
+    /// Who watches, where anybody does.
+    pub events: Option<EventSink>,
+    /// The thread.
+    pub thread_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Cancelled from outside.
+    pub cancel: CancellationToken,
+    /// Tasks of one super-step that may run at the same time.
+    pub max_concurrency: usize,
+    /// Nodes that the run stops before, by name or path.
+    pub interrupt_before: Vec<String>,
+    /// Super-steps that the run may make, those of subgraphs included.
+    pub step_limit: u64,
+    /// Super-steps made.
+    pub steps: AtomicU64,
+    /// Tokens used.
+    pub usage: Mutex<Usage>,
+    /// Frames of subgraph calls that an earlier process had under way, by key.
+    pub images: Mutex<BTreeMap<String, FrameImage>>,
+}
+
+impl RunContext {
+    /// Adds to the run's usage.
+    pub fn add_usage(&self, usage: Usage) {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+    }
+
+    /// Tokens used so far.
+    pub fn usage(&self) -> Usage {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether anybody wants events of that mode.
+    pub fn wants(&self, mode: Mode) -> bool {
+        self.events
+            .as_ref()
+            .is_some_and(|events| events.wants(mode))
+    }
+
+    /// Sends an event, where anybody wants it.
+    pub fn send(&self, ns: &str, step: u64, node: Option<&str>, id: String, kind: EventKind) {
+        if let Some(events) = &self.events {
+            let node = node.map(str::to_owned);
+            events.send(Event {
+                seq: 0,
+                id,
+                ns: ns.to_owned(),
+                step,
+                node,
+                kind,
+            });
+        }
+    }
+
+    /// The frame of a subgraph call that an earlier process had under way.
+    pub fn take_image(&self, key: &str) -> Option<FrameImage> {
+        self.images
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(key)
+    }
+
+    /// Super-steps that are left.
+    pub fn remaining_steps(&self) -> u64 {
+        self.step_limit
+            .saturating_sub(self.steps.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,494 @@
+//! A frame: a graph under way, as a pure state machine.
+//!
+//! Tasks give outputs; outputs in the fixed order give writes; writes give the next state and the
+//! next tasks. No I/O, no clock, no async: [`step`](super::step) runs the tasks and keeps the records.
+//!
+//! Invariant: nothing here costs in proportion to the number of nodes or fields of the graph, only to
+//! what a step touches. `benches/run.rs` measures it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ir::{ErrorKind, FieldId, GraphId, JoinId, NodeId};
+use crate::value::Value;
+
+use super::channel::Incoming;
+use super::context::RunContext;
+use super::effect::{EffectScope, TaskKey};
+use super::error::RunError;
+use super::plan::{GraphPlan, JumpPlan};
+use super::store::{Change, FieldWrite};
+use super::task::{Next, Output, Surroundings, Task, TaskRun};
+use super::view::{MessageIds, View, Write, Written};
+
+/// Changes that a field gathers, at least, before its whole value is written again.
+const SMALLEST_SNAPSHOT: u64 = 64;
+
+/// A graph under way.
+pub struct Frame {
+    /// The graph.
+    pub graph: GraphId,
+    /// `""` for the run's own graph, else the key of the task that made the call and `/`.
+    pub key: Arc<str>,
+    /// Path for people, such as `content/slide_builder`.
+    pub path: String,
+    /// Values of the fields; `None` where a field has none yet.
+    pub fields: Vec<Option<Value>>,
+    /// The step that comes next.
+    pub step: u64,
+    /// What is left to do.
+    pub agenda: Agenda,
+    /// What was written to `out` fields, for the caller; `None` for the run's own graph.
+    pub out_logs: Option<BTreeMap<FieldId, OutLog>>,
+    growth: BTreeMap<FieldId, Growth>,
+}
+
+/// What a frame has left to do.
+#[derive(Debug, Clone, Default)]
+pub struct Agenda {
+    /// Tasks of the step that comes next, in the fixed order: by node, then by send.
+    pub tasks: Vec<Task>,
+    /// Joins that some but not all members have arrived at.
+    pub joins: BTreeMap<JoinId, BTreeSet<NodeId>>,
+    /// Nodes that wait until nothing else is left.
+    pub deferred: BTreeSet<NodeId>,
+    /// Entries of nodes that bound them.
+    pub visits: BTreeMap<NodeId, u32>,
+    /// Names that the graph was left by.
+    pub leaves: Vec<Arc<str>>,
+}
+
+/// What a called graph wrote to an `out` field.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OutLog {
+    /// Values given to the field's reducer, in order, since it was last replaced.
+    pub values: Vec<Value>,
+    /// Whether a `:=` came before them; it is the first of `values` then.
+    pub replaced: bool,
+}
+
+/// How much a field has changed since its whole value was last written.
+#[derive(Debug, Clone, Copy, Default)]
+struct Growth {
+    held: u64,
+    changes: u64,
+}
+
+impl Frame {
+    /// A frame before its first step, with nothing to do.
+    pub fn new(graph: GraphId, plan: &GraphPlan, key: Arc<str>, path: String) -> Self {
+        let out_logs = (!key.is_empty()).then(BTreeMap::new);
+        let fields = plan.initial.clone();
+        Self {
+            graph,
+            key,
+            path,
+            fields,
+            step: 0,
+            agenda: Agenda::default(),
+            out_logs,
+            growth: BTreeMap::new(),
+        }
+    }
+
+    /// Notes how much a field that was read from a store had changed since its last whole value.
+    pub fn note_growth(&mut self, field: FieldId, changes: u64) {
+        let held = self
+            .fields
+            .get(field.0 as usize)
+            .and_then(Option::as_ref)
+            .map_or(0, length);
+        self.growth.insert(
+            field,
+            Growth {
+                held: held.saturating_sub(changes),
+                changes,
+            },
+        );
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_finished(&self) -> bool {
+        !self.agenda.leaves.is_empty()
+            || (self.agenda.tasks.is_empty() && self.agenda.deferred.is_empty())
+    }
+
+    /// Key of a task of the step that comes next.
+    pub fn task_key(&self, node: &Arc<str>, send: Option<u32>) -> TaskKey {
+        TaskKey {
+            frame: self.key.clone(),
+            step: self.step,
+            node: node.clone(),
+            send,
+        }
+    }
+
+    /// Gives fields their input through their reducers and goes in at the entry.
+    ///
+    /// # Errors
+    /// Where a value does not fit (kind `invalid_input`) or the entry's route fails.
+    pub fn enter(
+        &mut self,
+        cx: &RunContext,
+        input: Vec<(FieldId, Value)>,
+    ) -> Result<Vec<FieldWrite>, RunError> {
+        let plan = cx.plan.clone();
+        let graph = &plan.graphs[self.graph];
+        let commit = Commit::new(cx, graph, self, "start");
+        let mut view = commit.view();
+        for (field, value) in input {
+            view.put(
+                field,
+                Incoming {
+                    value,
+                    replace: false,
+                },
+            )
+            .map_err(|mut error| {
+                error.kind = ErrorKind::InvalidInput;
+                error
+            })?;
+        }
+        let mut agenda = Agenda::default();
+        let (view, next) = commit.follow(view, graph.slots, |run| run.route(&graph.start))?;
+        let view = commit.schedule(view, next, &mut agenda)?;
+        let written = view.written;
+        Ok(self.accept(graph, written, agenda))
+    }
+
+    /// Puts the outputs of the step's tasks, in the order of the tasks, into the state and makes the
+    /// next tasks. Gives back what changed.
+    ///
+    /// # Errors
+    /// Where writes clash or a jump fails; the frame is then as it was.
+    pub fn commit(
+        &mut self,
+        cx: &RunContext,
+        outputs: Vec<Output>,
+    ) -> Result<Vec<FieldWrite>, RunError> {
+        let plan = cx.plan.clone();
+        let graph = &plan.graphs[self.graph];
+        let commit = Commit::new(cx, graph, self, "join");
+        let mut agenda = Agenda {
+            tasks: Vec::new(),
+            joins: self.agenda.joins.clone(),
+            deferred: self.agenda.deferred.clone(),
+            visits: self.agenda.visits.clone(),
+            leaves: Vec::new(),
+        };
+        let mut next = Vec::new();
+        let mut arrivals = Vec::new();
+        let mut writes = Vec::with_capacity(outputs.len());
+        // Copied before the commit uses them up; only a called graph has a caller to tell.
+        let for_caller: Vec<Write> = match self.out_logs {
+            Some(_) => outputs
+                .iter()
+                .flat_map(|output| output.writes.iter().cloned())
+                .collect(),
+            None => Vec::new(),
+        };
+        for (task, output) in self.agenda.tasks.iter().zip(outputs) {
+            next.extend(output.next);
+            arrivals.extend(output.arrives.into_iter().map(|join| (join, task.node)));
+            agenda.leaves.extend(output.leaves);
+            writes.push((task, output.writes, output.written));
+        }
+        let view = commit.put_all(writes)?;
+        let (view, next) = commit.join(view, arrivals, next, &mut agenda)?;
+        let view = commit.schedule(view, next, &mut agenda)?;
+        let written = view.written;
+        self.step += 1;
+        let mut changes = self.accept(graph, written, agenda);
+        for write in for_caller {
+            changes.extend(self.log(graph, write));
+        }
+        Ok(changes)
+    }
+
+    /// Notes a write for the caller. The log is kept in checkpoints as a field of its own.
+    fn log(&mut self, graph: &GraphPlan, write: Write) -> Option<FieldWrite> {
+        let log = self.out_logs.as_mut()?.entry(write.field).or_default();
+        let value = write.incoming.value;
+        let change = if write.incoming.replace {
+            *log = OutLog {
+                values: vec![value.clone()],
+                replaced: true,
+            };
+            Change::Put(Value::List([value].into_iter().collect()))
+        } else {
+            log.values.push(value.clone());
+            Change::Append(vec![value])
+        };
+        Some(FieldWrite {
+            field: log_name(&graph.fields[write.field], log.replaced),
+            change,
+        })
+    }
+
+    fn accept(
+        &mut self,
+        graph: &GraphPlan,
+        written: Vec<Written>,
+        agenda: Agenda,
+    ) -> Vec<FieldWrite> {
+        self.agenda = agenda;
+        let mut changes = Vec::with_capacity(written.len());
+        for Written {
+            field,
+            value,
+            change,
+        } in written
+        {
+            let change = self.grow(field, &value, change);
+            changes.push(FieldWrite {
+                field: graph.fields[field].to_string(),
+                change,
+            });
+            if let Some(place) = self.fields.get_mut(field.0 as usize) {
+                *place = Some(value);
+            }
+        }
+        changes
+    }
+
+    /// Writes a field whole once its changes outnumber what it held, so that reading it back costs at
+    /// most twice its size and all whole values together at most twice the last.
+    fn grow(&mut self, field: FieldId, value: &Value, change: Change) -> Change {
+        let added = match &change {
+            Change::Append(items) => items.len() as u64,
+            Change::Merge(entries) => entries.len() as u64,
+            Change::Put(_) | Change::Clear => {
+                self.growth.insert(
+                    field,
+                    Growth {
+                        held: length(value),
+                        changes: 0,
+                    },
+                );
+                return change;
+            }
+        };
+        let growth = self.growth.entry(field).or_default();
+        growth.changes += added;
+        if growth.changes <= growth.held.max(SMALLEST_SNAPSHOT) {
+            return change;
+        }
+        *growth = Growth {
+            held: length(value),
+            changes: 0,
+        };
+        Change::Put(value.clone())
+    }
+}
+
+/// Name under which a checkpoint keeps the log of a field: no field of a flow is called so.
+pub fn log_name(field: &str, replaced: bool) -> String {
+    format!("{field}{}", if replaced { ":=" } else { ">" })
+}
+
+fn length(value: &Value) -> u64 {
+    match value {
+        Value::List(list) => list.len() as u64,
+        Value::Map(map) => map.len() as u64,
+        _ => 1,
+    }
+}
+
+/// A commit under way: reads the frame, changes nothing in it.
+struct Commit<'a> {
+    around: Surroundings<'a>,
+    effects: EffectScope,
+    frame: &'a Frame,
+}
+
+impl<'a> Commit<'a> {
+    fn new(cx: &'a RunContext, graph: &'a GraphPlan, frame: &'a Frame, name: &str) -> Self {
+        let key = frame.task_key(&format!("{name}!").into(), None);
+        Self {
+            around: Surroundings {
+                cx,
+                graph,
+                fields: &frame.fields,
+                path: &frame.path,
+                step: frame.step,
+            },
+            effects: EffectScope::new(key, CancellationToken::new()),
+            frame,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        let around = &self.around;
+        View::new(
+            &around.cx.plan,
+            around.graph,
+            around.fields,
+            MessageIds::new(self.effects.key().clone()),
+        )
+    }
+
+    /// The writes of all tasks in order. One task's are already put together.
+    fn put_all(&self, mut outputs: Vec<TaskWrites<'_>>) -> Result<View<'_>, RunError> {
+        let mut view = self.view();
+        if let [(_, _, written)] = outputs.as_mut_slice() {
+            view.written = std::mem::take(written);
+            return Ok(view);
+        }
+        let mut writers: BTreeMap<FieldId, &Task> = BTreeMap::new();
+        for (task, writes, _) in outputs {
+            if writes.is_empty() {
+                continue;
+            }
+            let send = task.send.as_ref().map(|(index, _)| *index);
+            view.ids = MessageIds::new(
+                self.frame
+                    .task_key(&self.around.graph.nodes[task.node].name, send),
+            );
+            for write in writes {
+                if !self.around.graph.channels[write.field].gathers()
+                    && let Some(before) = writers.insert(write.field, task)
+                    && !std::ptr::eq(before, task)
+                {
+                    return Err(self.clash(before, task, write.field));
+                }
+                view.put(write.field, write.incoming)?;
+            }
+        }
+        Ok(view)
+    }
+
+    /// Two tasks wrote a field of which only one write counts. The compiler proves that it can't be.
+    fn clash(&self, before: &Task, task: &Task, field: FieldId) -> RunError {
+        let graph = self.around.graph;
+        let name = |task: &Task| {
+            let send = task
+                .send
+                .as_ref()
+                .map_or(String::new(), |(index, _)| format!("[{index}]"));
+            format!("`{}{send}`", graph.nodes[task.node].name)
+        };
+        let message = format!(
+            "{} and {} both wrote field `{}` in one super-step, and it has no reducer",
+            name(before),
+            name(task),
+            graph.fields[field],
+        );
+        let node = &graph.nodes[task.node].name;
+        RunError::new(ErrorKind::Expression, message)
+            .in_node(node, &super::task::join_path(self.around.path, node))
+    }
+
+    /// Arrivals at joins; a join whose members have all arrived leads on.
+    fn join<'v>(
+        &'v self,
+        mut view: View<'v>,
+        arrivals: Vec<(JoinId, NodeId)>,
+        mut next: Vec<Next>,
+        agenda: &mut Agenda,
+    ) -> Result<(View<'v>, Vec<Next>), RunError> {
+        for (join, node) in arrivals {
+            let (members, jump) = &self.around.graph.joins[join];
+            let arrived = agenda.joins.entry(join).or_default();
+            arrived.insert(node);
+            if members.iter().all(|member| arrived.contains(member)) {
+                agenda.joins.remove(&join);
+                let more;
+                (view, more) = self.follow(view, self.around.graph.slots, |run| run.take(jump))?;
+                next.extend(more);
+            }
+        }
+        Ok((view, next))
+    }
+
+    /// The next tasks, in the fixed order; a node entered too often leads elsewhere.
+    fn schedule<'v>(
+        &'v self,
+        mut view: View<'v>,
+        next: Vec<Next>,
+        agenda: &mut Agenda,
+    ) -> Result<View<'v>, RunError> {
+        let graph = self.around.graph;
+        let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
+        let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
+        let mut queue: VecDeque<Next> = next.into();
+        while let Some(item) = queue.pop_front() {
+            let (Next::Node(id) | Next::Send(id, _)) = &item;
+            let id = *id;
+            if matches!(item, Next::Node(_))
+                && (nodes.contains(&id) || agenda.deferred.contains(&id))
+            {
+                continue;
+            }
+            let node = &graph.nodes[id];
+            if let Some((limit, jump)) = &node.max_visits {
+                let visits = agenda.visits.entry(id).or_default();
+                if *visits >= *limit {
+                    let more;
+                    (view, more) = self.leave_for(view, id, node.slots, jump)?;
+                    queue.extend(more);
+                    continue;
+                }
+                *visits += 1;
+            }
+            match item {
+                Next::Node(_) if node.defer => agenda.deferred.insert(id),
+                Next::Node(_) => nodes.insert(id),
+                Next::Send(_, input) => {
+                    sends.entry(id).or_default().push(input);
+                    true
+                }
+            };
+        }
+        if nodes.is_empty() && sends.is_empty() {
+            nodes = std::mem::take(&mut agenda.deferred);
+        }
+        agenda.tasks = in_order(nodes, sends);
+        Ok(view)
+    }
+
+    fn leave_for<'v>(
+        &'v self,
+        view: View<'v>,
+        node: NodeId,
+        slots: usize,
+        jump: &'v JumpPlan,
+    ) -> Result<(View<'v>, Vec<Next>), RunError> {
+        let followed = self.follow(view, slots, |run| run.take(jump));
+        let name = &self.around.graph.nodes[node].name;
+        followed
+            .map_err(|error| error.in_node(name, &super::task::join_path(self.around.path, name)))
+    }
+
+    fn follow<'v>(
+        &'v self,
+        view: View<'v>,
+        slots: usize,
+        act: impl FnOnce(&mut TaskRun<'v>) -> Result<(), RunError>,
+    ) -> Result<(View<'v>, Vec<Next>), RunError> {
+        let mut run = TaskRun::aside(&self.around, "", slots, view, &self.effects);
+        act(&mut run)?;
+        Ok(run.into_view())
+    }
+}
+
+/// What a task wrote: its writes, and the same put together with the state before the step.
+type TaskWrites<'t> = (&'t Task, Vec<Write>, Vec<Written>);
+
+fn in_order(nodes: BTreeSet<NodeId>, sends: BTreeMap<NodeId, Vec<Value>>) -> Vec<Task> {
+    let mut tasks: Vec<Task> = nodes
+        .into_iter()
+        .map(|node| Task { node, send: None })
+        .collect();
+    for (node, inputs) in sends {
+        let sent = inputs.into_iter().enumerate();
+        tasks.extend(sent.map(|(index, input)| Task {
+            node,
+            send: Some((index as u32, input)),
+        }));
+    }
+    // Stable: of one node, the arrow's task comes before the sends.
+    tasks.sort_by_key(|task| task.node);
+    tasks
+}

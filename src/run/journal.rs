@@ -1,0 +1,279 @@
+//! The journal: what of a run is kept, when, and what is answered from it.
+//!
+//! One journal serves one run. It holds the effects that an earlier process has finished in the
+//! current super-step, so that a task that runs again gets their results and repeats none, and it
+//! passes new records to the store, in order, through one writer task that owns the lease.
+//!
+//! Invariant: before an effect on the outside begins, every effect that finished before it is kept
+//! ([`Journal::barrier`]), except under [`Durability::Exit`]. `tests/crash.rs` holds it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::store::{EffectRecord, Lease, Record, Store, StoreError, ThreadImage};
+
+/// When records reach the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// Each effect and each super-step is kept before the run goes on.
+    Sync,
+    /// In order, behind the run: a super-step may be lost and is then run again, but an effect on
+    /// the outside begins only when all that finished before it are kept.
+    #[default]
+    Async,
+    /// At the end, at an interrupt and on an error.
+    Exit,
+}
+
+/// What a script counts calls by: the kind of effect, and the node's path or the tool's name.
+type Subject = (String, String);
+
+#[derive(Default)]
+struct State {
+    /// Records that the writer has not been given yet (`Exit` only).
+    held: Vec<Record>,
+    counts: BTreeMap<Subject, u64>,
+}
+
+/// The journal of a run. Shared by its tasks.
+pub struct Journal {
+    durability: Durability,
+    writer: Option<Writer>,
+    /// Effects of the current root step that an earlier process finished, by task and id.
+    finished: HashMap<(String, String), Json>,
+    /// Step of the root, which effects and checkpoints of nested frames belong to.
+    root_step: AtomicU64,
+    next_seq: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct Writer {
+    queue: mpsc::UnboundedSender<Job>,
+    task: Mutex<Option<JoinHandle<Lease>>>,
+}
+
+enum Job {
+    Append(Vec<Record>),
+    /// Answers with the first error so far, once all before it is kept.
+    Barrier(oneshot::Sender<Result<(), StoreError>>),
+}
+
+impl Journal {
+    /// A journal that keeps nothing: for a run without a store.
+    pub fn none() -> Self {
+        Self {
+            durability: Durability::Exit,
+            writer: None,
+            finished: HashMap::new(),
+            root_step: AtomicU64::new(0),
+            next_seq: AtomicU64::new(1),
+            state: Mutex::default(),
+        }
+    }
+
+    /// A journal over a store, going on where `image` stands.
+    pub fn open(
+        store: Arc<dyn Store>,
+        lease: Lease,
+        durability: Durability,
+        image: Option<&ThreadImage>,
+    ) -> Self {
+        let (queue, jobs) = mpsc::unbounded_channel();
+        let task = tokio::spawn(write(store, lease, jobs));
+        let effects = image
+            .map(|image| image.effects.as_slice())
+            .unwrap_or_default();
+        let finished = effects
+            .iter()
+            .map(|e| ((e.task.clone(), e.id.clone()), e.outcome.clone()))
+            .collect();
+        let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
+        Self {
+            durability,
+            writer: Some(Writer {
+                queue,
+                task: Mutex::new(Some(task)),
+            }),
+            finished,
+            root_step: AtomicU64::new(0),
+            next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
+            state: Mutex::new(State {
+                held: Vec::new(),
+                counts,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether anything is kept at all.
+    pub fn keeps(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// The result of an effect that an earlier process finished.
+    pub fn finished(&self, task: &str, id: &str) -> Option<&Json> {
+        if self.finished.is_empty() {
+            return None;
+        }
+        self.finished.get(&(task.to_owned(), id.to_owned()))
+    }
+
+    /// Step of the root that effects and nested frames belong to from now on.
+    pub fn enter_root_step(&self, step: u64) {
+        self.root_step.store(step, Ordering::Relaxed);
+    }
+
+    /// Step of the root.
+    pub fn root_step(&self) -> u64 {
+        self.root_step.load(Ordering::Relaxed)
+    }
+
+    /// The next position in the thread.
+    pub fn take_seq(&self) -> u64 {
+        self.next_seq.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The position that was taken last.
+    pub fn last_seq(&self) -> u64 {
+        self.next_seq.load(Ordering::Relaxed) - 1
+    }
+
+    /// How many effects of that kind and subject the thread has had, this one not counted; counts it.
+    pub fn count(&self, kind: &str, subject: &str) -> u64 {
+        let mut state = self.state();
+        let count = state
+            .counts
+            .entry((kind.to_owned(), subject.to_owned()))
+            .or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    /// Keeps an effect or a failed attempt at one.
+    pub fn effect(&self, task: &str, id: String, kind: &str, subject: &str, outcome: Json) {
+        if !self.keeps() {
+            return;
+        }
+        self.append(vec![Record::Effect(EffectRecord {
+            task: task.to_owned(),
+            id,
+            root_step: self.root_step(),
+            kind: kind.to_owned(),
+            subject: subject.to_owned(),
+            outcome,
+        })]);
+    }
+
+    /// Passes records on, all or none, behind those before them.
+    pub fn append(&self, records: Vec<Record>) {
+        let Some(writer) = &self.writer else { return };
+        if self.durability == Durability::Exit {
+            self.state().held.extend(records);
+            return;
+        }
+        // The writer ends only when this journal is closed, and reports its error at the next barrier.
+        let _ = writer.queue.send(Job::Append(records));
+    }
+
+    /// Waits until all records so far are kept, where the durability asks for it before an effect on
+    /// the outside.
+    ///
+    /// # Errors
+    /// The store's first error since the last barrier.
+    pub async fn barrier(&self) -> Result<(), StoreError> {
+        match self.durability {
+            Durability::Exit => Ok(()),
+            Durability::Sync | Durability::Async => self.settle().await,
+        }
+    }
+
+    /// Waits until a committed super-step is kept, where the durability asks for it.
+    ///
+    /// # Errors
+    /// The store's first error since the last barrier.
+    pub async fn committed(&self) -> Result<(), StoreError> {
+        match self.durability {
+            Durability::Sync => self.settle().await,
+            Durability::Async | Durability::Exit => Ok(()),
+        }
+    }
+
+    async fn settle(&self) -> Result<(), StoreError> {
+        let Some(writer) = &self.writer else {
+            return Ok(());
+        };
+        let (done, kept) = oneshot::channel();
+        let gone = || StoreError::Unavailable {
+            message: "the journal's writer has ended".to_owned(),
+        };
+        writer.queue.send(Job::Barrier(done)).map_err(|_| gone())?;
+        kept.await.map_err(|_| gone())?
+    }
+
+    /// Keeps all that is still held and gives the lease back.
+    ///
+    /// # Errors
+    /// The store's first error since the last barrier.
+    pub async fn close(self) -> Result<Option<Lease>, StoreError> {
+        let held = std::mem::take(&mut self.state().held);
+        let Some(writer) = &self.writer else {
+            return Ok(None);
+        };
+        if !held.is_empty() {
+            let _ = writer.queue.send(Job::Append(held));
+        }
+        let settled = self.settle().await;
+        let task = writer
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(self);
+        let lease = match task {
+            Some(task) => task.await.ok(),
+            None => None,
+        };
+        settled.map(|()| lease)
+    }
+}
+
+/// The writer task: owns the lease; ends when the journal is dropped, and gives the lease back.
+async fn write(
+    store: Arc<dyn Store>,
+    lease: Lease,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+) -> Lease {
+    let mut failed: Option<StoreError> = None;
+    let mut batch: Vec<Record> = Vec::new();
+    while let Some(job) = jobs.recv().await {
+        let mut waiting = Vec::new();
+        let mut next = Some(job);
+        // All that has queued up meanwhile goes into one append.
+        while let Some(job) = next {
+            match job {
+                Job::Append(records) => batch.extend(records),
+                Job::Barrier(done) => waiting.push(done),
+            }
+            next = jobs.try_recv().ok();
+        }
+        // After an error nothing more is written: later records would stand on ones that are missing.
+        if failed.is_none() && !batch.is_empty() {
+            failed = store.append(&lease, &batch).await.err();
+        }
+        batch.clear();
+        for done in waiting {
+            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+        }
+    }
+    lease
+}

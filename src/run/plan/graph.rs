@@ -1,0 +1,148 @@
+//! Graphs, ready to run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::IdVec;
+use crate::expr::{Scope, Type};
+use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
+use crate::value::{List, Map, Value};
+
+use super::code::{Builder, PlanError};
+use super::jump::{self, JumpPlan, RoutePlan};
+use super::node::{self, NodePlan, WorkPlan, slots};
+
+/// A graph.
+pub struct GraphPlan {
+    /// Its name.
+    pub name: Arc<str>,
+    /// First values of its fields.
+    pub initial: Vec<Option<Value>>,
+    /// How each field's writes are put together.
+    pub channels: IdVec<FieldId, Channel>,
+    /// Names of its fields.
+    pub fields: IdVec<FieldId, Arc<str>>,
+    /// The entry, in a scope of the slots that every node has.
+    pub start: RoutePlan,
+    /// How many slots the scope of `start` and of the joins has.
+    pub slots: usize,
+    /// Nodes.
+    pub nodes: IdVec<NodeId, NodePlan>,
+    /// Joins: members, and where they lead.
+    pub joins: IdVec<JoinId, (Vec<NodeId>, JumpPlan)>,
+    /// Fields of this graph that the bodies of its tools read and write.
+    pub tool_fields: BTreeMap<ToolId, ToolFields>,
+}
+
+/// Fields of a graph behind the names in a tool's body.
+pub struct ToolFields {
+    /// By position in the body's `reads`.
+    pub reads: Vec<FieldId>,
+    /// By position in the body's `writes`.
+    pub writes: Vec<FieldId>,
+}
+
+/// A graph of the flow.
+pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError> {
+    let mut scope: Scope =
+        builder.scope(graph.fields.iter().map(|field| field.name.as_str()), false);
+    for name in slots::NAMES {
+        scope.declare(name, Type::Json);
+    }
+    let start = jump::route(builder, &graph.start, &mut scope)?;
+    let joins = graph.joins.iter().map(|join| {
+        let to = jump::jump(builder, &join.to, &mut scope)?;
+        Ok((join.members.clone(), to))
+    });
+    let joins = joins.collect::<Result<_, PlanError>>()?;
+    let nodes: IdVec<NodeId, NodePlan> = graph
+        .nodes
+        .iter()
+        .map(|node: &Node| node::plan(builder, graph, node))
+        .collect::<Result<_, _>>()?;
+    Ok(GraphPlan {
+        name: graph.name.as_str().into(),
+        initial: graph.fields.iter().map(initial).collect(),
+        channels: graph
+            .fields
+            .iter()
+            .map(|field| field.channel.clone())
+            .collect(),
+        fields: graph
+            .fields
+            .iter()
+            .map(|field| field.name.as_str().into())
+            .collect(),
+        start,
+        slots: scope.names.len(),
+        tool_fields: tool_fields(builder, graph, &nodes)?,
+        nodes,
+        joins,
+    })
+}
+
+/// The default; null for a nullable field, empty for a gathering list or map; else none.
+fn initial(field: &crate::ir::Field) -> Option<Value> {
+    if let Some(default) = &field.default {
+        // The compiler has made the default from a value of the type.
+        return Some(Value::from_json(default));
+    }
+    match &field.ty {
+        ty if ty.admits_null() => Some(Value::Null),
+        Type::List(_) if field.channel.begins_empty() => Some(Value::List(List::new())),
+        Type::Map(_) if field.channel.begins_empty() => Some(Value::Map(Map::new())),
+        _ => None,
+    }
+}
+
+fn tool_fields(
+    builder: &Builder<'_>,
+    graph: &Graph,
+    nodes: &IdVec<NodeId, NodePlan>,
+) -> Result<BTreeMap<ToolId, ToolFields>, PlanError> {
+    let mut fields = BTreeMap::new();
+    for tool in nodes.iter().flat_map(tools_of) {
+        let Some(body) = builder
+            .flow
+            .tools
+            .get(tool)
+            .and_then(|tool| tool.body.as_ref())
+        else {
+            continue;
+        };
+        let field = |name: &String| {
+            let message = || {
+                PlanError::new(format!(
+                    "graph `{}` has no field `{name}`, which a tool needs",
+                    graph.name
+                ))
+            };
+            graph.field(name).ok_or_else(message)
+        };
+        let reads = body
+            .reads
+            .iter()
+            .map(|(name, _)| field(name))
+            .collect::<Result<_, _>>()?;
+        let writes = body
+            .set
+            .iter()
+            .map(|item| field(&item.field))
+            .collect::<Result<_, _>>()?;
+        fields.insert(tool, ToolFields { reads, writes });
+    }
+    Ok(fields)
+}
+
+/// Tools that a node may call.
+pub fn tools_of(node: &NodePlan) -> Vec<ToolId> {
+    match &node.work {
+        WorkPlan::Llm(call) | WorkPlan::Agent { call, .. } => call.tools.clone(),
+        WorkPlan::Tools { tools, .. } => tools.clone(),
+        WorkPlan::Call { tool, .. } => vec![*tool],
+        WorkPlan::Update
+        | WorkPlan::Branch
+        | WorkPlan::Interrupt { .. }
+        | WorkPlan::Subgraph { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,221 @@
+//! Routes, jumps and their updates, ready to be taken.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::expr::{Scope, Slot, Type};
+use crate::ir::graph::End;
+use crate::ir::text::Named;
+use crate::ir::{Emit, EventId, FieldId, Jump, NodeId, Route, SetItem, Target};
+
+use super::code::{Builder, Code, PlanError};
+
+/// A route.
+pub enum RoutePlan {
+    /// Without a condition.
+    Always(JumpPlan),
+    /// The first whose condition holds.
+    Arms(Vec<(Option<Code>, JumpPlan)>),
+}
+
+/// Targets with an update.
+pub struct JumpPlan {
+    /// Where to.
+    pub to: Vec<TargetPlan>,
+    /// Writes.
+    pub set: Vec<SetPlan>,
+    /// Events.
+    pub emits: Vec<EmitPlan>,
+}
+
+/// A place to go to.
+pub enum TargetPlan {
+    /// A node.
+    Node(NodeId),
+    /// This path ends.
+    End,
+    /// The run fails.
+    Fail {
+        /// Its message.
+        message: Option<Code>,
+        /// Where it is written.
+        place: String,
+    },
+    /// One of the table, by name.
+    Computed {
+        /// Gives the name.
+        name: Code,
+        /// What each leads to.
+        table: BTreeMap<String, TargetPlan>,
+    },
+    /// One task an element.
+    Each {
+        /// Slot of the loop name.
+        var: Slot,
+        /// A list.
+        items: Code,
+        /// Who gets the tasks.
+        worker: NodeId,
+        /// Its input.
+        with: Vec<(Arc<str>, Code)>,
+    },
+    /// Leaves the graph.
+    Parent(Arc<str>),
+    /// In a tool's body: the calling node's `ends` resolve it.
+    Named(Arc<str>),
+}
+
+/// A write.
+pub struct SetPlan {
+    /// The field; in a tool's body, an index into its `set` names.
+    pub field: FieldId,
+    /// `:=`
+    pub replace: bool,
+    /// The value.
+    pub value: Code,
+}
+
+/// An event.
+pub struct EmitPlan {
+    /// Which.
+    pub event: EventId,
+    /// Payload.
+    pub fields: Vec<(Arc<str>, Code)>,
+    /// Before the work.
+    pub on_start: bool,
+    /// Only where it holds.
+    pub when: Option<Code>,
+}
+
+/// A route in a scope, which gains the loop names of its `each` targets.
+pub fn route(
+    builder: &Builder<'_>,
+    route: &Route,
+    scope: &mut Scope,
+) -> Result<RoutePlan, PlanError> {
+    Ok(match route {
+        Route::Always(to) => RoutePlan::Always(jump(builder, to, scope)?),
+        Route::Arms(arms) => {
+            let mut plans = Vec::with_capacity(arms.len());
+            for arm in arms {
+                let when = arm
+                    .when
+                    .as_ref()
+                    .map(|when| builder.code(when, scope))
+                    .transpose()?;
+                plans.push((when, jump(builder, &arm.jump, scope)?));
+            }
+            RoutePlan::Arms(plans)
+        }
+    })
+}
+
+/// A jump in a scope.
+pub fn jump(builder: &Builder<'_>, jump: &Jump, scope: &mut Scope) -> Result<JumpPlan, PlanError> {
+    let to = jump
+        .to
+        .iter()
+        .map(|to| target(builder, to, scope))
+        .collect::<Result<_, _>>()?;
+    let set = sets(builder, &jump.set, scope)?;
+    Ok(JumpPlan {
+        to,
+        set,
+        emits: emits(builder, &jump.emits, scope)?,
+    })
+}
+
+/// Writes in a scope.
+pub fn sets(
+    builder: &Builder<'_>,
+    items: &[SetItem],
+    scope: &Scope,
+) -> Result<Vec<SetPlan>, PlanError> {
+    let plan = |item: &SetItem| {
+        Ok(SetPlan {
+            field: item.field,
+            replace: item.replace,
+            value: builder.code(&item.value, scope)?,
+        })
+    };
+    items.iter().map(plan).collect()
+}
+
+/// Events in a scope.
+pub fn emits(
+    builder: &Builder<'_>,
+    emits: &[Emit],
+    scope: &Scope,
+) -> Result<Vec<EmitPlan>, PlanError> {
+    let plan = |emit: &Emit| {
+        Ok(EmitPlan {
+            event: emit.event,
+            fields: named(builder, &emit.fields, scope)?,
+            on_start: emit.on_start,
+            when: emit
+                .when
+                .as_ref()
+                .map(|when| builder.code(when, scope))
+                .transpose()?,
+        })
+    };
+    emits.iter().map(plan).collect()
+}
+
+/// Names and values in a scope.
+pub fn named(
+    builder: &Builder<'_>,
+    items: &[Named],
+    scope: &Scope,
+) -> Result<Vec<(Arc<str>, Code)>, PlanError> {
+    items
+        .iter()
+        .map(|item| Ok((item.name.as_str().into(), builder.code(&item.value, scope)?)))
+        .collect()
+}
+
+/// A table of names and what they lead to.
+pub fn ends(
+    builder: &Builder<'_>,
+    ends: &[End],
+    scope: &mut Scope,
+) -> Result<BTreeMap<String, TargetPlan>, PlanError> {
+    ends.iter()
+        .map(|end| Ok((end.name.clone(), target(builder, &end.to, scope)?)))
+        .collect()
+}
+
+fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<TargetPlan, PlanError> {
+    Ok(match to {
+        Target::Node(node) => TargetPlan::Node(*node),
+        Target::End => TargetPlan::End,
+        Target::Fail { message, at } => TargetPlan::Fail {
+            message: message
+                .as_ref()
+                .map(|message| builder.code(message, scope))
+                .transpose()?,
+            place: builder.place(*at),
+        },
+        Target::Computed { name, table } => TargetPlan::Computed {
+            name: builder.code(name, scope)?,
+            table: ends(builder, table, scope)?,
+        },
+        Target::Each {
+            var,
+            items,
+            worker,
+            with,
+        } => {
+            let items = builder.code(items, scope)?;
+            let var = scope.declare(var.as_str(), Type::Json);
+            TargetPlan::Each {
+                var,
+                items,
+                worker: *worker,
+                with: named(builder, with, scope)?,
+            }
+        }
+        Target::Parent(name) => TargetPlan::Parent(name.as_str().into()),
+        Target::Named(name) => TargetPlan::Named(name.as_str().into()),
+    })
+}

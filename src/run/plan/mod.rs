@@ -1,0 +1,83 @@
+//! The plan: an IR made ready to run in this process.
+//!
+//! Expressions are compiled to slots, templates parsed, schemas made; edges are tables. Nothing is
+//! looked up by name while a flow runs. What is not here: anything of a run.
+//!
+//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`graph`].
+
+pub mod code;
+pub mod graph;
+pub mod jump;
+pub mod node;
+pub mod tool;
+
+use std::sync::Arc;
+
+use crate::base::IdVec;
+use crate::expr::{Scope, Type};
+use crate::ir::{Flow, GraphId, ReducerId, ToolId};
+
+pub use code::{Code, PlanError, Text};
+pub use graph::GraphPlan;
+pub use jump::{EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+pub use node::{AskPlan, NodePlan, WorkPlan};
+pub use tool::ToolPlan;
+
+use code::Builder;
+
+/// A flow made ready to run.
+pub struct Plan {
+    /// The flow.
+    pub flow: Arc<Flow>,
+    /// Its version.
+    pub version: String,
+    /// Graphs.
+    pub graphs: IdVec<GraphId, GraphPlan>,
+    /// Bodies of declared reducers; their two parameters are slots 0 and 1.
+    pub reducers: IdVec<ReducerId, Code>,
+    /// Tools.
+    pub tools: IdVec<ToolId, ToolPlan>,
+}
+
+/// Makes a plan of a flow.
+///
+/// # Errors
+/// Where the IR does not hold together, which a flow that this version compiled never does.
+pub fn plan(flow: Arc<Flow>) -> Result<Plan, PlanError> {
+    let builder = Builder::new(&flow);
+    if flow.format != crate::ir::flow::FORMAT {
+        let message = format!(
+            "the IR has format {}, this version runs format {}",
+            flow.format,
+            crate::ir::flow::FORMAT
+        );
+        return Err(PlanError::new(message));
+    }
+    let reducers = flow.reducers.iter().map(|reducer| {
+        let mut scope = Scope {
+            functions: builder.functions.clone(),
+            ..Scope::default()
+        };
+        scope.declare(reducer.old.0.as_str(), Type::Json);
+        scope.declare(reducer.new.0.as_str(), Type::Json);
+        builder.code(&reducer.body, &scope)
+    });
+    let reducers = reducers.collect::<Result<_, _>>()?;
+    let tools = flow
+        .tools
+        .iter()
+        .map(|tool| tool::plan(&builder, tool))
+        .collect::<Result<_, _>>()?;
+    let graphs = flow
+        .graphs
+        .iter()
+        .map(|graph| graph::plan(&builder, graph))
+        .collect::<Result<_, _>>()?;
+    Ok(Plan {
+        version: flow.version(),
+        graphs,
+        reducers,
+        tools,
+        flow,
+    })
+}

@@ -1,0 +1,378 @@
+//! Nodes, ready to run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::expr::schema::json_schema;
+use crate::expr::{Scope, Slot, Type};
+use crate::ir::node::{Ask, ModelCall, Pass, Work};
+use crate::ir::{FieldId, Graph, GraphId, JoinId, ModelId, Node, Retry, ToolId};
+use crate::run::model::ToolChoice;
+
+use super::code::{Builder, Code, PlanError, Text};
+use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+
+/// Slots that every node's scope has, whether its kind fills them or not.
+pub mod slots {
+    use crate::expr::Slot;
+
+    /// Names of the slots in order.
+    pub const NAMES: [&str; 9] = [
+        "input",
+        "run",
+        "reply",
+        "output",
+        "transcript",
+        "results",
+        "result",
+        "answer",
+        "error",
+    ];
+    /// What a send passed in.
+    pub const INPUT: Slot = Slot(0);
+    /// Facts of the run.
+    pub const RUN: Slot = Slot(1);
+    /// The assistant message of an `llm` or `agent`.
+    pub const REPLY: Slot = Slot(2);
+    /// Its structured output.
+    pub const OUTPUT: Slot = Slot(3);
+    /// Messages that an `agent` made.
+    pub const TRANSCRIPT: Slot = Slot(4);
+    /// Tool messages of a `tools` node.
+    pub const RESULTS: Slot = Slot(5);
+    /// Result of a tool or subgraph call.
+    pub const RESULT: Slot = Slot(6);
+    /// Answer to an interrupt.
+    pub const ANSWER: Slot = Slot(7);
+    /// Error that a handler sees.
+    pub const ERROR: Slot = Slot(8);
+}
+
+/// A node.
+pub struct NodePlan {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it does.
+    pub work: WorkPlan,
+    /// How many slots its scope has.
+    pub slots: usize,
+    /// When it does nothing.
+    pub skips: Vec<(Code, Option<JumpPlan>)>,
+    /// `let` names.
+    pub lets: Vec<(Slot, Code)>,
+    /// What must hold, with the message.
+    pub requires: Vec<(Code, Option<Code>)>,
+    /// Writes after the work.
+    pub set: Vec<SetPlan>,
+    /// Events.
+    pub emits: Vec<EmitPlan>,
+    /// Where it goes when nothing jumped.
+    pub next: Option<RoutePlan>,
+    /// Joins that it arrives at when nothing jumped.
+    pub joins: Vec<JoinId>,
+    /// What names lead to, for jumps of tools and of subgraphs that leave.
+    pub ends: BTreeMap<String, TargetPlan>,
+    /// What is tried again.
+    pub retry: Option<Retry>,
+    /// Longest time of one visit.
+    pub timeout: Option<Duration>,
+    /// Where an error leads.
+    pub on_error: Option<RoutePlan>,
+    /// Entries in one run, and where the next one goes.
+    pub max_visits: Option<(u32, JumpPlan)>,
+    /// Whether it waits until nothing else is left.
+    pub defer: bool,
+    /// Whether its work is pure, so that it needs no future.
+    pub pure: bool,
+}
+
+/// A node's work.
+pub enum WorkPlan {
+    /// One model call.
+    Llm(ModelCallPlan),
+    /// Model and tools in a loop.
+    Agent {
+        /// The call.
+        call: ModelCallPlan,
+        /// Most turns.
+        max_turns: u32,
+        /// Ends the loop.
+        until: Option<Code>,
+        /// Whether tools of one turn run at the same time.
+        parallel: bool,
+    },
+    /// Tool calls of the last assistant message.
+    Tools {
+        /// Messages.
+        messages: Code,
+        /// Tools.
+        tools: Vec<ToolId>,
+        /// Whether they run at the same time.
+        parallel: bool,
+    },
+    /// One tool call.
+    Call {
+        /// Which.
+        tool: ToolId,
+        /// Arguments.
+        args: Vec<(Arc<str>, Code)>,
+    },
+    /// Nothing.
+    Update,
+    /// Followed by whoever goes to it.
+    Branch,
+    /// Waits for a person.
+    Interrupt {
+        /// What is shown.
+        ask: AskPlan,
+        /// Type of the answer.
+        expect: Type,
+        /// Gives up.
+        timeout: Option<(Duration, JumpPlan)>,
+    },
+    /// Runs a graph.
+    Subgraph {
+        /// Which.
+        graph: GraphId,
+        /// Its `in` fields.
+        with: Vec<PassPlan>,
+        /// Child's field and caller's field.
+        into: Vec<(FieldId, FieldId)>,
+    },
+}
+
+/// What an interrupt shows.
+pub enum AskPlan {
+    /// An object.
+    Fields(Vec<(Arc<str>, Code)>),
+    /// A text.
+    Text(Text),
+}
+
+/// How an `in` field gets its value.
+pub enum PassPlan {
+    /// Shared with the caller's field.
+    Field {
+        /// Of the called graph.
+        to: FieldId,
+        /// Of the caller.
+        from: FieldId,
+    },
+    /// Computed.
+    Value {
+        /// Of the called graph.
+        to: FieldId,
+        /// Its value.
+        value: Code,
+    },
+}
+
+/// What a model is asked.
+pub struct ModelCallPlan {
+    /// Which model.
+    pub model: ModelId,
+    /// System message.
+    pub system: Option<Text>,
+    /// User message at the end.
+    pub prompt: Option<Text>,
+    /// Messages between.
+    pub messages: Option<Code>,
+    /// Type, name and schema of the structured output.
+    pub output: Option<(Type, String, Json)>,
+    /// Tools that it is shown.
+    pub tools: Vec<ToolId>,
+    /// Whether it must call one.
+    pub tool_choice: ToolChoice,
+    /// Whether tokens are streamed.
+    pub stream: bool,
+}
+
+/// A node of a graph.
+pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePlan, PlanError> {
+    let mut scope = builder.scope(graph.fields.iter().map(|field| field.name.as_str()), true);
+    for name in slots::NAMES {
+        scope.declare(name, Type::Json);
+    }
+    let skips = node.skips.iter().map(|skip| {
+        let when = builder.code(&skip.when, &scope)?;
+        Ok((
+            when,
+            skip.to
+                .as_ref()
+                .map(|to| jump::jump(builder, to, &mut scope))
+                .transpose()?,
+        ))
+    });
+    let skips = skips.collect::<Result<_, PlanError>>()?;
+    let mut lets = Vec::with_capacity(node.lets.len());
+    for item in &node.lets {
+        let value = builder.code(&item.value, &scope)?;
+        lets.push((scope.declare(item.name.as_str(), Type::Json), value));
+    }
+    let requires = node.requires.iter().map(|require| {
+        let message = require
+            .message
+            .as_ref()
+            .map(|message| builder.code(message, &scope))
+            .transpose()?;
+        Ok((builder.code(&require.condition, &scope)?, message))
+    });
+    let requires = requires.collect::<Result<_, PlanError>>()?;
+    let work = work(builder, &node.work, &mut scope)?;
+    let set = jump::sets(builder, &node.set, &scope)?;
+    let emits = jump::emits(builder, &node.emits, &scope)?;
+    let next = node
+        .next
+        .as_ref()
+        .map(|next| jump::route(builder, next, &mut scope))
+        .transpose()?;
+    let ends = jump::ends(builder, &node.ends, &mut scope)?;
+    let on_error = node
+        .on_error
+        .as_ref()
+        .map(|route| jump::route(builder, route, &mut scope))
+        .transpose()?;
+    let max_visits = node
+        .max_visits
+        .as_ref()
+        .map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
+    Ok(NodePlan {
+        name: node.name.as_str().into(),
+        pure: matches!(work, WorkPlan::Update | WorkPlan::Branch) && node.timeout_ms.is_none(),
+        work,
+        skips,
+        lets,
+        requires,
+        set,
+        emits,
+        next,
+        joins: node.joins.clone(),
+        ends,
+        retry: node.retry.clone(),
+        timeout: node.timeout_ms.map(Duration::from_millis),
+        on_error,
+        max_visits: max_visits.transpose()?,
+        defer: node.defer,
+        slots: scope.names.len(),
+    })
+}
+
+fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPlan, PlanError> {
+    Ok(match work {
+        Work::Llm(call) => WorkPlan::Llm(model_call(builder, call, scope)?),
+        Work::Agent {
+            call,
+            max_turns,
+            until,
+            parallel,
+        } => WorkPlan::Agent {
+            call: model_call(builder, call, scope)?,
+            max_turns: *max_turns,
+            until: until
+                .as_ref()
+                .map(|until| builder.code(until, scope))
+                .transpose()?,
+            parallel: *parallel,
+        },
+        Work::Tools {
+            messages,
+            tools,
+            parallel,
+        } => WorkPlan::Tools {
+            messages: builder.code(messages, scope)?,
+            tools: tools.clone(),
+            parallel: *parallel,
+        },
+        Work::Call { tool, args } => WorkPlan::Call {
+            tool: *tool,
+            args: jump::named(builder, args, scope)?,
+        },
+        Work::Update => WorkPlan::Update,
+        Work::Branch => WorkPlan::Branch,
+        Work::Interrupt {
+            ask,
+            expect,
+            timeout,
+        } => WorkPlan::Interrupt {
+            ask: match ask {
+                Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
+                Ask::Text(text) => AskPlan::Text(builder.text(text, scope)?),
+            },
+            expect: expect.clone().unwrap_or(Type::Json),
+            timeout: match timeout {
+                Some(timeout) => Some((
+                    Duration::from_millis(timeout.after_ms),
+                    jump::jump(builder, &timeout.to, scope)?,
+                )),
+                None => None,
+            },
+        },
+        Work::Subgraph { graph, with, into } => WorkPlan::Subgraph {
+            graph: *graph,
+            with: with
+                .iter()
+                .map(|item| pass(builder, item, scope))
+                .collect::<Result<_, _>>()?,
+            into: into
+                .iter()
+                .map(|binding| (binding.from, binding.to))
+                .collect(),
+        },
+    })
+}
+
+fn pass(builder: &Builder<'_>, pass: &Pass, scope: &Scope) -> Result<PassPlan, PlanError> {
+    Ok(match pass {
+        Pass::Field { to, from } => PassPlan::Field {
+            to: *to,
+            from: *from,
+        },
+        Pass::Value { to, value } => PassPlan::Value {
+            to: *to,
+            value: builder.code(value, scope)?,
+        },
+    })
+}
+
+fn model_call(
+    builder: &Builder<'_>,
+    call: &ModelCall,
+    scope: &Scope,
+) -> Result<ModelCallPlan, PlanError> {
+    let text = |template: &Option<_>| {
+        template
+            .as_ref()
+            .map(|t| builder.text(t, scope))
+            .transpose()
+    };
+    let output = call.output.as_ref().map(|ty| {
+        let name: String = builder.flow.types.show(ty).to_string();
+        let name = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        (ty.clone(), name, json_schema(ty, &builder.flow.types))
+    });
+    Ok(ModelCallPlan {
+        model: call.model,
+        system: text(&call.system)?,
+        prompt: text(&call.prompt)?,
+        messages: call
+            .messages
+            .as_ref()
+            .map(|messages| builder.code(messages, scope))
+            .transpose()?,
+        output,
+        tools: call.tools.clone(),
+        tool_choice: match call.tool_choice.as_deref() {
+            None | Some("auto") => ToolChoice::Auto,
+            Some("none") => ToolChoice::None,
+            Some("required") => ToolChoice::Required,
+            Some(tool) => ToolChoice::Tool(tool.to_owned()),
+        },
+        stream: call.stream,
+    })
+}

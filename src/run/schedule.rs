@@ -1,0 +1,151 @@
+//! What a frame has left to do, as the JSON of a checkpoint. Nodes go by name, so that a thread
+//! outlives a change of the flow.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::value::Value;
+
+use super::error::RunError;
+use super::frame::Agenda;
+use super::plan::GraphPlan;
+use super::task::Task;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    graph: String,
+    tasks: Vec<StoredTask>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    joins: Vec<StoredJoin>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    visits: Vec<(String, u32)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    leaves: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTask {
+    node: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    input: Option<Json>,
+}
+
+/// A join by its members, since joins have no names.
+#[derive(Serialize, Deserialize)]
+struct StoredJoin {
+    members: Vec<String>,
+    arrived: Vec<String>,
+}
+
+/// The agenda as JSON.
+pub fn to_json(graph: &GraphPlan, agenda: &Agenda) -> Json {
+    let name = |node: &NodeId| graph.nodes[*node].name.to_string();
+    let tasks = agenda.tasks.iter().map(|task| StoredTask {
+        node: name(&task.node),
+        send: task.send.as_ref().map(|(index, _)| *index),
+        input: task.send.as_ref().map(|(_, input)| input.to_stored()),
+    });
+    let joins = agenda.joins.iter().map(|(join, arrived)| StoredJoin {
+        members: graph.joins[*join].0.iter().map(name).collect(),
+        arrived: arrived.iter().map(name).collect(),
+    });
+    let stored = Stored {
+        graph: graph.name.to_string(),
+        tasks: tasks.collect(),
+        joins: joins.collect(),
+        deferred: agenda.deferred.iter().map(name).collect(),
+        visits: agenda
+            .visits
+            .iter()
+            .map(|(node, count)| (name(node), *count))
+            .collect(),
+        leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
+    };
+    // Plain data with text keys always has a JSON form.
+    serde_json::to_value(stored).unwrap_or_default()
+}
+
+/// The agenda of a checkpoint.
+///
+/// # Errors
+/// Kind `version`, where the graph has no such node or join any more; kind `store`, where it is no agenda.
+pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
+    let stored: Stored = serde_json::from_value(json.clone()).map_err(|error| {
+        RunError::new(
+            ErrorKind::Store,
+            format!("a checkpoint can't be read: {error}"),
+        )
+    })?;
+    let gone = |what: String| {
+        let message = format!(
+            "the thread stands at {what}, which graph `{}` does not have any more",
+            graph.name
+        );
+        RunError::new(ErrorKind::Version, message)
+    };
+    let node = |name: &String| {
+        let found = graph
+            .nodes
+            .entries()
+            .find(|(_, node)| *node.name == **name)
+            .map(|(id, _)| id);
+        found.ok_or_else(|| gone(format!("node `{name}`")))
+    };
+    let mut agenda = Agenda::default();
+    for task in &stored.tasks {
+        let input = task
+            .input
+            .as_ref()
+            .and_then(Value::from_stored)
+            .unwrap_or_default();
+        agenda.tasks.push(Task {
+            node: node(&task.node)?,
+            send: task.send.map(|index| (index, input)),
+        });
+    }
+    for join in &stored.joins {
+        let members = join
+            .members
+            .iter()
+            .map(node)
+            .collect::<Result<Vec<_>, _>>()?;
+        let found: Option<JoinId> = graph
+            .joins
+            .entries()
+            .find(|(_, (of, _))| *of == members)
+            .map(|(id, _)| id);
+        let id = found.ok_or_else(|| gone(format!("the join of {}", join.members.join(", "))))?;
+        agenda
+            .joins
+            .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
+    }
+    agenda.deferred = stored.deferred.iter().map(node).collect::<Result<_, _>>()?;
+    for (name, count) in &stored.visits {
+        agenda.visits.insert(node(name)?, *count);
+    }
+    agenda.leaves = stored
+        .leaves
+        .iter()
+        .map(|name| Arc::from(name.as_str()))
+        .collect();
+    Ok(agenda)
+}
+
+/// Names of the nodes that run next, each once, in order.
+pub fn next_nodes(graph: &GraphPlan, agenda: &Agenda) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for task in &agenda.tasks {
+        let name = &graph.nodes[task.node].name;
+        if names.last().is_none_or(|last| **last != **name) {
+            names.push(name.to_string());
+        }
+    }
+    names
+}

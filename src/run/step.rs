@@ -1,0 +1,453 @@
+//! Super-steps: runs a frame's tasks together, commits, keeps the checkpoint, until nothing is left.
+//!
+//! Tasks of one step share one future: pure nodes run in place, the others side by side. Owner of
+//! everything under way is [`run_frame`]'s caller; dropping its future cancels all of it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Map as JsonMap, Value as Json};
+use tokio_util::sync::CancellationToken;
+
+use crate::ir::ErrorKind;
+
+use super::context::RunContext;
+use super::effect::EffectScope;
+use super::error::RunError;
+use super::event::{EventKind, Mode};
+use super::frame::Frame;
+use super::interrupt::OpenInterrupt;
+use super::plan::{GraphPlan, NodePlan, Plan};
+use super::schedule;
+use super::store::{Change, Checkpoint, FieldWrite, Record, Source};
+use super::task::{Outcome, Output, Surroundings, Task, TaskRun, brief, count_step, join_path};
+use super::view::{Written, short_hash};
+use super::work;
+
+/// How a frame came to rest.
+pub enum FrameEnd {
+    /// Nothing is left to do.
+    Done,
+    /// It was left for nodes of the caller, by these names.
+    Left(Vec<Arc<str>>),
+    /// It waits for answers.
+    Interrupted(Vec<OpenInterrupt>),
+    /// It failed; the step can be made again.
+    Failed(RunError),
+}
+
+/// Makes super-steps until the frame comes to rest. Boxed, since a subgraph's frame runs inside a task.
+pub fn run_frame<'a>(
+    cx: &'a RunContext,
+    frame: &'a mut Frame,
+    stop: &'a CancellationToken,
+) -> Pin<Box<dyn Future<Output = FrameEnd> + Send + 'a>> {
+    Box::pin(async move {
+        let mut trail = Trail::default();
+        while !frame.is_finished() {
+            if let Err(end) = one_step(cx, frame, stop, &mut trail).await {
+                return end;
+            }
+        }
+        if frame.agenda.leaves.is_empty() {
+            FrameEnd::Done
+        } else {
+            FrameEnd::Left(frame.agenda.leaves.clone())
+        }
+    })
+}
+
+async fn one_step(
+    cx: &RunContext,
+    frame: &mut Frame,
+    stop: &CancellationToken,
+    trail: &mut Trail,
+) -> Result<(), FrameEnd> {
+    if frame.key.is_empty() {
+        cx.journal.enter_root_step(frame.step);
+    }
+    if stop.is_cancelled() {
+        return Err(FrameEnd::Failed(super::effect::cancelled()));
+    }
+    let plan = cx.plan.clone();
+    let graph = &plan.graphs[frame.graph];
+    stops_before(cx, graph, frame)?;
+    count_step(cx).map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
+    trail.note(frame);
+    let outputs = run_tasks(cx, graph, frame, stop).await?;
+    let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
+    keep(cx, &plan, frame, changes, Source::Step)
+        .await
+        .map_err(FrameEnd::Failed)
+}
+
+/// The nodes that the caller wants the run to stop before, where it has not been sent on.
+fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(), FrameEnd> {
+    if cx.interrupt_before.is_empty() {
+        return Ok(());
+    }
+    let mut open = Vec::new();
+    for task in &frame.agenda.tasks {
+        let name = &graph.nodes[task.node].name;
+        let path = join_path(&frame.path, name);
+        let key = frame
+            .task_key(name, task.send.as_ref().map(|(index, _)| *index))
+            .to_string();
+        let wanted = cx
+            .interrupt_before
+            .iter()
+            .any(|node| **node == **name || *node == path);
+        if wanted && cx.journal.finished(&key, BEFORE).is_none() {
+            let id = short_hash("stop", &format!("{}/{key}", cx.thread_id));
+            open.push(OpenInterrupt {
+                id,
+                node: name.to_string(),
+                path,
+                ask: Json::Null,
+                expect: None,
+                task: key,
+                effect: BEFORE.to_owned(),
+            });
+        }
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(FrameEnd::Interrupted(open))
+    }
+}
+
+/// The effect that says that a run was sent on from a stop before a node.
+pub const BEFORE: &str = "before";
+
+async fn run_tasks(
+    cx: &RunContext,
+    graph: &GraphPlan,
+    frame: &Frame,
+    stop: &CancellationToken,
+) -> Result<Vec<Output>, FrameEnd> {
+    let around = Surroundings {
+        cx,
+        graph,
+        fields: &frame.fields,
+        path: &frame.path,
+        step: frame.step,
+    };
+    let tasks = &frame.agenda.tasks;
+    // One task needs no token of its own; of several, the first that fails stops the others.
+    let stop = if tasks.len() > 1 {
+        stop.child_token()
+    } else {
+        stop.clone()
+    };
+    let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(tasks.len());
+    let mut waiting = Vec::new();
+    for (index, task) in tasks.iter().enumerate() {
+        let node = &graph.nodes[task.node];
+        let send = task.send.as_ref().map(|(index, _)| *index);
+        let effects = EffectScope::new(frame.task_key(&node.name, send), stop.clone());
+        if node.pure {
+            outcomes.push(Some(run_pure(&around, frame, node, task, &effects)));
+        } else {
+            outcomes.push(None);
+            waiting.push((index, task, effects));
+        }
+    }
+    let mut futures = Vec::with_capacity(waiting.len());
+    for (index, task, effects) in waiting {
+        futures.push(run_indexed(&around, frame, index, task, effects, &stop));
+    }
+    let mut running = stream::iter(futures).buffer_unordered(cx.max_concurrency.max(1));
+    while let Some((index, outcome)) = running.next().await {
+        if let Some(place) = outcomes.get_mut(index) {
+            *place = Some(outcome);
+        }
+    }
+    drop(running);
+    gather(outcomes.into_iter().flatten())
+}
+
+/// A task with its position. Its failure stops the other tasks of the step before their next effect.
+async fn run_indexed(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    index: usize,
+    task: &Task,
+    effects: EffectScope,
+    stop: &CancellationToken,
+) -> (usize, Outcome) {
+    let outcome = run_task(around, frame, task, &effects).await;
+    if matches!(outcome, Outcome::Failed(_)) {
+        stop.cancel();
+    }
+    (index, outcome)
+}
+
+/// All outputs, or why there are not all: an error before an interrupt, a real error before the
+/// cancellation that it caused in others.
+fn gather(outcomes: impl Iterator<Item = Outcome>) -> Result<Vec<Output>, FrameEnd> {
+    let mut outputs = Vec::new();
+    let mut open = Vec::new();
+    let mut failed: Option<RunError> = None;
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Done(output) => outputs.push(output),
+            Outcome::Interrupted(interrupts) => open.extend(interrupts),
+            Outcome::Failed(error) => {
+                if failed
+                    .as_ref()
+                    .is_none_or(|known| known.kind == ErrorKind::Cancelled)
+                {
+                    failed = Some(error);
+                }
+            }
+        }
+    }
+    match (failed, open.is_empty()) {
+        (Some(error), _) => Err(FrameEnd::Failed(error)),
+        (None, false) => Err(FrameEnd::Interrupted(open)),
+        (None, true) => Ok(outputs),
+    }
+}
+
+/// A node without effects on the outside: no future, no waiting.
+fn run_pure(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    node: &NodePlan,
+    task: &Task,
+    effects: &EffectScope,
+) -> Outcome {
+    started(around, node, task);
+    let mut run = TaskRun::new(
+        around,
+        node,
+        task.send.as_ref().map(|(_, input)| input),
+        effects,
+    );
+    let done = run
+        .begin(node)
+        .and_then(|on| if on { run.finish(node) } else { Ok(()) });
+    let outcome = match done {
+        Ok(()) => Outcome::Done(run.into_output(&node.joins)),
+        Err(error) => work::handle(around, node, task, effects, located(error, frame, node)),
+    };
+    finished(around, node, task, effects, outcome)
+}
+
+async fn run_task(
+    around: &Surroundings<'_>,
+    frame: &Frame,
+    task: &Task,
+    effects: &EffectScope,
+) -> Outcome {
+    let node = &around.graph.nodes[task.node];
+    started(around, node, task);
+    let work = work::run(around, frame, node, task, effects);
+    let done = match node.timeout {
+        None => work.await,
+        Some(limit) => match tokio::time::timeout(limit, work).await {
+            Ok(done) => done,
+            Err(_) => {
+                let message = format!(
+                    "node `{}` took longer than {}",
+                    node.name,
+                    work::show_duration(limit)
+                );
+                Err(work::Stop::Failed(RunError::new(
+                    ErrorKind::Timeout,
+                    message,
+                )))
+            }
+        },
+    };
+    let outcome = match done {
+        Ok(output) => Outcome::Done(output),
+        Err(work::Stop::Interrupted(open)) => Outcome::Interrupted(open),
+        Err(work::Stop::Failed(error)) => {
+            work::handle(around, node, task, effects, located(error, frame, node))
+        }
+    };
+    finished(around, node, task, effects, outcome)
+}
+
+fn located(error: RunError, frame: &Frame, node: &NodePlan) -> RunError {
+    error.in_node(&node.name, &join_path(&frame.path, &node.name))
+}
+
+fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task) {
+    if around.cx.wants(Mode::Tasks) {
+        let send = task.send.as_ref().map(|(index, _)| *index);
+        let kind = EventKind::TaskStarted { send };
+        around.cx.send(
+            around.path,
+            around.step,
+            Some(&node.name),
+            String::new(),
+            kind,
+        );
+    }
+}
+
+fn finished(
+    around: &Surroundings<'_>,
+    node: &NodePlan,
+    task: &Task,
+    effects: &EffectScope,
+    outcome: Outcome,
+) -> Outcome {
+    let cx = around.cx;
+    let send = |id, kind| cx.send(around.path, around.step, Some(&node.name), id, kind);
+    if let Outcome::Done(output) = &outcome
+        && cx.wants(Mode::Updates)
+    {
+        send(
+            effects.task().to_owned(),
+            EventKind::Updates(update(around.graph, &output.written)),
+        );
+    }
+    if cx.wants(Mode::Tasks) {
+        let error = match &outcome {
+            Outcome::Failed(error) => Some(brief(error)),
+            Outcome::Done(_) | Outcome::Interrupted(_) => None,
+        };
+        let index = task.send.as_ref().map(|(index, _)| *index);
+        send(
+            String::new(),
+            EventKind::TaskFinished { send: index, error },
+        );
+    }
+    outcome
+}
+
+/// What a task wrote: for a gathering field what it added, for any other its value.
+fn update(graph: &GraphPlan, written: &[Written]) -> Json {
+    if written.is_empty() {
+        return Json::Null;
+    }
+    let entries = written.iter().map(|written| {
+        let value = match &written.change {
+            Change::Append(items) => Json::Array(items.iter().map(|item| item.to_json()).collect()),
+            Change::Merge(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.clone(), value.to_json()))
+                .collect(),
+            Change::Put(value) => value.to_json(),
+            Change::Clear => Json::Null,
+        };
+        (graph.fields[written.field].to_string(), value)
+    });
+    Json::Object(entries.collect())
+}
+
+/// Keeps a committed step and tells those who watch.
+///
+/// # Errors
+/// Kind `store`.
+pub async fn keep(
+    cx: &RunContext,
+    plan: &Plan,
+    frame: &Frame,
+    changes: Vec<FieldWrite>,
+    source: Source,
+) -> Result<(), RunError> {
+    let graph = &plan.graphs[frame.graph];
+    if cx.journal.keeps() {
+        let seq = cx.journal.take_seq();
+        let root = frame.key.is_empty();
+        cx.journal.append(vec![Record::Checkpoint(Checkpoint {
+            seq,
+            frame: frame.key.to_string(),
+            step: frame.step,
+            root_step: if root {
+                frame.step
+            } else {
+                cx.journal.root_step()
+            },
+            run_id: cx.run_id.clone(),
+            source,
+            writes: changes,
+            schedule: schedule::to_json(graph, &frame.agenda),
+            at: cx.ambient.now().to_string(),
+        })]);
+        cx.journal.committed().await?;
+        if cx.wants(Mode::Checkpoints) {
+            let next = schedule::next_nodes(graph, &frame.agenda);
+            let kind = EventKind::Checkpoint {
+                checkpoint_id: seq,
+                next,
+            };
+            cx.send(&frame.path, frame.step, None, String::new(), kind);
+        }
+    }
+    if cx.wants(Mode::Values) {
+        cx.send(
+            &frame.path,
+            frame.step,
+            None,
+            String::new(),
+            EventKind::Values(values(graph, frame)),
+        );
+    }
+    Ok(())
+}
+
+/// All fields that have a value, as an object.
+pub fn values(graph: &GraphPlan, frame: &Frame) -> Json {
+    let entries = graph.fields.iter().zip(&frame.fields);
+    let entries =
+        entries.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_json())));
+    Json::Object(entries.collect::<JsonMap<String, Json>>())
+}
+
+/// The last nodes that a frame has run, so that a run that goes in circles can say in which.
+#[derive(Default)]
+struct Trail {
+    nodes: std::collections::VecDeque<u32>,
+}
+
+/// Longest cycle that an error names.
+const LONGEST_CYCLE: usize = 32;
+
+impl Trail {
+    fn note(&mut self, frame: &Frame) {
+        if self.nodes.len() >= 2 * LONGEST_CYCLE {
+            self.nodes.pop_front();
+        }
+        self.nodes
+            .extend(frame.agenda.tasks.first().map(|task| task.node.0));
+    }
+
+    fn explain(&self, mut error: RunError, graph: &GraphPlan, frame: &Frame) -> RunError {
+        let nodes: Vec<u32> = self.nodes.iter().copied().rev().collect();
+        let cycle = (1..=nodes.len() / 2).find(|length| {
+            let first = nodes.iter().take(*length);
+            first.eq(nodes.iter().skip(*length).take(*length))
+        });
+        if let Some(length) = cycle {
+            let names = nodes
+                .iter()
+                .take(length)
+                .rev()
+                .filter_map(|id| graph.nodes.get(crate::ir::NodeId(*id)));
+            let names: Vec<&str> = names.map(|node| &*node.name).collect();
+            let again = names.first().copied().unwrap_or_default();
+            error.message = format!(
+                "{}; it goes round {} -> {again}",
+                error.message,
+                names.join(" -> ")
+            );
+        }
+        match frame
+            .agenda
+            .tasks
+            .first()
+            .map(|task| &graph.nodes[task.node].name)
+        {
+            Some(name) => error.in_node(name, &join_path(&frame.path, name)),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! One task: a node's visit. The order of what a node does, and what comes of it.
+//!
+//! `skip`, `let`, `require`, the kind's own work, `set`, `emit`, `goto`. All but the work is pure and
+//! here; the work is in [`work`](super::work), one file per kind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use crate::expr::Slot;
+use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::value::{Map, Value};
+
+use super::channel::Incoming;
+use super::context::RunContext;
+use super::effect::EffectScope;
+use super::error::RunError;
+use super::event::EventKind;
+use super::interrupt::OpenInterrupt;
+use super::plan::node::slots;
+use super::plan::{Code, EmitPlan, GraphPlan, JumpPlan, NodePlan, RoutePlan, SetPlan, TargetPlan};
+use super::view::{MessageIds, NodeEnv, View, Write, Written};
+
+/// A task that is to run.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The node.
+    pub node: NodeId,
+    /// Where a send made it: its index among the sends to this node in this step, and its input.
+    pub send: Option<(u32, Value)>,
+}
+
+/// What comes next.
+#[derive(Debug, Clone)]
+pub enum Next {
+    /// A node; several arrows into it in one step make one task.
+    Node(NodeId),
+    /// A node with an input; each is a task of its own.
+    Send(NodeId, Value),
+}
+
+/// What a finished task gives to the commit of its step.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// Writes in order.
+    pub writes: Vec<Write>,
+    /// The same, put together with the state before the step: right where no other task wrote.
+    pub written: Vec<Written>,
+    /// What comes next.
+    pub next: Vec<Next>,
+    /// Joins that it arrives at.
+    pub arrives: Vec<JoinId>,
+    /// Names that it leaves the graph by.
+    pub leaves: Vec<Arc<str>>,
+}
+
+/// How a task ended.
+pub enum Outcome {
+    /// It has finished.
+    Done(Output),
+    /// It waits for answers.
+    Interrupted(Vec<OpenInterrupt>),
+    /// It failed, and nothing handles that.
+    Failed(RunError),
+}
+
+/// Where a frame stands, as its tasks see it.
+pub struct Surroundings<'a> {
+    /// The run.
+    pub cx: &'a RunContext,
+    /// The graph.
+    pub graph: &'a GraphPlan,
+    /// State at the start of the step.
+    pub fields: &'a [Option<Value>],
+    /// Path of the frame, such as `content/slide_builder`.
+    pub path: &'a str,
+    /// Step of the frame.
+    pub step: u64,
+}
+
+/// A task under way.
+pub struct TaskRun<'a> {
+    /// Where it runs.
+    pub around: &'a Surroundings<'a>,
+    /// Name of its node; of a join or the entry where it is no task of a node.
+    pub name: &'a str,
+    /// What names lead to.
+    ends: Option<&'a BTreeMap<String, TargetPlan>>,
+    /// Its effects.
+    pub effects: &'a EffectScope,
+    /// The state as it sees it.
+    pub view: View<'a>,
+    /// Values of names.
+    pub slots: Vec<Option<Value>>,
+    /// Set by a jump that replaces the node's own way on: a tool's, a leaving subgraph's, that of a
+    /// `skip` with a target. The node does not arrive at its joins then.
+    pub jumped: bool,
+    next: Vec<Next>,
+    leaves: Vec<Arc<str>>,
+}
+
+impl<'a> TaskRun<'a> {
+    /// A task at its start.
+    pub fn new(
+        around: &'a Surroundings<'a>,
+        node: &'a NodePlan,
+        input: Option<&Value>,
+        effects: &'a EffectScope,
+    ) -> Self {
+        let ids = MessageIds::new(effects.key().clone());
+        let view = View::new(&around.cx.plan, around.graph, around.fields, ids);
+        let mut run = Self::aside(around, &node.name, node.slots, view, effects);
+        run.ends = Some(&node.ends);
+        fill(&mut run.slots, slots::INPUT, input.cloned());
+        run
+    }
+
+    /// What takes a jump that belongs to no node's task: the entry, a join, a node entered too often.
+    pub fn aside(
+        around: &'a Surroundings<'a>,
+        name: &'a str,
+        slots: usize,
+        view: View<'a>,
+        effects: &'a EffectScope,
+    ) -> Self {
+        let slots = vec![None; slots];
+        let run = Self {
+            around,
+            name,
+            ends: None,
+            effects,
+            view,
+            slots,
+            jumped: false,
+            next: Vec::new(),
+            leaves: Vec::new(),
+        };
+        run.with_run()
+    }
+
+    fn with_run(mut self) -> Self {
+        let cx = self.around.cx;
+        let facts = [
+            ("thread_id", Value::text(cx.thread_id.as_str())),
+            ("id", Value::text(cx.run_id.as_str())),
+            ("step", Value::Int(self.around.step as i64)),
+            (
+                "remaining_steps",
+                Value::Int(i64::try_from(cx.remaining_steps()).unwrap_or(i64::MAX)),
+            ),
+            ("attempt", Value::Int(1)),
+        ];
+        self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
+        self
+    }
+
+    /// Gives a name its value.
+    pub fn put_slot(&mut self, slot: Slot, value: Value) {
+        fill(&mut self.slots, slot, Some(value));
+    }
+
+    /// Path of the node, such as `cake_man/editor`.
+    pub fn path(&self) -> String {
+        join_path(self.around.path, self.name)
+    }
+
+    /// What the node's expressions see now.
+    pub fn env(&self) -> NodeEnv<'_> {
+        NodeEnv {
+            view: &self.view,
+            slots: &self.slots,
+            cx: self.around.cx,
+            effects: self.effects,
+        }
+    }
+
+    /// An expression's value.
+    ///
+    /// # Errors
+    /// As [`Code::eval`].
+    pub fn eval(&self, code: &Code) -> Result<Value, RunError> {
+        code.eval(&self.env())
+    }
+
+    /// All before the work. `false` where a `skip` holds: then the way on is already taken.
+    ///
+    /// # Errors
+    /// Where an expression fails or a `require` does not hold.
+    pub fn begin(&mut self, node: &'a NodePlan) -> Result<bool, RunError> {
+        for (when, to) in &node.skips {
+            if when.holds(&self.env())? {
+                match to {
+                    Some(jump) => {
+                        self.jumped = true;
+                        self.take(jump)?;
+                    }
+                    None => self.go_on(node)?,
+                }
+                return Ok(false);
+            }
+        }
+        for (slot, code) in &node.lets {
+            let value = self.eval(code)?;
+            self.put_slot(*slot, value);
+        }
+        for (condition, message) in &node.requires {
+            self.require(condition, message.as_ref())?;
+        }
+        self.emit_all(&node.emits, true)?;
+        Ok(true)
+    }
+
+    fn require(&self, condition: &Code, message: Option<&Code>) -> Result<(), RunError> {
+        if condition.holds(&self.env())? {
+            return Ok(());
+        }
+        let message = match message {
+            Some(message) => show(&self.eval(message)?),
+            None => format!("`{}` does not hold", condition.text()),
+        };
+        Err(RunError::new(ErrorKind::Require, message).at(condition.place()))
+    }
+
+    /// All after the work: `set`, `emit`, and the way on where nothing has jumped.
+    ///
+    /// # Errors
+    /// Where an expression fails, or the way on is `fail`.
+    pub fn finish(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
+        self.set_all(&node.set)?;
+        self.emit_all(&node.emits, false)?;
+        if self.jumped {
+            Ok(())
+        } else {
+            self.go_on(node)
+        }
+    }
+
+    fn go_on(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
+        match &node.next {
+            Some(route) => self.route(route),
+            None => Ok(()),
+        }
+    }
+
+    /// All writes of one `set`: every expression sees the state before it.
+    ///
+    /// # Errors
+    /// Where an expression fails or a value does not fit.
+    pub fn set_all(&mut self, items: &[SetPlan]) -> Result<(), RunError> {
+        let values = items
+            .iter()
+            .map(|item| self.eval(&item.value))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (item, value) in items.iter().zip(values) {
+            let incoming = Incoming {
+                value,
+                replace: item.replace,
+            };
+            self.view
+                .put(item.field, incoming)
+                .map_err(|error| error.at(item.value.place()))?;
+        }
+        Ok(())
+    }
+
+    fn emit_all(&self, emits: &[EmitPlan], on_start: bool) -> Result<(), RunError> {
+        for emit in emits.iter().filter(|emit| emit.on_start == on_start) {
+            if let Some(when) = &emit.when
+                && !when.holds(&self.env())?
+            {
+                continue;
+            }
+            // Numbered and computed also when nobody watches, so that nothing depends on it.
+            let id = self.effects.next();
+            let mut payload = JsonMap::new();
+            for (name, code) in &emit.fields {
+                payload.insert(name.to_string(), self.eval(code)?.to_json());
+            }
+            self.send_custom(&id, emit, payload);
+        }
+        Ok(())
+    }
+
+    /// Sends one of the flow's own events.
+    pub fn send_custom(&self, id: &str, emit: &EmitPlan, payload: JsonMap<String, Json>) {
+        let name = self.around.cx.plan.flow.events[emit.event].name.clone();
+        let id = format!("{}#{id}", self.effects.task());
+        self.send(
+            id,
+            EventKind::Custom {
+                name,
+                payload: Json::Object(payload),
+            },
+        );
+    }
+
+    /// Sends an event of this node.
+    pub fn send(&self, id: String, kind: EventKind) {
+        self.around.cx.send(
+            self.around.path,
+            self.around.step,
+            Some(self.name),
+            id,
+            kind,
+        );
+    }
+
+    /// Takes the first arm that holds.
+    ///
+    /// # Errors
+    /// Where an expression fails, no arm holds, or the target is `fail`.
+    pub fn route(&mut self, route: &'a RoutePlan) -> Result<(), RunError> {
+        match route {
+            RoutePlan::Always(jump) => self.take(jump),
+            RoutePlan::Arms(arms) => {
+                for (when, jump) in arms {
+                    let holds = match when {
+                        Some(when) => when.holds(&self.env())?,
+                        None => true,
+                    };
+                    if holds {
+                        return self.take(jump);
+                    }
+                }
+                let message = format!("no arm of the route of `{}` holds", self.name);
+                Err(RunError::new(ErrorKind::Expression, message))
+            }
+        }
+    }
+
+    /// Makes a jump: its writes, its events, its targets.
+    ///
+    /// # Errors
+    /// As [`TaskRun::route`].
+    pub fn take(&mut self, jump: &'a JumpPlan) -> Result<(), RunError> {
+        self.set_all(&jump.set)?;
+        self.emit_all(&jump.emits, false)?;
+        for target in &jump.to {
+            self.go(target)?;
+        }
+        Ok(())
+    }
+
+    /// Goes to a target.
+    ///
+    /// # Errors
+    /// As [`TaskRun::route`].
+    pub fn go(&mut self, target: &'a TargetPlan) -> Result<(), RunError> {
+        match target {
+            TargetPlan::Node(node) => self.enter(*node),
+            TargetPlan::End => Ok(()),
+            TargetPlan::Fail { message, place } => {
+                let message = match message {
+                    Some(message) => show(&self.eval(message)?),
+                    None => format!("node `{}` went to `fail`", self.name),
+                };
+                Err(RunError::new(ErrorKind::Fail, message).at(place.clone()))
+            }
+            TargetPlan::Computed { name, table } => {
+                let value = self.eval(name)?;
+                let found = value.as_str().and_then(|name| table.get(name));
+                match found {
+                    Some(target) => self.go(target),
+                    None => Err(name.error(format!("{} is no place to go to", value.to_json()))),
+                }
+            }
+            TargetPlan::Each {
+                var,
+                items,
+                worker,
+                with,
+            } => self.send_each(*var, items, *worker, with),
+            TargetPlan::Parent(name) => {
+                self.leaves.push(name.clone());
+                Ok(())
+            }
+            TargetPlan::Named(name) => self.go_named(&name.clone()),
+        }
+    }
+
+    /// Goes where the node's `ends` say that a name leads.
+    ///
+    /// # Errors
+    /// As [`TaskRun::route`]; where there is no such name.
+    pub fn go_named(&mut self, name: &str) -> Result<(), RunError> {
+        match self.ends.and_then(|ends| ends.get(name)) {
+            Some(target) => self.go(target),
+            None => {
+                let message = format!("`{name}` is not among the `ends` of node `{}`", self.name);
+                Err(RunError::new(ErrorKind::Fail, message))
+            }
+        }
+    }
+
+    fn send_each(
+        &mut self,
+        var: Slot,
+        items: &Code,
+        worker: NodeId,
+        with: &[(Arc<str>, Code)],
+    ) -> Result<(), RunError> {
+        let list = self.eval(items)?;
+        let Some(list) = list.as_list() else {
+            return Err(items.error("`each` needs a list".to_owned()));
+        };
+        for item in list.iter() {
+            self.put_slot(var, item.clone());
+            let mut input = Map::new();
+            for (name, code) in with {
+                input.insert(&**name, self.eval(code)?);
+            }
+            self.next.push(Next::Send(worker, Value::Map(input)));
+        }
+        Ok(())
+    }
+
+    /// Goes to a node; a `branch` is followed at once, seeing what this task wrote.
+    fn enter(&mut self, node: NodeId) -> Result<(), RunError> {
+        let plan = &self.around.graph.nodes[node];
+        if !matches!(plan.work, super::plan::WorkPlan::Branch) {
+            self.next.push(Next::Node(node));
+            return Ok(());
+        }
+        // The branch's own names hide those of the node that came here.
+        let mut slots = vec![None; plan.slots];
+        for slot in [slots::INPUT, slots::RUN] {
+            fill(
+                &mut slots,
+                slot,
+                self.slots.get(slot.0 as usize).cloned().flatten(),
+            );
+        }
+        let outer = (
+            std::mem::replace(&mut self.slots, slots),
+            self.name,
+            self.ends,
+            self.jumped,
+        );
+        (self.name, self.ends, self.jumped) = (&plan.name, Some(&plan.ends), false);
+        let followed = self
+            .begin(plan)
+            .and_then(|on| if on { self.finish(plan) } else { Ok(()) });
+        (self.slots, self.name, self.ends, self.jumped) = outer;
+        followed
+            .map_err(|error| error.in_node(&plan.name, &join_path(self.around.path, &plan.name)))
+    }
+
+    /// The state with the writes of a jump that belongs to no task, and where it leads.
+    pub fn into_view(self) -> (View<'a>, Vec<Next>) {
+        (self.view, self.next)
+    }
+
+    /// What the commit gets. `joins` are those that the node arrives at when nothing jumped.
+    pub fn into_output(self, joins: &[JoinId]) -> Output {
+        let arrives = if self.jumped {
+            Vec::new()
+        } else {
+            joins.to_vec()
+        };
+        Output {
+            writes: self.view.writes,
+            written: self.view.written,
+            next: self.next,
+            arrives,
+            leaves: self.leaves,
+        }
+    }
+}
+
+fn fill(slots: &mut [Option<Value>], slot: Slot, value: Option<Value>) {
+    if let Some(place) = slots.get_mut(slot.0 as usize) {
+        *place = value;
+    }
+}
+
+/// `path/name`
+pub fn join_path(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}/{name}")
+    }
+}
+
+/// A text as it is, any other value as JSON.
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => other.to_json().to_string(),
+    }
+}
+
+/// Counts a super-step against the run's limit.
+///
+/// # Errors
+/// Kind `recursion_limit`.
+pub fn count_step(cx: &RunContext) -> Result<(), RunError> {
+    let made = cx.steps.fetch_add(1, Ordering::Relaxed);
+    if made < cx.step_limit {
+        return Ok(());
+    }
+    let message = format!("the run has made {made} super-steps, which is its limit");
+    Err(RunError::new(ErrorKind::RecursionLimit, message))
+}
+
+/// `kind` and `message` of an error, for events.
+pub fn brief(error: &RunError) -> Json {
+    json!({ "kind": error.kind.word(), "message": error.message })
+}

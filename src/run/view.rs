@@ -1,0 +1,239 @@
+//! The state as one task sees it: as it was when the step began, plus the task's own writes.
+
+use sha2::{Digest, Sha256};
+
+use crate::expr::Slot;
+use crate::expr::eval::{Effect, Env};
+use crate::ir::{Channel, FieldId};
+use crate::value::Value;
+
+use super::channel::{self, Incoming, OwnReducer};
+use super::context::RunContext;
+use super::effect::{EffectScope, TaskKey};
+use super::error::RunError;
+use super::plan::{Code, GraphPlan, Plan};
+use super::store::Change;
+use crate::ir::ErrorKind;
+
+/// A write of a task.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// The field.
+    pub field: FieldId,
+    /// What is written.
+    pub incoming: Incoming,
+}
+
+/// A field that a task has written, put together with what was there.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The field.
+    pub field: FieldId,
+    /// Its value as the task sees it.
+    pub value: Value,
+    /// How it changed, write by write put together.
+    pub change: Change,
+}
+
+/// The state as a task sees it.
+pub struct View<'a> {
+    plan: &'a Plan,
+    graph: &'a GraphPlan,
+    base: &'a [Option<Value>],
+    /// Fields written, in the order first written. Few, so that a list is quicker than a map.
+    pub written: Vec<Written>,
+    /// Writes in order.
+    pub writes: Vec<Write>,
+    /// Ids for messages that come without one.
+    pub ids: MessageIds,
+}
+
+impl<'a> View<'a> {
+    /// The state of a frame, nothing written yet.
+    pub fn new(
+        plan: &'a Plan,
+        graph: &'a GraphPlan,
+        base: &'a [Option<Value>],
+        ids: MessageIds,
+    ) -> Self {
+        Self {
+            plan,
+            graph,
+            base,
+            written: Vec::new(),
+            writes: Vec::new(),
+            ids,
+        }
+    }
+
+    /// The value of a field.
+    pub fn get(&self, field: FieldId) -> Option<&Value> {
+        match self.written.iter().find(|written| written.field == field) {
+            Some(written) => Some(&written.value),
+            None => self.base.get(field.0 as usize).and_then(Option::as_ref),
+        }
+    }
+
+    /// Writes a field.
+    ///
+    /// # Errors
+    /// Where the value does not fit the field's reducer.
+    pub fn put(&mut self, field: FieldId, incoming: Incoming) -> Result<(), RunError> {
+        let channel = &self.graph.channels[field];
+        let own = own_reducer(self.plan, channel);
+        let old = self.get(field).cloned();
+        let ids = &mut self.ids;
+        let put = channel::put(
+            channel,
+            old.as_ref(),
+            &incoming,
+            own.as_ref().map(|own| own as _),
+            &mut || ids.next(),
+        );
+        let (value, change) = put.map_err(|message| self.refused(field, message))?;
+        match self
+            .written
+            .iter_mut()
+            .find(|written| written.field == field)
+        {
+            Some(written) => {
+                written.change = combine(
+                    std::mem::replace(&mut written.change, Change::Clear),
+                    change,
+                    &value,
+                );
+                written.value = value;
+            }
+            None => self.written.push(Written {
+                field,
+                value,
+                change,
+            }),
+        }
+        self.writes.push(Write { field, incoming });
+        Ok(())
+    }
+
+    fn refused(&self, field: FieldId, message: String) -> RunError {
+        RunError::new(
+            ErrorKind::Expression,
+            format!(
+                "field `{}` can't take the write: {message}",
+                self.graph.fields[field]
+            ),
+        )
+    }
+}
+
+/// One change after another.
+pub fn combine(first: Change, second: Change, value: &Value) -> Change {
+    match (first, second) {
+        (Change::Append(mut items), Change::Append(more)) => {
+            items.extend(more);
+            Change::Append(items)
+        }
+        (Change::Merge(mut entries), Change::Merge(more)) => {
+            entries.extend(more);
+            Change::Merge(entries)
+        }
+        _ => Change::Put(value.clone()),
+    }
+}
+
+/// Ids for messages that have none: the same whenever the task runs again.
+#[derive(Debug, Clone)]
+pub struct MessageIds {
+    key: TaskKey,
+    count: u32,
+}
+
+impl MessageIds {
+    /// Ids for the writes of a task.
+    pub fn new(key: TaskKey) -> Self {
+        Self { key, count: 0 }
+    }
+
+    fn next(&mut self) -> String {
+        self.count += 1;
+        short_hash("m", &format!("{}|{}", self.key, self.count))
+    }
+}
+
+/// `prefix-` and twelve hexadecimal digits of a hash.
+pub fn short_hash(prefix: &str, text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let digits: String = digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{prefix}-{digits}")
+}
+
+/// A declared reducer of a plan.
+pub struct OwnCode<'a>(&'a Code);
+
+/// The declared reducer behind a channel, where it has one.
+pub fn own_reducer<'a>(plan: &'a Plan, channel: &Channel) -> Option<OwnCode<'a>> {
+    match channel {
+        Channel::Own { reducer } => plan.reducers.get(*reducer).map(OwnCode),
+        _ => None,
+    }
+}
+
+struct ReducerEnv<'a>(&'a Value, &'a Value);
+
+impl Env for ReducerEnv<'_> {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        match slot.0 {
+            0 => Some(self.0.clone()),
+            1 => Some(self.1.clone()),
+            _ => None,
+        }
+    }
+
+    fn field(&self, _index: u32) -> Option<Value> {
+        None
+    }
+
+    fn effect(&self, _effect: Effect) -> Result<Value, String> {
+        Err("a reducer has no effects".to_owned())
+    }
+}
+
+impl OwnReducer for OwnCode<'_> {
+    fn reduce(&self, old: &Value, new: &Value) -> Result<Value, String> {
+        self.0
+            .eval(&ReducerEnv(old, new))
+            .map_err(|error| match error.place {
+                Some(place) => format!("{} (in the reducer at {place})", error.message),
+                None => error.message,
+            })
+    }
+}
+
+/// What the expressions of a node see.
+pub struct NodeEnv<'a> {
+    /// The state.
+    pub view: &'a View<'a>,
+    /// Names.
+    pub slots: &'a [Option<Value>],
+    /// The run.
+    pub cx: &'a RunContext,
+    /// Effects of the task.
+    pub effects: &'a EffectScope,
+}
+
+impl Env for NodeEnv<'_> {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        self.slots.get(slot.0 as usize).cloned().flatten()
+    }
+
+    fn field(&self, index: u32) -> Option<Value> {
+        self.view.get(FieldId(index)).cloned()
+    }
+
+    fn effect(&self, effect: Effect) -> Result<Value, String> {
+        Ok(self.effects.ambient(self.cx, effect))
+    }
+}

@@ -1,0 +1,76 @@
+//! `agent`: model and tools in a loop. Gives `reply`, `output` where it has a type, and `transcript`,
+//! the messages it made.
+
+use crate::run::error::RunError;
+use crate::run::event::{EventKind, Mode};
+use crate::run::plan::node::{ModelCallPlan, slots};
+use crate::run::plan::{Code, NodePlan};
+use crate::run::task::TaskRun;
+use crate::value::{List, Value};
+
+use super::model_call::{ask, conversation, structured};
+use super::tool_call::{Requested, answer_all};
+
+/// What ends the loop.
+pub struct Limits<'p> {
+    /// Most turns.
+    pub max_turns: u32,
+    /// Ends it where it holds after a turn.
+    pub until: Option<&'p Code>,
+    /// Whether the tools of one turn run at the same time.
+    pub parallel: bool,
+}
+
+/// The work: turns until no tool is called, a tool jumps, `until` holds or `max_turns` is reached.
+///
+/// # Errors
+/// Of the model, of the reply's form, or of an expression. A tool's error goes back to the model.
+pub async fn work<'a>(
+    run: &mut TaskRun<'a>,
+    node: &'a NodePlan,
+    call: &'a ModelCallPlan,
+    limits: Limits<'_>,
+) -> Result<(), RunError> {
+    let mut messages = conversation(run, call)?;
+    let mut transcript = List::new();
+    for turn in 1..=limits.max_turns.max(1) {
+        let reply = ask(run, node, call, &messages).await?;
+        let calls = reply.tool_calls.clone();
+        // Only the last reply is held to the output's type: one that calls tools is not the output yet.
+        let (reply, output) = match calls.is_empty() {
+            true => structured(run, node, call, &messages, reply).await?,
+            false => (reply, None),
+        };
+        say(run, &mut messages, &mut transcript, reply.to_message());
+        run.put_slot(slots::REPLY, reply.to_message());
+        run.put_slot(slots::TRANSCRIPT, Value::List(transcript.clone()));
+        if let Some(output) = output {
+            run.put_slot(slots::OUTPUT, output);
+        }
+        if calls.is_empty() {
+            break;
+        }
+        let requested: Vec<Requested> = calls.into_iter().map(Requested::from).collect();
+        for answer in answer_all(run, node, &call.tools, requested, limits.parallel).await? {
+            say(run, &mut messages, &mut transcript, answer);
+        }
+        run.put_slot(slots::TRANSCRIPT, Value::List(transcript.clone()));
+        let enough = match limits.until {
+            Some(until) => until.holds(&run.env())?,
+            None => false,
+        };
+        if run.jumped || enough || turn == limits.max_turns {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn say(run: &TaskRun<'_>, messages: &mut List, transcript: &mut List, message: Value) {
+    if run.around.cx.wants(Mode::Messages) {
+        let id = format!("{}/{}", run.effects.task(), transcript.len());
+        run.send(id, EventKind::Message(message.to_json()));
+    }
+    messages.push(message.clone());
+    transcript.push(message);
+}

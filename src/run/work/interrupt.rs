@@ -1,0 +1,98 @@
+//! `interrupt`: asks, waits for as long as it takes, goes on with a typed answer. Gives `answer`.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use crate::expr::Type;
+use crate::expr::accept::accept;
+use crate::ir::ErrorKind;
+use crate::run::error::RunError;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::plan::node::slots;
+use crate::run::plan::{AskPlan, JumpPlan};
+use crate::run::task::TaskRun;
+use crate::run::view::short_hash;
+
+use super::Stop;
+
+/// The work: the answer where the journal has one, else an open interrupt.
+///
+/// The question is kept when it is first asked, so that it stays the same however long it takes.
+///
+/// # Errors
+/// [`Stop::Interrupted`] while there is no answer.
+pub fn work<'a>(
+    run: &mut TaskRun<'a>,
+    ask: &AskPlan,
+    expect: &Type,
+    timeout: Option<&'a (Duration, JumpPlan)>,
+) -> Result<(), Stop> {
+    let cx = run.around.cx;
+    let asked = run.effects.next();
+    let answered = run.effects.next();
+    let question = match cx.journal.finished(run.effects.task(), &asked) {
+        Some(known) => known.clone(),
+        None => {
+            let question =
+                json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
+            cx.journal.effect(
+                run.effects.task(),
+                asked,
+                "ask",
+                &run.path(),
+                question.clone(),
+            );
+            question
+        }
+    };
+    if let Some(answer) = cx.journal.finished(run.effects.task(), &answered) {
+        let answer = accept(answer, expect, &cx.plan.flow.types).map_err(|wrong| {
+            let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+            RunError::new(
+                ErrorKind::InvalidInput,
+                format!("the answer is not of its type: {}", problems.join("; ")),
+            )
+        })?;
+        run.put_slot(slots::ANSWER, answer);
+        return Ok(());
+    }
+    if let Some((limit, jump)) = timeout
+        && is_over(&question, *limit, cx.ambient.now())
+    {
+        run.jumped = true;
+        return Ok(run.take(jump)?);
+    }
+    Err(Stop::Interrupted(vec![OpenInterrupt {
+        id: short_hash("i", &run.effects.idempotency_key(cx, &answered)),
+        node: run.name.to_owned(),
+        path: run.path(),
+        ask: question.get("ask").cloned().unwrap_or_default(),
+        expect: Some(expect.clone()),
+        task: run.effects.task().to_owned(),
+        effect: answered,
+    }]))
+}
+
+fn question(run: &TaskRun<'_>, ask: &AskPlan) -> Result<Json, RunError> {
+    match ask {
+        AskPlan::Text(text) => Ok(Json::String(text.render(&run.env())?)),
+        AskPlan::Fields(fields) => {
+            let entries = fields
+                .iter()
+                .map(|(name, code)| Ok((name.to_string(), run.eval(code)?.to_json())));
+            Ok(Json::Object(
+                entries.collect::<Result<JsonMap<String, Json>, RunError>>()?,
+            ))
+        }
+    }
+}
+
+fn is_over(question: &Json, limit: Duration, now: Timestamp) -> bool {
+    let asked = question
+        .get("at")
+        .and_then(Json::as_str)
+        .and_then(|at| at.parse::<Timestamp>().ok());
+    asked.is_some_and(|asked| now.duration_since(asked).unsigned_abs() >= limit)
+}

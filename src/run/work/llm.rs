@@ -1,0 +1,35 @@
+//! `llm`: one model call. Gives `reply`, and `output` where it has a type.
+
+use crate::run::error::RunError;
+use crate::run::event::{EventKind, Mode};
+use crate::run::plan::NodePlan;
+use crate::run::plan::node::{ModelCallPlan, slots};
+use crate::run::task::TaskRun;
+
+use super::model_call::{ask, conversation, structured};
+
+/// The work.
+///
+/// # Errors
+/// Of the model, or of the reply's form.
+pub async fn work(
+    run: &mut TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+) -> Result<(), RunError> {
+    let messages = conversation(run, call)?;
+    let reply = ask(run, node, call, &messages).await?;
+    let (reply, output) = structured(run, node, call, &messages, reply).await?;
+    let message = reply.to_message();
+    if run.around.cx.wants(Mode::Messages) {
+        run.send(
+            run.effects.task().to_owned(),
+            EventKind::Message(message.to_json()),
+        );
+    }
+    run.put_slot(slots::REPLY, message);
+    if let Some(output) = output {
+        run.put_slot(slots::OUTPUT, output);
+    }
+    Ok(())
+}

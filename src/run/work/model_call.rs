@@ -1,0 +1,347 @@
+//! One model call: its request, its attempts, its fallbacks, its reply, its structured output.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::expr::accept::{accept, lenient_json};
+use crate::ir::{ErrorKind, Model, ModelId};
+use crate::run::effect::cancelled;
+use crate::run::error::RunError;
+use crate::run::event::{EventKind, Mode};
+use crate::run::model::{
+    CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest,
+    ToolSpec, Usage,
+};
+use crate::run::plan::NodePlan;
+use crate::run::plan::node::ModelCallPlan;
+use crate::run::task::TaskRun;
+use crate::value::{List, Map, Value};
+
+use super::retry::{self, Failure};
+
+/// A whole reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Its text.
+    pub text: String,
+    /// Calls that it asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallRequest>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Why it ended.
+    pub finish: Option<FinishReason>,
+}
+
+impl Reply {
+    /// The assistant message, a record `message`.
+    pub fn to_message(&self) -> Value {
+        let calls = self.tool_calls.iter().map(|call| {
+            let args = lenient_json(&call.arguments)
+                .unwrap_or_else(|_| Json::String(call.arguments.clone()));
+            let entries = [
+                ("id", Value::text(call.id.as_str())),
+                ("name", Value::text(call.name.as_str())),
+                ("args", Value::from_json(&args)),
+            ];
+            Value::Map(entries.into_iter().collect())
+        });
+        let usage = [
+            ("input_tokens", Value::Int(self.usage.input_tokens as i64)),
+            ("output_tokens", Value::Int(self.usage.output_tokens as i64)),
+        ];
+        message(
+            "assistant",
+            Value::text(self.text.as_str()),
+            [
+                ("tool_calls", Value::List(calls.collect())),
+                ("usage", Value::Map(usage.into_iter().collect())),
+            ],
+        )
+    }
+}
+
+/// A record `message`.
+pub fn message(
+    role: &str,
+    content: Value,
+    more: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Value {
+    let mut map: Map = [("role", Value::text(role)), ("content", content)]
+        .into_iter()
+        .collect();
+    for (key, value) in more {
+        map.insert(key, value);
+    }
+    Value::Map(map)
+}
+
+/// The messages of a call: system, `messages`, prompt.
+///
+/// # Errors
+/// Where a template or an expression fails.
+pub fn conversation(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<List, RunError> {
+    let mut list = List::new();
+    if let Some(system) = &call.system {
+        list.push(message(
+            "system",
+            Value::text(system.render(&run.env())?),
+            [],
+        ));
+    }
+    if let Some(messages) = &call.messages {
+        match run.eval(messages)? {
+            Value::List(items) => items.iter().for_each(|item| list.push(item.clone())),
+            single @ Value::Map(_) => list.push(single),
+            other => {
+                return Err(messages.error(format!(
+                    "`messages` is {}, expected a list of messages",
+                    other.to_json()
+                )));
+            }
+        }
+    }
+    if let Some(prompt) = &call.prompt {
+        list.push(message("user", Value::text(prompt.render(&run.env())?), []));
+    }
+    Ok(list)
+}
+
+/// Asks for a reply; answered from the journal where it has been given before.
+///
+/// # Errors
+/// The last attempt's, once the policy and the fallbacks are used up.
+pub async fn ask(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    messages: &List,
+) -> Result<Reply, RunError> {
+    let cx = run.around.cx;
+    let id = run.effects.next();
+    let path = run.path();
+    let make = async {
+        let reply = with_fallbacks(run, node, call, messages, &id, &path).await?;
+        serde_json::to_value(reply)
+            .map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))
+    };
+    let outcome = run.effects.outside(cx, &id, "model", &path, make).await?;
+    let reply: Reply = serde_json::from_value(outcome).map_err(|error| {
+        RunError::new(
+            ErrorKind::Store,
+            format!("a recorded reply can't be read: {error}"),
+        )
+    })?;
+    cx.add_usage(reply.usage);
+    Ok(reply)
+}
+
+async fn with_fallbacks(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    messages: &List,
+    id: &str,
+    path: &str,
+) -> Result<Reply, RunError> {
+    let flow = &run.around.cx.plan.flow;
+    let first = &flow.models[call.model];
+    let mut failed: Option<RunError> = None;
+    // Attempts are numbered on over the fallbacks, so that each has a record of its own.
+    for (turn, model) in std::iter::once(call.model)
+        .chain(first.fallback.iter().copied())
+        .enumerate()
+    {
+        let policy = node.retry.as_ref().or(flow.models[model].retry.as_ref());
+        let id = if turn == 0 {
+            id.to_owned()
+        } else {
+            format!("{id}~{turn}")
+        };
+        let asked = retry::attempts(run, policy, (&id, "model", path), |attempt| {
+            one_attempt(run, call, model, messages, &id, path, attempt)
+        });
+        match asked.await {
+            Ok(reply) => return Ok(reply),
+            Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed
+        .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))
+}
+
+async fn one_attempt(
+    run: &TaskRun<'_>,
+    call: &ModelCallPlan,
+    id: ModelId,
+    messages: &List,
+    effect: &str,
+    path: &str,
+    attempt: u32,
+) -> Result<Reply, Failure> {
+    let cx = run.around.cx;
+    let model = &cx.plan.flow.models[id];
+    let Some(backend) = cx.backends.models.get(id) else {
+        let message = format!("model `{}` has no backend", model.name);
+        return Err(RunError::new(ErrorKind::InvalidRequest, message).into());
+    };
+    let limit = model.timeout_ms.map(Duration::from_millis);
+    let context = CallContext {
+        thread_id: cx.thread_id.clone(),
+        run_id: cx.run_id.clone(),
+        node: path.to_owned(),
+        send: run.effects.send(),
+        ordinal: cx.journal.count("model", path),
+        attempt,
+        idempotency_key: run.effects.idempotency_key(cx, effect),
+        timeout: limit,
+        cancel: run.effects.stop.clone(),
+    };
+    let asked = async {
+        let mut reply = Reply {
+            text: String::new(),
+            tool_calls: Vec::new(),
+            usage: Usage::default(),
+            finish: None,
+        };
+        let mut stream = backend
+            .stream(request(run, call, model, messages), &context)
+            .await?;
+        while let Some(delta) = stream.next().await {
+            receive(run, model, &mut reply, delta?);
+        }
+        match reply.finish {
+            Some(FinishReason::ContentFilter) => Err(ModelError::new(
+                ErrorKind::ContentFilter,
+                "the provider cut the reply off for its content",
+            )),
+            Some(_) => Ok(reply),
+            None => Err(ModelError::new(
+                ErrorKind::Network,
+                "the reply broke off before its end",
+            )),
+        }
+    };
+    let limited = async {
+        match limit {
+            None => asked.await,
+            Some(limit) => tokio::time::timeout(limit, asked)
+                .await
+                .unwrap_or_else(|_| {
+                    let message = format!(
+                        "model `{}` took longer than {}",
+                        model.name,
+                        super::show_duration(limit)
+                    );
+                    Err(ModelError::new(ErrorKind::Timeout, message))
+                }),
+        }
+    };
+    // A model call has no effect but its reply, so a cancelled run need not wait for it.
+    let result = tokio::select! {
+        result = limited => result,
+        () = run.effects.stop.cancelled() => return Err(cancelled().into()),
+    };
+    result.map_err(|error| Failure {
+        retry_after: error.retry_after,
+        error: error.into(),
+    })
+}
+
+fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta) {
+    match delta {
+        ChatDelta::Text(text) => {
+            reply.text.push_str(&text);
+            if run.around.cx.wants(Mode::Messages) {
+                run.send(
+                    String::new(),
+                    EventKind::Token {
+                        text,
+                        model: model.name.clone(),
+                    },
+                );
+            }
+        }
+        // Thinking is the provider's own; what the flow keeps is the reply.
+        ChatDelta::Reasoning(_) => {}
+        ChatDelta::ToolCall(call) => reply.tool_calls.push(call),
+        ChatDelta::Usage(usage) => reply.usage = usage,
+        ChatDelta::Finish(reason) => reply.finish = Some(reason),
+    }
+}
+
+fn request(run: &TaskRun<'_>, call: &ModelCallPlan, model: &Model, messages: &List) -> ChatRequest {
+    let tools = &run.around.cx.plan.tools;
+    let specs: Vec<ToolSpec> = call
+        .tools
+        .iter()
+        .map(|tool| tools[*tool].spec.clone())
+        .collect();
+    ChatRequest {
+        model_name: model.name.clone(),
+        model: model.model.clone(),
+        messages: messages.clone(),
+        tools: specs,
+        tool_choice: call.tool_choice.clone(),
+        output: call.output.as_ref().map(|(_, name, schema)| OutputSpec {
+            name: name.clone(),
+            schema: schema.clone(),
+        }),
+        temperature: model.temperature,
+        top_p: model.top_p,
+        max_tokens: model.max_tokens,
+        thinking_budget: model.thinking_budget,
+        reasoning_effort: model.reasoning_effort.clone(),
+        seed: model.seed,
+        stream: call.stream,
+    }
+}
+
+/// The structured output of a reply; asks once more with the error where it is not of its type.
+/// Gives back the reply that has it.
+///
+/// # Errors
+/// Kind `invalid_output`, where the second reply isn't of the type either.
+pub async fn structured(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    messages: &List,
+    reply: Reply,
+) -> Result<(Reply, Option<Value>), RunError> {
+    let Some((ty, _, _)) = &call.output else {
+        return Ok((reply, None));
+    };
+    let read = |reply: &Reply| -> Result<Value, String> {
+        let json = lenient_json(&reply.text)?;
+        accept(&json, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
+            wrong
+                .iter()
+                .map(|m| m.to_string())
+                .collect::<Vec<_>>()
+                .join("; ")
+        })
+    };
+    let problem = match read(&reply) {
+        Ok(output) => return Ok((reply, Some(output))),
+        Err(problem) => problem,
+    };
+    let mut again = messages.clone();
+    again.push(reply.to_message());
+    let request = format!(
+        "The reply is not of the form asked for: {problem}. Reply again, with that form only."
+    );
+    again.push(message("user", Value::text(request), []));
+    let reply = ask(run, node, call, &again).await?;
+    match read(&reply) {
+        Ok(output) => Ok((reply, Some(output))),
+        Err(problem) => {
+            let message = format!("the model's output is not of its type, asked twice: {problem}");
+            Err(RunError::new(ErrorKind::InvalidOutput, message))
+        }
+    }
+}

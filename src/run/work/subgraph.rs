@@ -1,0 +1,172 @@
+//! `subgraph`: runs a graph as a node. Gives `result`, a record of its `out` fields.
+//!
+//! The called graph has a state of its own, seeded by its `in` fields. What it wrote to its `out`
+//! fields goes through the caller's reducers: a gathering field gets what was added, not the whole.
+
+use crate::ir::{ErrorKind, FieldId, GraphId};
+use crate::run::channel::Incoming;
+use crate::run::error::RunError;
+use crate::run::frame::{Frame, OutLog, log_name};
+use crate::run::plan::GraphPlan;
+use crate::run::plan::node::{PassPlan, slots};
+use crate::run::schedule;
+use crate::run::step::{FrameEnd, keep, run_frame};
+use crate::run::store::{FrameImage, Source};
+use crate::run::task::{TaskRun, join_path};
+use crate::value::{Map, Value};
+
+use super::Stop;
+
+/// The work.
+///
+/// # Errors
+/// The called graph's error, with its path, or its open interrupts.
+pub async fn work(
+    run: &mut TaskRun<'_>,
+    frame: &Frame,
+    graph: GraphId,
+    with: &[PassPlan],
+    into: &[(FieldId, FieldId)],
+) -> Result<(), Stop> {
+    let cx = run.around.cx;
+    let plan = cx.plan.clone();
+    let called = &plan.graphs[graph];
+    let key = format!("{}/", run.effects.task());
+    let mut child = Frame::new(
+        graph,
+        called,
+        key.as_str().into(),
+        join_path(&frame.path, run.name),
+    );
+    match cx.take_image(&key) {
+        Some(image) => restore(&mut child, called, &image)?,
+        None => {
+            let input = input(run, with)?;
+            let changes = child.enter(cx, input)?;
+            keep(cx, &plan, &child, changes, Source::Input).await?;
+        }
+    }
+    let left = match run_frame(cx, &mut child, &run.effects.stop).await {
+        FrameEnd::Done => Vec::new(),
+        FrameEnd::Left(names) => names,
+        FrameEnd::Interrupted(open) => return Err(Stop::Interrupted(open)),
+        FrameEnd::Failed(error) => return Err(Stop::Failed(error)),
+    };
+    hand_back(run, called, &child, into)?;
+    run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
+    run.jumped = !left.is_empty();
+    for name in left {
+        run.go_named(&name)?;
+    }
+    Ok(())
+}
+
+fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, RunError> {
+    let mut input = Vec::with_capacity(with.len());
+    for pass in with {
+        match pass {
+            PassPlan::Value { to, value } => input.push((*to, run.eval(value)?)),
+            // A field of the caller that has no value yet leaves the child's without one.
+            PassPlan::Field { to, from } => {
+                input.extend(run.view.get(*from).map(|value| (*to, value.clone())))
+            }
+        }
+    }
+    Ok(input)
+}
+
+/// What was written to each `out` field, through the caller's reducer.
+fn hand_back(
+    run: &mut TaskRun<'_>,
+    called: &GraphPlan,
+    child: &Frame,
+    into: &[(FieldId, FieldId)],
+) -> Result<(), RunError> {
+    for (from, to) in into {
+        let log = child.out_logs.as_ref().and_then(|logs| logs.get(from));
+        let Some(log) = log else { continue };
+        let gathers = called.channels[*from].gathers() && run.around.graph.channels[*to].gathers();
+        if gathers {
+            for (index, value) in log.values.iter().enumerate() {
+                let replace = log.replaced && index == 0;
+                run.view.put(
+                    *to,
+                    Incoming {
+                        value: value.clone(),
+                        replace,
+                    },
+                )?;
+            }
+        } else if let Some(value) = child.fields.get(from.0 as usize).cloned().flatten() {
+            run.view.put(
+                *to,
+                Incoming {
+                    value,
+                    replace: log.replaced,
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
+    let out = graph
+        .fields
+        .iter()
+        .zip(&child.fields)
+        .filter(|(field, _)| field.mode.is_out());
+    Value::Map(
+        out.filter_map(|(field, value)| Some((field.name.as_str(), value.clone()?)))
+            .collect::<Map>(),
+    )
+}
+
+/// A frame as a checkpoint has it.
+///
+/// # Errors
+/// Kind `version`, where the graph has changed so that the thread does not fit it any more.
+pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
+    frame.step = image.step;
+    frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    for (id, name) in graph.fields.entries() {
+        if let (Some(field), Some(place)) = (
+            image.fields.get(&**name),
+            frame.fields.get_mut(id.0 as usize),
+        ) {
+            *place = Some(field.value.clone());
+            frame.note_growth(id, field.changes);
+        }
+        let Some(logs) = &mut frame.out_logs else {
+            continue;
+        };
+        for replaced in [true, false] {
+            let Some(kept) = image.fields.get(&log_name(name, replaced)) else {
+                continue;
+            };
+            let values = kept
+                .value
+                .as_list()
+                .map(|list| list.iter().cloned().collect())
+                .unwrap_or_default();
+            logs.insert(id, OutLog { values, replaced });
+            // A replaced field's log begins anew under its other name; the older one counts no more.
+            break;
+        }
+    }
+    let known = |name: &str| graph.fields.iter().any(|field| **field == *name);
+    let gone = image
+        .fields
+        .keys()
+        .find(|name| !name.ends_with(['>', '=']) && !known(name));
+    match gone {
+        Some(name) => {
+            let message = format!(
+                "the thread has a field `{name}`, which graph `{}` does not have any more",
+                graph.name
+            );
+            Err(RunError::new(ErrorKind::Version, message))
+        }
+        None => Ok(()),
+    }
+}

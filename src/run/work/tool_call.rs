@@ -1,0 +1,331 @@
+//! Tool calls: of a model (whose errors go back to it) and of a `call` node (whose errors are the node's).
+//!
+//! Arguments are checked against the declared types before anything runs, results after. A tool with a
+//! body runs in the interpreter, in the order of the calls; the others may run side by side.
+
+use futures_util::future::join_all;
+use serde_json::{Value as Json, json};
+
+use crate::expr::Type;
+use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
+use crate::ir::{ErrorKind, ToolId};
+use crate::run::effect::{EffectScope, cancelled};
+use crate::run::error::RunError;
+use crate::run::model::{CallContext, ToolCallRequest};
+use crate::run::plan::NodePlan;
+use crate::run::task::{TaskRun, show};
+use crate::run::tool::ToolCall;
+use crate::value::{Map, Value};
+
+use super::body;
+use super::model_call::message;
+use super::retry::{self, Failure};
+
+/// A call that a model asked for.
+pub struct Requested {
+    id: String,
+    name: String,
+    /// Arguments, or what is wrong with their JSON.
+    args: Result<Json, String>,
+}
+
+impl From<ToolCallRequest> for Requested {
+    fn from(call: ToolCallRequest) -> Self {
+        let args = match call.arguments.trim() {
+            "" => Ok(json!({})),
+            text => lenient_json(text),
+        };
+        Self {
+            id: call.id,
+            name: call.name,
+            args,
+        }
+    }
+}
+
+impl Requested {
+    /// Of a record `tool_call` in a message.
+    pub fn from_value(call: &Value) -> Self {
+        let text = |key| {
+            call.get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let args = call.get("args").map_or_else(|| json!({}), Value::to_json);
+        Self {
+            id: text("id"),
+            name: text("name"),
+            args: Ok(args),
+        }
+    }
+}
+
+/// Who gets a tool's error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errors {
+    /// The model: the error is the call's result, and a resume does not make the call again.
+    ToModel,
+    /// The node: it fails, and a resume makes the call again.
+    ToNode,
+}
+
+/// A call that is to be made.
+pub struct Call<'c> {
+    /// The tool.
+    pub tool: ToolId,
+    /// Its arguments, an object.
+    pub args: Json,
+    /// Its effects.
+    pub scope: &'c EffectScope,
+    /// Who gets its error.
+    pub errors: Errors,
+}
+
+/// Answers all calls of a message, in order, one tool message each. Refusals and errors are answers too.
+///
+/// # Errors
+/// Only what is the run's, not the tool's: cancellation, the store.
+pub async fn answer_all<'a>(
+    run: &mut TaskRun<'a>,
+    node: &'a NodePlan,
+    tools: &[ToolId],
+    calls: Vec<Requested>,
+    parallel: bool,
+) -> Result<Vec<Value>, RunError> {
+    let plan = run.around.cx.plan.clone();
+    // Scopes are numbered before anything runs, so that timing can't change them.
+    let scopes: Vec<EffectScope> = calls.iter().map(|_| run.effects.child()).collect();
+    let mut results: Vec<Option<Result<Value, RunError>>> = calls.iter().map(|_| None).collect();
+    let mut outside = Vec::new();
+    for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
+        let tool = tools
+            .iter()
+            .copied()
+            .find(|tool| *plan.tools[*tool].name == *call.name);
+        let ready = match (tool, &call.args) {
+            (None, _) => Err(unknown(run, tools, &call.name)),
+            (Some(_), Err(problem)) => Err(format!("the arguments are no JSON: {problem}")),
+            (Some(tool), Ok(args)) => Ok(Call {
+                tool,
+                args: args.clone(),
+                scope,
+                errors: Errors::ToModel,
+            }),
+        };
+        let result = match ready {
+            Err(refusal) => Some(Err(RunError::new(ErrorKind::ToolError, refusal))),
+            Ok(call) if runs_inside(run, call.tool) => Some(call_one(run, node, call).await),
+            Ok(call) if parallel => {
+                outside.push((index, call));
+                None
+            }
+            Ok(call) => Some(call_outside(run, node, call).await),
+        };
+        if let Some(place) = results.get_mut(index) {
+            *place = result;
+        }
+    }
+    let shared: &TaskRun<'a> = run;
+    let mut made = Vec::with_capacity(outside.len());
+    for (index, call) in outside {
+        made.push(call_indexed(shared, node, index, call));
+    }
+    for (index, result) in join_all(made).await {
+        if let Some(place) = results.get_mut(index) {
+            *place = Some(result);
+        }
+    }
+    calls
+        .iter()
+        .zip(results.into_iter().flatten())
+        .map(|(call, result)| tool_message(call, result))
+        .collect()
+}
+
+async fn call_indexed(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    index: usize,
+    call: Call<'_>,
+) -> (usize, Result<Value, RunError>) {
+    (index, call_outside(run, node, call).await)
+}
+
+fn tool_message(call: &Requested, result: Result<Value, RunError>) -> Result<Value, RunError> {
+    let content = match result {
+        Ok(value) => show(&value),
+        Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => {
+            return Err(error);
+        }
+        Err(error) => format!("error: {}", error.message),
+    };
+    let more = [
+        ("tool_call_id", Value::text(call.id.as_str())),
+        ("name", Value::text(call.name.as_str())),
+    ];
+    Ok(message("tool", Value::text(content), more))
+}
+
+fn unknown(run: &TaskRun<'_>, tools: &[ToolId], name: &str) -> String {
+    let plan = &run.around.cx.plan;
+    let names = tools.iter().map(|tool| &*plan.tools[*tool].name);
+    format!(
+        "there is no tool `{name}` here; there is {}",
+        crate::base::name::list(names)
+    )
+}
+
+fn runs_inside(run: &TaskRun<'_>, tool: ToolId) -> bool {
+    let cx = run.around.cx;
+    let replaced = cx.backends.tools.get(tool).is_some_and(Option::is_some);
+    cx.plan.tools[tool].body.is_some() && !replaced
+}
+
+/// Makes a call.
+///
+/// # Errors
+/// Of its arguments, of the tool, of its result.
+pub async fn call_one<'a>(
+    run: &mut TaskRun<'a>,
+    node: &'a NodePlan,
+    call: Call<'_>,
+) -> Result<Value, RunError> {
+    if !runs_inside(run, call.tool) {
+        return call_outside(run, node, call).await;
+    }
+    let args = arguments(run, &call)?;
+    body::interpret(run, call.tool, &args, call.scope)
+}
+
+fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
+    let flow = &run.around.cx.plan.flow;
+    let tool = &flow.tools[call.tool];
+    let accepted = accept_fields(&call.args, &tool.params, &flow.types).map_err(|wrong| {
+        RunError::new(
+            ErrorKind::ToolError,
+            format!("`{}` refuses its arguments: {}", tool.name, all(&wrong)),
+        )
+    })?;
+    Ok(accepted.as_map().cloned().unwrap_or_default())
+}
+
+fn all(wrong: &[Mismatch]) -> String {
+    wrong
+        .iter()
+        .map(|mismatch| mismatch.to_string())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+async fn call_outside(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: Call<'_>,
+) -> Result<Value, RunError> {
+    let cx = run.around.cx;
+    let tool = &cx.plan.flow.tools[call.tool];
+    let args = arguments(run, &call)?;
+    let Json::Object(args) = Value::Map(args).to_json() else {
+        return Err(RunError::new(
+            ErrorKind::ToolError,
+            "the arguments are no object",
+        ));
+    };
+    let id = call.scope.next();
+    let make = async {
+        let made = retry::attempts(
+            run,
+            node.retry.as_ref(),
+            (&id, "tool", &tool.name),
+            |attempt| one_attempt(run, &call, &id, args.clone(), attempt),
+        );
+        match made.await {
+            Ok(result) => Ok(json!({ "ok": result })),
+            Err(error) if is_final(&error, call.errors) => Ok(json!({ "error": error.to_json() })),
+            Err(error) => Err(error),
+        }
+    };
+    let outcome = call
+        .scope
+        .outside(cx, &id, "tool", &tool.name, make)
+        .await?;
+    if let Some(error) = outcome.get("error") {
+        let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
+        let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
+        return Err(RunError::new(kind, text("message")));
+    }
+    let result = outcome.get("ok").unwrap_or(&Json::Null);
+    accept(
+        result,
+        tool.returns.as_ref().unwrap_or(&Type::Json),
+        &cx.plan.flow.types,
+    )
+    .map_err(|wrong| {
+        let message = format!(
+            "the result of `{}` is not of its type: {}",
+            tool.name,
+            all(&wrong)
+        );
+        RunError::new(ErrorKind::InvalidOutput, message)
+    })
+}
+
+/// Whether an error is the call's result.
+fn is_final(error: &RunError, errors: Errors) -> bool {
+    errors == Errors::ToModel && !matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
+}
+
+async fn one_attempt(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    args: serde_json::Map<String, Json>,
+    attempt: u32,
+) -> Result<Json, Failure> {
+    let cx = run.around.cx;
+    let plan = &cx.plan.tools[call.tool];
+    let Some(backend) = cx.backends.tools.get(call.tool).and_then(Option::as_ref) else {
+        let message = format!("tool `{}` is not bound to anything", plan.name);
+        return Err(RunError::new(ErrorKind::ToolError, message).into());
+    };
+    let context = CallContext {
+        thread_id: cx.thread_id.clone(),
+        run_id: cx.run_id.clone(),
+        node: run.path(),
+        send: run.effects.send(),
+        ordinal: cx.journal.count("tool", &plan.name),
+        attempt,
+        idempotency_key: call.scope.idempotency_key(cx, id),
+        timeout: plan.timeout,
+        cancel: run.effects.stop.clone(),
+    };
+    if context.cancel.is_cancelled() {
+        return Err(cancelled().into());
+    }
+    let made = backend.call(
+        ToolCall {
+            tool: plan.name.to_string(),
+            args,
+        },
+        &context,
+    );
+    let made = match plan.timeout {
+        None => made.await,
+        Some(limit) => tokio::time::timeout(limit, made).await.unwrap_or_else(|_| {
+            let message = format!(
+                "tool `{}` took longer than {}",
+                plan.name,
+                super::show_duration(limit)
+            );
+            Err(crate::run::tool::ToolError::new(
+                ErrorKind::Timeout,
+                message,
+            ))
+        }),
+    };
+    made.map_err(|error| Failure {
+        retry_after: error.retry_after,
+        error: error.into(),
+    })
+}

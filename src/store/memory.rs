@@ -1,0 +1,149 @@
+//! Threads in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use self::log::Log;
+use crate::run::store::{
+    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+};
+use crate::value::Value;
+
+mod log;
+
+/// Keeps threads until it is dropped. It shares all values with whoever appended them, so that a
+/// checkpoint costs what changed and no copy of the state.
+#[derive(Default)]
+pub struct MemoryStore(Mutex<Threads>);
+
+#[derive(Default)]
+struct Threads {
+    logs: BTreeMap<String, Log>,
+    /// Token of the writer of each thread that has one.
+    leases: BTreeMap<String, u64>,
+    /// Highest token so far, over all threads: a deleted thread's old leases stay invalid.
+    last_token: u64,
+    /// Appends so far: which thread's status was written last.
+    appends: u64,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Nothing in here panics between two changes that belong together, so a lock that a panic
+    /// left behind guards whole threads.
+    fn lock(&self) -> MutexGuard<'_, Threads> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn busy(thread_id: &str) -> StoreError {
+    StoreError::Busy {
+        thread_id: thread_id.to_string(),
+        holder: "another run of this process".to_string(),
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
+        let mut threads = self.lock();
+        if threads.leases.contains_key(thread_id) {
+            return Err(busy(thread_id));
+        }
+        threads.last_token += 1;
+        let token = threads.last_token;
+        threads.leases.insert(thread_id.to_string(), token);
+        Ok(Lease {
+            thread_id: thread_id.to_string(),
+            token,
+        })
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let mut threads = self.lock();
+        if threads.leases.get(&lease.thread_id) == Some(&lease.token) {
+            threads.leases.remove(&lease.thread_id);
+        }
+        Ok(())
+    }
+
+    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
+        let threads = self.lock();
+        let log = threads.logs.get(thread_id);
+        log.map(|log| log.image(thread_id)).transpose()
+    }
+
+    async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
+        let mut threads = self.lock();
+        let thread_id = &lease.thread_id;
+        if threads.leases.get(thread_id) != Some(&lease.token) {
+            return Err(StoreError::Fenced {
+                thread_id: thread_id.clone(),
+            });
+        }
+        if records.is_empty() {
+            return Ok(());
+        }
+        let appends = threads.appends + 1;
+        let refused = |broken: super::rules::Broken| broken.refusal(thread_id);
+        match threads.logs.get_mut(thread_id) {
+            Some(log) => log.append(records, appends).map_err(refused)?,
+            None => {
+                let log = Log::begin(records, appends).map_err(refused)?;
+                threads.logs.insert(thread_id.clone(), log);
+            }
+        }
+        threads.appends = appends;
+        Ok(())
+    }
+
+    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
+        let threads = self.lock();
+        let mut logs: Vec<_> = threads.logs.iter().collect();
+        logs.sort_by_key(|(_, log)| std::cmp::Reverse(log.used));
+        Ok(logs.into_iter().map(|(id, log)| log.info(id)).collect())
+    }
+
+    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        Ok(self.lock().logs.get(thread_id).map(|l| l.info(thread_id)))
+    }
+
+    async fn history(
+        &self,
+        thread_id: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CheckpointInfo>, StoreError> {
+        let threads = self.lock();
+        let log = threads.logs.get(thread_id);
+        Ok(log.map_or_else(Vec::new, |log| log.history(before, limit)))
+    }
+
+    async fn state(
+        &self,
+        thread_id: &str,
+        frame: &str,
+        seq: u64,
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        let threads = self.lock();
+        let Some(log) = threads.logs.get(thread_id) else {
+            return Ok(BTreeMap::new());
+        };
+        let fields = log.fields(thread_id, frame, seq)?;
+        Ok(fields.into_iter().map(|(k, f)| (k, f.value)).collect())
+    }
+
+    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
+        let mut threads = self.lock();
+        match threads.leases.contains_key(thread_id) {
+            true => Err(busy(thread_id)),
+            false => Ok(threads.logs.remove(thread_id).is_some()),
+        }
+    }
+}

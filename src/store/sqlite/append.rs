@@ -1,0 +1,293 @@
+//! Appends rows.
+//!
+//! Records become text ([`super::row`]) on the caller's side; the writer's thread only checks the
+//! rules and binds.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use super::change::StoredChange;
+use super::error::Failure;
+use super::row::{CheckpointRow, EffectRow, status_text};
+use crate::run::store::{Lease, Record, StoreError};
+use crate::store::rules::Broken;
+
+/// What one call appends, ready to be bound.
+pub(super) struct Append {
+    thread_id: String,
+    token: i64,
+    rows: Vec<Row>,
+    /// The last status, if there is one.
+    status: Option<String>,
+    /// When the first record that has a time was made.
+    at: String,
+}
+
+enum Row {
+    Checkpoint(CheckpointRow),
+    Effect(EffectRow),
+}
+
+/// Why an append came to nothing.
+enum Stop {
+    Sql(rusqlite::Error),
+    Broken(Broken),
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        Stop::Sql(error)
+    }
+}
+
+impl From<Broken> for Stop {
+    fn from(broken: Broken) -> Self {
+        Stop::Broken(broken)
+    }
+}
+
+impl Append {
+    /// Turns records into text.
+    ///
+    /// # Errors
+    /// Where one of them can't be kept at all.
+    pub(super) fn new(lease: &Lease, records: &[Record]) -> Result<Append, StoreError> {
+        let mut append = Append {
+            thread_id: lease.thread_id.clone(),
+            // A token that no store gave fits no lease either.
+            token: i64::try_from(lease.token).unwrap_or(-1),
+            rows: Vec::with_capacity(records.len()),
+            status: None,
+            at: String::new(),
+        };
+        for record in records {
+            append
+                .push(record)
+                .map_err(|broken| broken.refusal(&lease.thread_id))?;
+        }
+        Ok(append)
+    }
+
+    fn push(&mut self, record: &Record) -> Result<(), Broken> {
+        let at = match record {
+            Record::Checkpoint(checkpoint) => {
+                self.rows
+                    .push(Row::Checkpoint(CheckpointRow::new(checkpoint)?));
+                &checkpoint.at
+            }
+            Record::Effect(effect) => {
+                self.rows.push(Row::Effect(EffectRow::new(effect)?));
+                return Ok(());
+            }
+            Record::Status(status) => {
+                self.status = Some(status_text(status)?);
+                &status.at
+            }
+        };
+        if self.at.is_empty() {
+            self.at.clone_from(at);
+        }
+        Ok(())
+    }
+
+    /// Writes the rows.
+    ///
+    /// # Errors
+    /// Where the lease is an old one, a rule is broken or SQLite fails; the transaction is then to
+    /// be rolled back.
+    pub(super) fn write(&self, db: &Connection, failure: &Failure) -> Result<(), StoreError> {
+        let standing = standing(db, &self.thread_id).map_err(|error| failure.of(error))?;
+        let Some(standing) = standing.filter(|standing| standing.token == self.token) else {
+            return Err(StoreError::Fenced {
+                thread_id: self.thread_id.clone(),
+            });
+        };
+        if self.rows.is_empty() && self.status.is_none() {
+            return Ok(());
+        }
+        self.write_rows(db, standing).map_err(|stop| match stop {
+            Stop::Sql(error) => failure.of(error),
+            Stop::Broken(broken) => broken.refusal(&self.thread_id),
+        })
+    }
+
+    fn write_rows(&self, db: &Connection, standing: Standing) -> Result<(), Stop> {
+        let thread = self.write_thread(db, standing.thread)?;
+        let mut last = standing.last;
+        for row in &self.rows {
+            match row {
+                Row::Checkpoint(row) => last = Some(row.write(db, thread, last)?),
+                Row::Effect(row) => row.write(db, thread)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the status; gives back the thread's number.
+    fn write_thread(&self, db: &Connection, thread: Option<i64>) -> Result<i64, Stop> {
+        match (thread, &self.status) {
+            (Some(thread), None) => Ok(thread),
+            (Some(thread), Some(status)) => {
+                db.prepare_cached("UPDATE threads SET used = ?2, status = ?3 WHERE id = ?1")?
+                    .execute(params![thread, now(), status])?;
+                Ok(thread)
+            }
+            (None, Some(status)) => {
+                db.prepare_cached(
+                    "INSERT INTO threads (thread_id, created_at, used, status) \
+                     VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![self.thread_id, self.at, now(), status])?;
+                Ok(db.last_insert_rowid())
+            }
+            (None, None) => Err(Broken::NoStatus.into()),
+        }
+    }
+}
+
+/// What an append goes by.
+struct Standing {
+    /// Token of the thread's latest writer.
+    token: i64,
+    /// The thread's number; `None` before its first append.
+    thread: Option<i64>,
+    last: Option<Last>,
+}
+
+/// `seq` of the latest checkpoint, and of the latest of the root.
+type Last = (i64, Option<i64>);
+
+/// One statement for all that must be known, for each costs as much as a row written.
+fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
+    db.prepare_cached(
+        "SELECT leases.token, threads.id, checkpoints.seq, checkpoints.root_seq FROM leases \
+         LEFT JOIN threads ON threads.thread_id = leases.thread_id \
+         LEFT JOIN checkpoints ON checkpoints.thread = threads.id AND checkpoints.seq = \
+           (SELECT max(seq) FROM checkpoints WHERE thread = threads.id) \
+         WHERE leases.thread_id = ?1",
+    )?
+    .query_row([thread_id], |row| {
+        let seq: Option<i64> = row.get(2)?;
+        let root_seq = row.get(3)?;
+        Ok(Standing {
+            token: row.get(0)?,
+            thread: row.get(1)?,
+            last: seq.map(|seq| (seq, root_seq)),
+        })
+    })
+    .optional()
+}
+
+impl CheckpointRow {
+    fn write(&self, db: &Connection, thread: i64, before: Option<Last>) -> Result<Last, Stop> {
+        if let Some((last, _)) = before.filter(|(last, _)| self.seq <= *last) {
+            return Err(Stop::Broken(Broken::Seq {
+                seq: self.seq.unsigned_abs(),
+                last: last.unsigned_abs(),
+            }));
+        }
+        let root_seq = match self.frame.as_str() {
+            "" => Some(self.seq),
+            _ => before.and_then(|(_, root)| root),
+        };
+        db.prepare_cached(
+            "INSERT INTO checkpoints (thread, seq, frame, step, root_step, root_seq, source, \
+             run_id, at, fields, schedule) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute(params![
+            thread,
+            self.seq,
+            self.frame,
+            self.step,
+            self.root_step,
+            root_seq,
+            self.source,
+            self.run_id,
+            self.at,
+            self.fields,
+            self.schedule
+        ])?;
+        for (part, (field, change)) in self.writes.iter().enumerate() {
+            self.write_field(db, thread, part as i64, field, change)?;
+        }
+        Ok((self.seq, root_seq))
+    }
+
+    fn write_field(
+        &self,
+        db: &Connection,
+        thread: i64,
+        part: i64,
+        field: &str,
+        change: &StoredChange,
+    ) -> Result<(), Stop> {
+        if change.adds() {
+            let before: Option<i64> = db
+                .prepare_cached(
+                    "SELECT kind FROM writes WHERE thread = ?1 AND frame = ?2 AND field = ?3 \
+                     ORDER BY seq DESC, part DESC LIMIT 1",
+                )?
+                .query_row(params![thread, self.frame, field], |row| row.get(0))
+                .optional()?;
+            if !change.fits(before) {
+                let field = field.to_string();
+                return Err(Stop::Broken(Broken::Change { field }));
+            }
+        }
+        db.prepare_cached(
+            "INSERT INTO writes (thread, frame, field, seq, part, kind, value) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            thread,
+            self.frame,
+            field,
+            self.seq,
+            part,
+            change.kind,
+            change.value
+        ])?;
+        Ok(())
+    }
+}
+
+impl EffectRow {
+    fn write(&self, db: &Connection, thread: i64) -> Result<(), Stop> {
+        let inserted = db
+            .prepare_cached(
+                "INSERT INTO effects (thread, root_step, task, effect, kind, subject, outcome) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                thread,
+                self.root_step,
+                self.task,
+                self.id,
+                self.kind,
+                self.subject,
+                self.outcome
+            ]);
+        match inserted {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(Stop::Broken(Broken::Effect {
+                    task: self.task.clone(),
+                    id: self.id.clone(),
+                }));
+            }
+            done => done?,
+        };
+        db.prepare_cached(
+            "INSERT INTO effect_counts VALUES (?1, ?2, ?3, 1) \
+             ON CONFLICT DO UPDATE SET count = count + 1",
+        )?
+        .execute(params![thread, self.kind, self.subject])?;
+        Ok(())
+    }
+}
+
+/// Microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,157 @@
+//! A thread that owns a connection and does the work sent to it, in order.
+//!
+//! SQLite blocks, callers are async: they send work and wait for the reply. Appends that have
+//! queued up meanwhile go into one transaction, which costs one commit instead of many.
+//!
+//! Owner: the store, which ends the queue when it is dropped; the thread then finishes what was
+//! queued and closes its connection.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use super::append::Append;
+use super::error::Failure;
+use crate::run::store::StoreError;
+
+/// At most this many appends share a transaction, so that the first needn't wait for long.
+const BATCH: usize = 256;
+
+/// The sending side of the thread.
+pub(super) struct Worker {
+    /// Taken when the store is dropped.
+    queue: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    failure: Failure,
+}
+
+type Reply = oneshot::Sender<Result<(), StoreError>>;
+
+enum Job {
+    Append(Append, Reply),
+    Work(Box<dyn FnOnce(&mut Connection) + Send>),
+}
+
+impl Worker {
+    /// Starts the thread.
+    pub(super) fn start(
+        name: &str,
+        connection: Connection,
+        failure: Failure,
+    ) -> Result<Worker, StoreError> {
+        let (queue, jobs) = channel();
+        let own_failure = failure.clone();
+        let thread = std::thread::Builder::new()
+            .name(name.to_string())
+            .spawn(move || serve(connection, &jobs, &own_failure))
+            .map_err(|error| failure.because(&format!("no thread could be started: {error}")))?;
+        Ok(Worker {
+            queue: Some(queue),
+            thread: Some(thread),
+            failure,
+        })
+    }
+
+    /// Appends, possibly in one transaction with others. Where the caller stops waiting, it is
+    /// appended all the same, or not at all.
+    pub(super) async fn append(&self, append: Append) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Append(append, reply));
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    /// Does work on the connection.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Work(Box::new(move |connection| {
+            // Nobody waits for the answer any more where this fails.
+            let _ = reply.send(work(connection));
+        })));
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    /// Does work that nobody waits for.
+    pub(super) fn detach(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
+        self.send(Job::Work(Box::new(work)));
+    }
+
+    /// A job that can't be sent is dropped with its reply, which tells who waits for it.
+    fn send(&self, job: Job) {
+        if let Some(queue) = &self.queue {
+            let _ = queue.send(job);
+        }
+    }
+
+    fn stopped(&self) -> StoreError {
+        self.failure.because("its thread has ended unexpectedly")
+    }
+}
+
+impl Drop for Worker {
+    /// Waits for what was queued, so that a store that is gone has no file open and no work left.
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
+    let mut next = jobs.recv().ok();
+    while let Some(job) = next.take() {
+        match job {
+            Job::Work(work) => work(&mut connection),
+            Job::Append(append, reply) => {
+                let mut batch = vec![(append, reply)];
+                while batch.len() < BATCH && next.is_none() {
+                    match jobs.try_recv() {
+                        Ok(Job::Append(append, reply)) => batch.push((append, reply)),
+                        Ok(other) => next = Some(other),
+                        Err(_) => break,
+                    }
+                }
+                append_batch(&mut connection, batch, failure);
+            }
+        }
+        if next.is_none() {
+            next = jobs.recv().ok();
+        }
+    }
+}
+
+/// Appends all in one transaction. Where one of them fails, each gets its own, so that nobody's
+/// records hang on anybody else's.
+fn append_batch(connection: &mut Connection, batch: Vec<(Append, Reply)>, failure: &Failure) {
+    let appends = batch.iter().map(|(append, _)| append);
+    let together = append_all(connection, appends, failure);
+    let alone = batch.len() == 1;
+    for (append, reply) in batch {
+        let result = match &together {
+            Err(_) if !alone => append_all(connection, [&append], failure),
+            done => done.clone(),
+        };
+        let _ = reply.send(result);
+    }
+}
+
+fn append_all<'a>(
+    connection: &mut Connection,
+    appends: impl IntoIterator<Item = &'a Append>,
+    failure: &Failure,
+) -> Result<(), StoreError> {
+    // An error drops the transaction, which rolls it back.
+    let tx = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| failure.of(error))?;
+    for append in appends {
+        append.write(&tx, failure)?;
+    }
+    tx.commit().map_err(|error| failure.of(error))
+}

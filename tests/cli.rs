@@ -1,0 +1,256 @@
+//! The command line, run as a process: a case is a text file under tests/cli.
+//!
+//! A case is a talk in a fresh folder. `$ graphc ..` runs the command (`NAME=value` before it sets the
+//! environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the
+//! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files. Lines
+//! that begin with `#` are notes. `UPDATE=1` rewrites what is below each command.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use graphc::base::SourceMap;
+use graphc::diag::{Diagnostics, render};
+
+/// A folder of its own that goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn graphc(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
+    command
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Words of a command line; single quotes keep blanks.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = None::<String>;
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut pieces = text.split('\\');
+    bytes.extend(pieces.next().unwrap().bytes());
+    for piece in pieces {
+        let (byte, rest) = match piece.strip_prefix('n') {
+            Some(rest) => (b'\n', rest),
+            None => {
+                let hex = piece.strip_prefix('x').unwrap();
+                (u8::from_str_radix(&hex[..2], 16).unwrap(), &hex[2..])
+            }
+        };
+        bytes.push(byte);
+        bytes.extend(rest.bytes());
+    }
+    bytes
+}
+
+fn files(folder: &Path, below: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{below}{}", entry.file_name().to_str().unwrap());
+        match entry.path().is_dir() {
+            true => found.extend(files(&entry.path(), &format!("{name}/"))),
+            false => found.push(name),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What stands below a command when it has run.
+fn answer(line: &str, folder: &Path) -> String {
+    let mut words = words(line);
+    match words[0].as_str() {
+        "ls" => {
+            return files(folder, "")
+                .iter()
+                .map(|file| format!("{file}\n"))
+                .collect();
+        }
+        "write" => {
+            let path = folder.join(&words[1]);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, unescaped(&words[2])).unwrap();
+            return String::new();
+        }
+        _ => {}
+    }
+    let mut command = graphc(folder);
+    while let Some((name, value)) = words[0].split_once('=') {
+        command.env(name, value);
+        words.remove(0);
+    }
+    assert_eq!(words[0], "graphc", "{line}");
+    let output = command.args(&words[1..]).output().unwrap();
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    for line in String::from_utf8(output.stderr).unwrap().lines() {
+        writeln!(text, "{}", format!("! {line}").trim_end()).unwrap();
+    }
+    match output.status.code().unwrap() {
+        0 => {}
+        status => writeln!(text, "? {status}").unwrap(),
+    }
+    text.replace('\u{1b}', "\\e")
+        .replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
+fn replay(name: &str, case: &str) -> String {
+    let folder = Folder::new(&format!("talk-{name}"));
+    let mut out = String::new();
+    for line in case.lines() {
+        let below = match line.strip_prefix("$ ") {
+            Some(command) => answer(command, &folder.0),
+            None if line.starts_with('#') => String::new(),
+            None => continue,
+        };
+        // A blank line before each command and each note, but none between a note and its command.
+        if out
+            .lines()
+            .last()
+            .is_some_and(|last| !last.starts_with('#'))
+        {
+            out.push('\n');
+        }
+        write!(out, "{line}\n{below}").unwrap();
+    }
+    out
+}
+
+#[test]
+fn every_talk_goes_as_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let mut wrong = Vec::new();
+    let mut cases = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let written = std::fs::read_to_string(&path).unwrap();
+        let replayed = replay(path.file_stem().unwrap().to_str().unwrap(), &written);
+        cases += 1;
+        if written == replayed {
+            continue;
+        }
+        match std::env::var_os("UPDATE") {
+            Some(_) => std::fs::write(&path, replayed).unwrap(),
+            None => wrong.push(format!("{}\n{replayed}", path.display())),
+        }
+    }
+    assert!(cases > 0);
+    assert!(
+        wrong.is_empty(),
+        "these go otherwise (UPDATE=1 accepts):\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn completions_name_every_command() {
+    let folder = Folder::new("completions");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = graphc(&folder.0)
+            .args(["completions", shell])
+            .output()
+            .unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        for command in ["init", "eval", "explain", "completions"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+        assert!(output.status.success() && output.stderr.is_empty());
+    }
+}
+
+/// Every command has examples in its help, on stdout.
+#[test]
+fn every_help_has_examples() {
+    use clap::CommandFactory;
+    let folder = Folder::new("help");
+    for command in graphc::cli::Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let output = graphc(&folder.0).args([name, "--help"]).output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            help.contains(&format!("Examples:\n  graphc {name}")),
+            "{help}"
+        );
+        assert!(output.status.success() && output.stderr.is_empty());
+    }
+}
+
+/// A reader that goes away isn't an error: no message, status 0.
+#[test]
+fn a_closed_stdout_ends_quietly() {
+    let folder = Folder::new("closed");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = graphc(&folder.0)
+        .args(["completions", "bash"])
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+/// The flow of a new project reads without a finding; its settings, scenarios and workflow are YAML.
+#[test]
+fn a_new_project_is_well_formed() {
+    for (path, content) in graphc::cli::init::FILES {
+        assert!(content.ends_with('\n') && !content.contains('\t'), "{path}");
+        if path.ends_with("graph") {
+            let mut sources = SourceMap::new();
+            let mut found = Diagnostics::new();
+            graphc::parse::parse(content, sources.add(path, content), &mut found);
+            let shown = render::human(&found, &sources, render::Style::PLAIN);
+            assert!(found.is_empty(), "{shown}");
+        }
+        if path.ends_with("yaml") || path.ends_with("yml") {
+            let parsed: Result<serde_yaml::Value, _> = serde_yaml::from_str(content);
+            assert!(parsed.is_ok_and(|value| value.is_mapping()), "{path}");
+        }
+    }
+}

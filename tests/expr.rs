@@ -1,0 +1,118 @@
+//! Cases of expressions in `tests/expr/*.yaml`: what the language adds to CEL, and its error texts;
+//! and the examples of the function table.
+//!
+//! A case has `expr`, perhaps `bindings`, and either `value`, or `error` (the whole message) with
+//! the part of the expression that it points to as `at`.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod evaluate;
+
+use std::fs;
+
+use graphc::expr::function::{FUNCTIONS, find};
+use graphc::value::Value;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    expr: String,
+    #[serde(default)]
+    bindings: serde_json::Map<String, Json>,
+    #[serde(default)]
+    value: Option<Json>,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    at: Option<String>,
+}
+
+#[test]
+fn cases() {
+    let mut wrong = Vec::new();
+    let mut files: Vec<_> = fs::read_dir("tests/expr")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(files.len() > 3, "only {} files were found", files.len());
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let cases: Vec<Case> = serde_yaml::from_str(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for case in cases {
+            if let Err(why) = run(&case) {
+                wrong.push(format!("{}: {}\n    {why}", path.display(), case.expr));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn run(case: &Case) -> Result<(), String> {
+    let bindings: Vec<(String, Value)> = case
+        .bindings
+        .iter()
+        .map(|(name, json)| (name.clone(), Value::from_json(json)))
+        .collect();
+    let (program, env) = evaluate::program(&case.expr, &bindings)?;
+    match (program.eval(&env), &case.error) {
+        (Ok(value), None) => {
+            let expected = case.value.clone().unwrap_or_default();
+            let found = value.to_json();
+            (found == expected)
+                .then_some(())
+                .ok_or_else(|| format!("gives {found} instead of {expected}"))
+        }
+        (Err(error), Some(expected)) if error.message == *expected => {
+            let span = error.span.start as usize..error.span.end as usize;
+            let place = case.expr.get(span).unwrap_or_default();
+            let wanted = case.at.as_deref().unwrap_or(&case.expr);
+            (place == wanted)
+                .then_some(())
+                .ok_or_else(|| format!("points to `{place}` instead of `{wanted}`"))
+        }
+        (result, expected) => Err(format!(
+            "gives {:?} instead of {expected:?}",
+            result.map_err(|error| error.message)
+        )),
+    }
+}
+
+#[test]
+fn examples_hold() {
+    let wrong: Vec<String> = FUNCTIONS
+        .iter()
+        .filter_map(|function| {
+            let result = evaluate::evaluate(function.example, &[]);
+            (result != Ok(Value::Bool(true)))
+                .then(|| format!("{}: {} gives {result:?}", function.name, function.example))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn examples_show_their_function() {
+    for function in FUNCTIONS.iter() {
+        let call = match function.method {
+            true => format!(".{}(", function.name),
+            false => format!("{}(", function.name),
+        };
+        assert!(function.example.contains(&call), "{}", function.name);
+        assert!(function.doc.ends_with('.'), "{}", function.name);
+    }
+}
+
+#[test]
+fn each_is_found_by_its_name() {
+    for function in FUNCTIONS.iter() {
+        let found = find(function.name, function.method).unwrap();
+        assert!(
+            std::ptr::eq(found, *function),
+            "{} is there twice",
+            function.name
+        );
+    }
+}

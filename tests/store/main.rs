@@ -1,0 +1,122 @@
+//! One suite for every store.
+//!
+//! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
+//! function that makes an empty one. `agree` compares two stores at random. What only a file has
+//! is tested in `sqlite`, `processes` and `broken`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+mod agree;
+mod appends;
+mod broken;
+mod leases;
+mod processes;
+mod reads;
+mod records;
+mod sqlite;
+mod urls;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use graphc::run::store::Store;
+use graphc::store::{MemoryStore, SqliteStore};
+
+/// A new folder of its own, under the build's.
+fn folder() -> PathBuf {
+    static ALL: LazyLock<PathBuf> = LazyLock::new(|| {
+        let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("store");
+        remove_old(&tmp);
+        tmp.join(std::process::id().to_string())
+    });
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = ALL.join(count.to_string());
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Removes what runs of more than an hour ago have left.
+fn remove_old(tmp: &Path) {
+    for run in std::fs::read_dir(tmp).into_iter().flatten().flatten() {
+        let age = run
+            .metadata()
+            .and_then(|m| m.modified())
+            .map(|m| m.elapsed());
+        if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(3600))) {
+            let _ = std::fs::remove_dir_all(run.path());
+        }
+    }
+}
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+fn sqlite_file() -> Arc<dyn Store> {
+    Arc::new(SqliteStore::open(folder().join("threads.db")).unwrap())
+}
+
+/// Runs cases against a store, each with an empty one.
+macro_rules! suite {
+    ($store:ident: $($area:ident { $($case:ident)* })*) => {
+        mod $store {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    crate::$area::$case(crate::$store()).await;
+                }
+            )*)*
+        }
+    };
+}
+
+/// The suite.
+macro_rules! cases {
+    ($store:ident) => {
+        suite! { $store:
+            appends {
+                every_kind_of_value_comes_back
+                changes_add_up
+                additions_to_nothing_make_a_list_and_a_map
+                one_field_may_change_twice_in_a_step
+                status_is_replaced
+                an_append_is_kept_whole_or_not_at_all
+                wrong_records_are_refused
+                first_records_hold_a_status
+                an_empty_append_changes_nothing
+                many_tasks_append_at_once
+            }
+            reads {
+                an_unknown_thread_is_empty
+                frames_are_apart
+                only_frames_of_the_current_step_are_live
+                frames_stay_live_while_the_root_is_edited
+                effects_are_those_of_the_current_step_in_order
+                effects_are_counted
+                threads_are_listed_the_latest_used_first
+                history_is_paged_from_the_newest
+                state_is_that_of_an_older_checkpoint
+                names_may_hold_anything
+            }
+            leases {
+                a_thread_has_one_writer
+                an_old_lease_is_fenced_off
+                an_old_lease_releases_nothing
+                a_deleted_thread_leaves_nothing
+                a_thread_in_use_is_not_deleted
+                one_of_many_gets_the_thread
+            }
+        }
+    };
+}
+
+cases!(memory);
+cases!(sqlite_file);

@@ -1,0 +1,205 @@
+//! Several processes on one file, and processes that die.
+//!
+//! A process is this test program again, told by its environment to run only [`child`].
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use graphc::run::store::{Lease, RunState, Store, StoreError};
+use graphc::store::SqliteStore;
+use graphc::value::Value;
+
+use crate::records::*;
+
+const WORK: &str = "GRAPHC_STORE_CHILD_WORK";
+const FILE: &str = "GRAPHC_STORE_CHILD_FILE";
+
+fn start(work: &str, file: &Path) -> Child {
+    start_with(Command::new(std::env::current_exe().unwrap()), work, file)
+}
+
+fn start_with(mut command: Command, work: &str, file: &Path) -> Child {
+    command
+        .args(["--exact", "processes::child", "--nocapture"])
+        .env(WORK, work)
+        .env(FILE, file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits for the `count`th line of a child that says `line`. The child can write for as long as
+/// what is given back lives.
+fn wait_for(child: &mut Child, line: &str, count: usize) -> impl Sized + use<> {
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let said = lines
+        .by_ref()
+        .map(Result::unwrap)
+        .filter(|said| said == line);
+    assert_eq!(said.take(count).count(), count);
+    lines
+}
+
+/// Does the work named by the environment; none in the suite's own process.
+#[tokio::test]
+async fn child() {
+    let (Ok(work), Some(file)) = (std::env::var(WORK), std::env::var_os(FILE)) else {
+        return;
+    };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(file).unwrap());
+    match work.as_str() {
+        "append until the end" => {
+            let lease = begin(&store, "t").await;
+            let error = append_steps(&store, &lease, 2..).await;
+            println!("\n{error}");
+        }
+        "take turns" => {
+            for _ in 0..20 {
+                let lease = loop {
+                    match store.acquire("shared").await {
+                        Ok(lease) => break lease,
+                        Err(StoreError::Busy { .. }) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                };
+                let image = store.load("shared").await.unwrap();
+                let seq = image.map_or(0, |image| image.last_seq) + 1;
+                let step = root(seq, seq, vec![("log", append(&["x"]))]);
+                let records = [step, status(RunState::Running)];
+                store.append(&lease, &records).await.unwrap();
+                store.release(lease).await.unwrap();
+            }
+            let own = begin(&store, &format!("own-{}", std::process::id())).await;
+            assert!(append_steps(&store, &own, 2..12).await.is_empty());
+            println!("\ndone");
+        }
+        _ => panic!("unknown work `{work}`"),
+    }
+}
+
+/// Appends a message, an effect and a number at every step; gives back the error that ended it.
+async fn append_steps(
+    store: &Arc<dyn Store>,
+    lease: &Lease,
+    steps: impl Iterator<Item = u64>,
+) -> String {
+    let message = "m".repeat(300);
+    for step in steps {
+        let writes = vec![("log", append(&[&message])), ("n", put(step as i64))];
+        let task = format!("{step}/a");
+        let records = [root(step, step, writes), effect(step, &task, "0")];
+        if let Err(error) = store.append(lease, &records).await {
+            return error.to_string();
+        }
+        println!("\nappended");
+    }
+    String::new()
+}
+
+/// Checks that a thread of [`append_steps`] is a prefix of its appends; gives back their number.
+async fn check_prefix(store: &Arc<dyn Store>, thread: &str) -> u64 {
+    let image = load(store, thread).await;
+    let step = image.last_seq;
+    let fields = fields(&image, "");
+    assert_eq!(fields["n"], Value::Int(step as i64));
+    assert_eq!(fields["log"].as_list().unwrap().len() as u64, step - 1);
+    assert_eq!(
+        image.effects,
+        [effect_record(step, &format!("{step}/a"), "0")]
+    );
+    assert_eq!(image.counts.values().sum::<u64>(), step - 1);
+    let history = store.history(thread, None, usize::MAX).await.unwrap();
+    assert_eq!(history.len() as u64, step);
+    step - 1
+}
+
+#[tokio::test]
+async fn a_killed_process_leaves_whole_appends_and_no_lock() {
+    let file = crate::folder().join("threads.db");
+    for round in 1..=5 {
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file).unwrap());
+        store.delete("t").await.unwrap();
+        let mut child = start("append until the end", &file);
+        let _output = wait_for(&mut child, "appended", 20 * round);
+        let holder = match store.acquire("t").await {
+            Err(StoreError::Busy { holder, .. }) => holder,
+            other => panic!("{other:?}"),
+        };
+        let process = format!("process {}", child.id());
+        assert!(holder.starts_with(&process), "{holder}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let lease = store.acquire("t").await.unwrap();
+        let appends = check_prefix(&store, "t").await;
+        assert!(appends >= 20 * round as u64);
+        let next = appends + 2;
+        store
+            .append(&lease, &[root(next, next, vec![])])
+            .await
+            .unwrap();
+        drop(store);
+        let locks = std::fs::read_dir(file.with_extension("db.locks")).unwrap();
+        assert_eq!(locks.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn processes_take_turns() {
+    let file = crate::folder().join("threads.db");
+    // All of them find no file, and make it at once.
+    let children: Vec<Child> = (0..4).map(|_| start("take turns", &file)).collect();
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file).unwrap());
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("\ndone\n"),
+            "{said}"
+        );
+    }
+    let image = load(&store, "shared").await;
+    assert_eq!(image.last_seq, 80);
+    assert_eq!(fields(&image, "")["log"].as_list().unwrap().len(), 80);
+    let threads = store.threads().await.unwrap();
+    let own = threads.iter().filter(|t| t.thread_id.starts_with("own-"));
+    let mut count = 0;
+    for thread in own {
+        assert_eq!(check_prefix(&store, &thread.thread_id).await, 10);
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+/// Files of the child may not grow above 400 KiB: writes fail as on a full disk.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_write_that_fails_tears_nothing() {
+    let file = crate::folder().join("threads.db");
+    let mut shell = Command::new("sh");
+    let limit = "ulimit -f 800; trap '' XFSZ; exec \"$0\" \"$@\"";
+    shell
+        .args(["-c", limit])
+        .arg(std::env::current_exe().unwrap());
+    let child = start_with(shell, "append until the end", &file);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    let expected = format!("\nthe store `{}` can't be written: ", file.display());
+    assert!(said.contains(&expected), "{said}");
+    let appended = said.matches("\nappended\n").count() as u64;
+    assert!(appended > 5, "{said}");
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file).unwrap());
+    assert_eq!(check_prefix(&store, "t").await, appended);
+    let lease = store.acquire("t").await.unwrap();
+    let next = appended + 2;
+    assert!(
+        append_steps(&store, &lease, next..next + 50)
+            .await
+            .is_empty()
+    );
+    assert_eq!(check_prefix(&store, "t").await, appended + 50);
+}

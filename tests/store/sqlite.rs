@@ -1,0 +1,213 @@
+//! What only a file has: size, cost of reading, locks beside it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use graphc::run::store::{Change, Lease, Record, Store};
+use graphc::store::{Options, SqliteStore, Sync};
+use graphc::value::Value;
+
+use crate::records::*;
+
+fn open(folder: &Path) -> Arc<dyn Store> {
+    Arc::new(SqliteStore::open(folder.join("threads.db")).unwrap())
+}
+
+/// Bytes of the database and its log.
+fn size(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).unwrap();
+    files.map(|f| f.unwrap().metadata().unwrap().len()).sum()
+}
+
+fn lock_files(folder: &Path) -> usize {
+    std::fs::read_dir(folder.join("threads.db.locks")).map_or(0, |files| files.count())
+}
+
+/// Appends steps `from..=to`, a message each; the whole list anew once more was added than it held.
+async fn talk(store: &Arc<dyn Store>, lease: &Lease, from: u64, to: u64, message: &str) {
+    let mut whole = 0;
+    for step in from..=to {
+        let held = step - from;
+        let change = match held > 2 * whole {
+            true => {
+                whole = held;
+                let all = (0..=held).map(|_| Value::from(message));
+                Change::Put(Value::List(all.collect()))
+            }
+            false => append(&[message]),
+        };
+        let task = format!("{step}/llm");
+        let records = [
+            root(step, step, vec![("messages", change)]),
+            effect(step, &task, "0"),
+        ];
+        store.append(lease, &records).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn bytes_grow_with_what_was_said() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    let lease = begin(&store, "t").await;
+    let message = "m".repeat(1024);
+    for seq in 2..=501 {
+        let step = root(seq, seq, vec![("messages", append(&[&message]))]);
+        store.append(&lease, &[step]).await.unwrap();
+    }
+    drop(store);
+    let (bytes, payload) = (size(&folder), 500 * 1024);
+    assert!(bytes < 3 * payload, "{bytes} bytes for {payload}");
+}
+
+#[tokio::test]
+async fn load_is_flat() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    for (thread, steps) in [("short", 20), ("long", 3000)] {
+        let lease = begin(&store, thread).await;
+        for step in 2..=steps {
+            let mut llm = effect_record(step, &format!("{step}/llm"), "0");
+            llm.subject = "llm".into();
+            let records = [
+                root(step, step, vec![("n", put(step as i64))]),
+                Record::Effect(llm),
+            ];
+            store.append(&lease, &records).await.unwrap();
+        }
+        // A call that has taken many steps of its own.
+        for seq in steps + 1..2 * steps {
+            let call = nested(seq, "x/call", seq, steps, vec![("n", put(1))]);
+            store.append(&lease, &[call]).await.unwrap();
+        }
+        let image = load(&store, thread).await;
+        assert_eq!((image.frames.len(), image.effects.len()), (2, 1));
+    }
+    let mut quickest = [Duration::MAX; 2];
+    for _ in 0..30 {
+        for (thread, quickest) in ["short", "long"].into_iter().zip(&mut quickest) {
+            let start = Instant::now();
+            load(&store, thread).await;
+            store.history(thread, None, 10).await.unwrap();
+            *quickest = start.elapsed().min(*quickest);
+        }
+    }
+    let [short, long] = quickest;
+    assert!(long < 4 * short, "{long:?} instead of {short:?}");
+}
+
+#[tokio::test]
+async fn whole_lists_now_and_then_keep_reading_linear() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    let lease = begin(&store, "t").await;
+    talk(&store, &lease, 2, 400, "hello").await;
+    let image = load(&store, "t").await;
+    let messages = &image.frames[0].fields["messages"];
+    assert_eq!(messages.value.as_list().unwrap().len(), 399);
+    assert!(messages.changes < 300);
+    let older = store.state("t", "", 100).await.unwrap();
+    assert_eq!(older["messages"].as_list().unwrap().len(), 99);
+}
+
+#[tokio::test]
+async fn a_file_keeps_its_threads() {
+    for sync in [Sync::Normal, Sync::Full] {
+        let path = crate::folder().join("threads.db");
+        let options = Options {
+            sync,
+            ..Options::default()
+        };
+        let open =
+            || -> Arc<dyn Store> { Arc::new(SqliteStore::open_with(&path, options).unwrap()) };
+        let store = open();
+        let lease = begin(&store, "t").await;
+        talk(&store, &lease, 2, 30, "hello").await;
+        let image = load(&store, "t").await;
+        drop(store);
+        let store = open();
+        assert_eq!(load(&store, "t").await, image);
+        // The lease went with its store.
+        assert!(is_fenced(
+            store.append(&lease, &[root(31, 31, vec![])]).await
+        ));
+        assert!(store.acquire("t").await.unwrap().token > lease.token);
+    }
+}
+
+#[tokio::test]
+async fn two_stores_of_a_file_share_its_threads() {
+    let folder = crate::folder();
+    let (one, two) = (open(&folder), open(&folder));
+    let lease = begin(&one, "t").await;
+    assert!(is_busy(two.acquire("t").await));
+    assert!(is_busy(two.delete("t").await));
+    assert_eq!(load(&two, "t").await, load(&one, "t").await);
+    one.release(lease).await.unwrap();
+    let lease = two.acquire("t").await.unwrap();
+    two.append(&lease, &[root(2, 2, vec![])]).await.unwrap();
+    assert_eq!(load(&one, "t").await.last_seq, 2);
+    assert!(is_busy(one.acquire("t").await));
+    drop(two);
+    one.acquire("t").await.unwrap();
+}
+
+#[tokio::test]
+async fn lock_files_go_with_their_leases() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    let lease = store.acquire("t").await.unwrap();
+    store.acquire("u").await.unwrap();
+    assert_eq!(lock_files(&folder), 2);
+    store.release(lease).await.unwrap();
+    assert_eq!(lock_files(&folder), 1);
+    store.delete("t").await.unwrap();
+    drop(store);
+    assert_eq!(lock_files(&folder), 0);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_writer_that_lost_its_lock_writes_nothing() {
+    let folder = crate::folder();
+    let (one, two) = (open(&folder), open(&folder));
+    let old = begin(&one, "t").await;
+    std::fs::remove_dir_all(folder.join("threads.db.locks")).unwrap();
+    let new = two.acquire("t").await.unwrap();
+    let step = [root(2, 2, vec![])];
+    assert!(is_fenced(one.append(&old, &step).await));
+    // What the old writer gives back isn't the new one's.
+    one.release(old).await.unwrap();
+    assert!(is_busy(one.acquire("t").await));
+    two.append(&new, &step).await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_a_file_is_the_file() {
+    let folder = crate::folder();
+    let one = open(&folder);
+    let link = crate::folder().join("threads.db");
+    std::os::unix::fs::symlink(folder.join("threads.db"), &link).unwrap();
+    let two = SqliteStore::open(&link).unwrap();
+    let _lease = begin(&one, "t").await;
+    assert!(is_busy(two.acquire("t").await));
+}
+
+#[tokio::test]
+async fn who_stops_waiting_holds_nothing() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    for _ in 0..50 {
+        let acquire = store.acquire("t");
+        // Polled once, then dropped: the writer may or may not have come to it.
+        if let Ok(Ok(lease)) = tokio::time::timeout(Duration::ZERO, acquire).await {
+            store.release(lease).await.unwrap();
+        }
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while let Err(error) = store.acquire("t").await {
+        assert!(Instant::now() < deadline, "{error}");
+    }
+}

@@ -1,0 +1,49 @@
+//! How a store is named.
+
+use graphc::store;
+
+use crate::records::message;
+
+#[test]
+fn a_path_is_taken_from_the_base() {
+    let base = crate::folder();
+    store::open("sqlite:deep/er/threads.db", &base).unwrap();
+    assert!(base.join("deep/er/threads.db").is_file());
+    let absolute = base.join("absolute.db");
+    store::open(
+        &format!("sqlite:{}", absolute.display()),
+        "/nowhere".as_ref(),
+    )
+    .unwrap();
+    assert!(absolute.is_file());
+    store::open("memory", &base).unwrap();
+}
+
+#[test]
+fn what_is_no_store_is_refused() {
+    let cases = [
+        (
+            "postgres://u:secret@h/db",
+            "unknown store `postgres`: expected `sqlite:PATH` or `memory`",
+        ),
+        (
+            "sqlit:x",
+            "unknown store `sqlit`: expected `sqlite:PATH` or `memory`; did you mean `sqlite`?",
+        ),
+        ("", "unknown store ``: expected `sqlite:PATH` or `memory`"),
+        ("sqlite:", "the store `sqlite:` names no file"),
+        (
+            "sqlite::memory:",
+            "the store `sqlite::memory:` isn't a file",
+        ),
+        (
+            "sqlite://threads.db",
+            "the store `sqlite://threads.db` has two slashes",
+        ),
+    ];
+    for (url, expected) in cases {
+        let refusal = message(store::open(url, &crate::folder()));
+        assert!(refusal.starts_with(expected), "{refusal}");
+        assert!(!refusal.contains("secret"), "{refusal}");
+    }
+}
