@@ -79,7 +79,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         .iter()
         .filter_map(|item| variables.text(item, Form::Plain))
         .collect();
-    if words.first().is_none_or(|program| program.is_empty()) {
+    if words.first().is_none_or(|program| program.is_empty()) && variables.all_set() {
         argv.report(argv.finding("`command` names no program"));
         return None;
     }

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use serde_json::Value as Json;
+
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::yaml::{Cursor, show_path};
 use crate::diag::Diagnostic;
@@ -43,6 +45,23 @@ impl<'a> Variables<'a> {
     pub fn text(&self, cursor: &Cursor<'_>, form: Form) -> Option<String> {
         let text = cursor.text()?;
         Some(self.fill(text, cursor, form))
+    }
+
+    /// The tree at `cursor` with the variables of its texts filled in.
+    pub fn tree(&self, cursor: &Cursor<'_>) -> Json {
+        match cursor.json() {
+            Json::String(text) => Json::String(self.fill(text, cursor, Form::Plain)),
+            Json::Array(_) => {
+                let items = cursor.items();
+                items.iter().map(|item| self.tree(item)).collect()
+            }
+            Json::Object(_) => {
+                let entries = cursor.entries().into_iter();
+                let filled = entries.map(|(key, value)| (key.to_owned(), self.tree(&value)));
+                Json::Object(filled.collect())
+            }
+            other => other.clone(),
+        }
     }
 
     /// As [`Variables::text`], for what must not be seen and so must come from the environment.
@@ -115,6 +134,11 @@ impl<'a> Variables<'a> {
                 String::new()
             }
         }
+    }
+
+    /// Whether all variables needed so far are set.
+    pub fn all_set(&self) -> bool {
+        self.missing.borrow().is_empty()
     }
 
     /// What was filled in so far.
