@@ -100,6 +100,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             .map(|(name, value)| (name.to_owned(), variables.tree(&value)))
             .collect();
     }
+    settings.secrets = variables.secrets();
     Some(settings)
 }
 

@@ -58,7 +58,11 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
         _ => {
             let one_of = name::list(KINDS);
             let message = format!("`{}` must have exactly one of {one_of}", cursor.key());
-            cursor.report(cursor.key_finding(message));
+            let near = open.entries().into_iter().find_map(|(key, _)| {
+                let near = name::closest(key, KINDS).filter(|_| !KINDS.contains(&key))?;
+                Some(format!("`{key}` is none of them; did you mean `{near}`?"))
+            });
+            cursor.report(cursor.key_finding(message).maybe_help(near));
             None
         }
     }

@@ -1,6 +1,6 @@
 //! `${NAME}` in the texts of `graphc.yaml`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::Value as Json;
 
@@ -15,6 +15,8 @@ pub struct Variables<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
     secrets: RefCell<Secrets>,
     missing: RefCell<Vec<Diagnostic>>,
+    /// Whether something was reported that is no variable.
+    faulty: Cell<bool>,
 }
 
 /// What a text becomes that is filled in.
@@ -33,6 +35,7 @@ impl<'a> Variables<'a> {
             env,
             secrets: RefCell::default(),
             missing: RefCell::default(),
+            faulty: Cell::default(),
         }
     }
 
@@ -92,6 +95,7 @@ impl<'a> Variables<'a> {
                 let help = "write `$${` for these two characters";
                 let message = "`${` has no `}`";
                 cursor.report(cursor.finding(message).help(help));
+                self.faulty.set(true);
                 return out;
             };
             out += &self.value(inner, cursor, form);
@@ -111,6 +115,7 @@ impl<'a> Variables<'a> {
         if !is_name {
             let message = format!("`{name}` is no name of an environment variable");
             cursor.report(cursor.finding(message));
+            self.faulty.set(true);
             return String::new();
         }
         // As in a shell, `:-` also stands in for a variable that is set to nothing.
@@ -136,9 +141,9 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Whether all variables needed so far are set.
+    /// Whether all variables needed so far are set, so that what they make up can be checked.
     pub fn all_set(&self) -> bool {
-        self.missing.borrow().is_empty()
+        self.missing.borrow().is_empty() && !self.faulty.get()
     }
 
     /// What was filled in so far.
