@@ -16,9 +16,11 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
 fn main() {
+    let _ = std::fs::remove_dir_all(FOLDER);
     divan::main();
 }
 
+const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/bench-store");
 const AT: &str = "2026-01-09T12:00:00Z";
 
 fn runtime() -> Runtime {
@@ -31,8 +33,7 @@ fn runtime() -> Runtime {
 fn file() -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("bench-{}-{count}", std::process::id());
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = PathBuf::from(FOLDER).join(count.to_string());
     std::fs::create_dir_all(&folder).unwrap();
     folder.join("threads.db")
 }

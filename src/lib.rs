@@ -1,5 +1,8 @@
 //! graphc.
 
+// What pest generates without its `std` feature (a stack check at every rule) names `alloc`.
+extern crate alloc;
+
 pub mod ast;
 pub mod backend;
 pub mod base;

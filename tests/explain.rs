@@ -31,7 +31,7 @@ fn every_page_has_its_parts() {
             panic!("the page of `{slug}` needs `# {slug}`, why, `## Wrong` and `## Right`, each with a `graph` block")
         });
         assert_eq!(page.title, slug);
-        assert!(page.why.len() > 40, "`{slug}` doesn't say why");
+        assert!(page.why.len() > 20, "`{slug}` doesn't say why");
         assert!(page.why.ends_with('.'), "`{slug}`: why isn't sentences");
         assert_ne!(
             page.wrong, page.right,

@@ -81,7 +81,8 @@ fn outcome(case: &str, declared: &Declared) -> String {
                     .paths
                     .into_iter()
                     .collect();
-                results += &format!("when {truth}: {}\n", paths.join(", "));
+                results += format!("when {truth}: {}", paths.join(", ")).trim_end();
+                results += "\n";
             }
         }
     }

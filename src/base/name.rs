@@ -27,10 +27,19 @@ pub fn closest<'a>(
 
 /// `a`, `b` and `c`, each in backticks, for a message; `nothing` when there are none.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+/// `a`, `b` or `c`, each in backticks, for a message; `nothing` when there are none.
+pub fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "or")
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
     let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
     match quoted.split_last() {
         None => "nothing".to_owned(),
         Some((only, [])) => only.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
     }
 }

@@ -76,3 +76,25 @@ pub const KINDS: &[&str] = &[
     "subgraph",
     "extern",
 ];
+
+/// Words that CEL reserves: no name of an expression, but of a field.
+pub const RESERVED: &[&str] = &[
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];

@@ -291,27 +291,9 @@ fn innermost_open(text: &str) -> Option<char> {
 
 /// A reserved word of CEL where a value must stand.
 fn reserved_word(place: &Place) -> Option<Diagnostic> {
-    const RESERVED: &[&str] = &[
-        "as",
-        "break",
-        "const",
-        "continue",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
     let word = place.first_word();
     let value = message::wanted(&place.tried).is_some_and(|w| w.contains(message::EXPRESSION));
-    (value && RESERVED.contains(&word)).then(|| {
+    (value && keyword::RESERVED.contains(&word)).then(|| {
         let found = place.error(format!(
             "expected an expression, found the reserved word `{word}`"
         ));

@@ -1,8 +1,8 @@
 //! One suite for every store.
 //!
-//! A case is a function over `Arc<dyn Store>`; a further store is one more `suite!` line with a
-//! function that makes an empty one. What only a file has is
-//! tested in `sqlite`, `processes` and `broken`.
+//! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
+//! function that makes an empty one. `agree` compares two stores at random. What only a file has
+//! is tested in `sqlite`, `processes` and `broken`.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,6 +11,7 @@
     missing_docs
 )]
 
+mod agree;
 mod appends;
 mod broken;
 mod leases;
@@ -20,21 +21,39 @@ mod records;
 mod sqlite;
 mod urls;
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use graphc::run::store::Store;
 use graphc::store::{MemoryStore, SqliteStore};
 
 /// A new folder of its own, under the build's.
 fn folder() -> PathBuf {
+    static ALL: LazyLock<PathBuf> = LazyLock::new(|| {
+        let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("store");
+        remove_old(&tmp);
+        tmp.join(std::process::id().to_string())
+    });
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("store-{}-{count}", std::process::id());
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = ALL.join(count.to_string());
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Removes what runs of more than an hour ago have left.
+fn remove_old(tmp: &Path) {
+    for run in std::fs::read_dir(tmp).into_iter().flatten().flatten() {
+        let age = run
+            .metadata()
+            .and_then(|m| m.modified())
+            .map(|m| m.elapsed());
+        if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(3600))) {
+            let _ = std::fs::remove_dir_all(run.path());
+        }
+    }
 }
 
 fn memory() -> Arc<dyn Store> {

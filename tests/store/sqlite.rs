@@ -169,6 +169,22 @@ async fn lock_files_go_with_their_leases() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_writer_that_lost_its_lock_writes_nothing() {
+    let folder = crate::folder();
+    let (one, two) = (open(&folder), open(&folder));
+    let old = begin(&one, "t").await;
+    std::fs::remove_dir_all(folder.join("threads.db.locks")).unwrap();
+    let new = two.acquire("t").await.unwrap();
+    let step = [root(2, 2, vec![])];
+    assert!(is_fenced(one.append(&old, &step).await));
+    // What the old writer gives back isn't the new one's.
+    one.release(old).await.unwrap();
+    assert!(is_busy(one.acquire("t").await));
+    two.append(&new, &step).await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn a_link_to_a_file_is_the_file() {
     let folder = crate::folder();
     let one = open(&folder);

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, codes};
 use super::super::function::{self, FUNCTIONS, Function};
 use super::super::ty::Type;
 use super::checker::Checker;
+use super::compare::ordered;
 use super::overload::Call;
 use super::path::dotted;
 use super::{effect, macros};
@@ -77,7 +78,11 @@ impl Checker<'_> {
         }
         let Some(found) = function::find(name, true) else {
             let receiver = self.expr(target, None);
-            self.each(args);
+            // A name in first place that nothing has was meant for a macro to bind.
+            let binds = matches!(args.first().map(|a| &a.kind), Some(ExprKind::Ident(n)) if self.named(n).is_none());
+            if !binds {
+                self.each(args);
+            }
             return match receiver {
                 Type::Error => Type::Error,
                 receiver => self.unknown_function(name, Some(&receiver), args),
@@ -89,7 +94,7 @@ impl Checker<'_> {
             return self.with(target, changes);
         }
         self.constant_pattern(name, args.first());
-        self.apply(
+        let result = self.apply(
             found,
             Call {
                 expr,
@@ -97,7 +102,29 @@ impl Checker<'_> {
                 receiver: Some(target),
                 args,
             },
-        )
+        );
+        self.order_of_elements(target, name, &result);
+        result
+    }
+
+    /// `sort`, `min` and `max` need elements with an order, which signatures can't say.
+    fn order_of_elements(&mut self, target: &Expr, name: &Name, result: &Type) {
+        let element = match (name.node.as_str(), result) {
+            ("sort", Type::List(of)) => of,
+            ("min" | "max", of) => of,
+            _ => return,
+        };
+        if !ordered(element) {
+            let message = format!(
+                "`{}` needs elements with an order, found {}",
+                name.node,
+                self.show(element)
+            );
+            self.report(
+                Diagnostic::new(&codes::TYPE_MISMATCH, message, target.span)
+                    .help("name what to order by: `xs.sort_by(x, key)`"),
+            );
+        }
     }
 
     /// Arguments of a call that is wrong for another reason.

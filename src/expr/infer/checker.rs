@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
             ExprKind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, hint),
             ExprKind::List(elements) => self.list(elements, hint),
             ExprKind::Map(entries) => self.map(expr, entries, hint),
-            ExprKind::Record { name, fields } => self.record(expr, name, fields),
+            ExprKind::Record { name, fields } => self.record(name, fields),
             ExprKind::Error => Type::Error,
         }
     }

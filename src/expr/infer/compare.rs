@@ -2,11 +2,12 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
 use crate::base::Spanned;
-use crate::base::name::{closest, list};
+use crate::base::name::{closest, either};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
+use super::join::widen;
 use super::narrow::Narrowing;
 use super::operator::sign;
 use super::path::path;
@@ -83,13 +84,19 @@ impl Checker<'_> {
             (wrapped(a) != wrapped(b))
                 .then(|| "give the optional a default: `.orValue(..)`".to_owned())
         });
-        let (a, b) = (self.show(a), self.show(b));
-        self.report(
-            Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span)
-                .label(left.span, format!("this is {a}"))
-                .label(right.span, format!("this is {b}"))
-                .maybe_help(help),
-        );
+        let found = Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span).maybe_help(help);
+        let found = self.with_types(found, &[(left, a), (right, b)]);
+        self.report(found);
+    }
+
+    /// Labels operands with their types, those written out left aside.
+    pub(super) fn with_types(&self, found: Diagnostic, operands: &[(&Expr, &Type)]) -> Diagnostic {
+        let named = operands
+            .iter()
+            .filter(|(expr, _)| !matches!(expr.kind, ExprKind::Literal(_)));
+        named.fold(found, |found, (expr, ty)| {
+            found.label(expr.span, format!("this is {}", self.show(ty)))
+        })
     }
 
     /// What a text that isn't one of a type's texts may have meant.
@@ -113,7 +120,7 @@ impl Checker<'_> {
             Some(near) => format!("did you mean `{}`?", show(near)),
             None => {
                 let shown: Vec<String> = known.iter().map(|text| show(text)).collect();
-                format!("it can be {}", list(shown.iter().map(String::as_str)))
+                format!("it can be {}", either(shown.iter().map(String::as_str)))
             }
         })
     }
@@ -126,7 +133,7 @@ impl Checker<'_> {
         if ordered(&a) && ordered(&b) && overlaps(&kind(&a), &kind(&b), self.types) {
             return Type::Bool;
         }
-        let (shown_a, shown_b) = (self.show(&a), self.show(&b));
+        let (shown_a, shown_b) = (self.show(&widen(a.clone())), self.show(&widen(b.clone())));
         let message = match ordered(&a) && ordered(&b) {
             true => format!("`{sign}` does not go with {shown_a} and {shown_b}"),
             false => {
@@ -134,17 +141,23 @@ impl Checker<'_> {
                 format!("`{sign}` needs numbers, texts, times or bools, found {odd}")
             }
         };
-        self.report(
-            Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
-                .label(left.span, format!("this is {shown_a}"))
-                .label(right.span, format!("this is {shown_b}")),
-        );
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
+        let found = self.with_types(found, &[(left, &a), (right, &b)]);
+        self.report(found);
         Type::Bool
     }
 
     pub(super) fn membership(&mut self, expr: &Expr, item: &Expr, of: &Expr) -> Type {
         let found = self.expr(item, None);
-        match self.non_null(of, "`in`") {
+        let container = self.expr(of, None);
+        if matches!(container, Type::Nullable(_)) && holds(&container.without_null()) {
+            let message = format!("{}, which `in` does not take", self.may_be_null(of));
+            self.null_not_handled(of, message, None);
+        }
+        match container.without_null() {
+            Type::List(_) if matches!(of.kind, ExprKind::List(_)) => {
+                self.member_of_written((item, &found), of);
+            }
             Type::List(elements) => self.member_of(expr, (item, &found), (of, &elements)),
             Type::Map(_) | Type::Record(_) => {
                 self.member_of(expr, (item, &found), (of, &Type::String));
@@ -164,6 +177,34 @@ impl Checker<'_> {
             }
         }
         Type::Bool
+    }
+
+    /// Elements that are written out are compared one by one.
+    fn member_of_written(&mut self, (item, found): (&Expr, &Type), of: &Expr) {
+        let ExprKind::List(elements) = &of.kind else {
+            return;
+        };
+        for element in elements.iter().filter(|e| !e.optional) {
+            let ty = self.unheard(&element.value);
+            if self.is_text_for_enum(&ty, found, item) {
+                self.mismatch(item, found, &ty.without_null());
+                return;
+            }
+            if self.is_text_for_enum(found, &ty, &element.value) {
+                self.mismatch(&element.value, &ty, &found.without_null());
+            } else if !overlaps(found, &ty, self.types) {
+                let help = self.meant(found, &ty);
+                let message = format!(
+                    "this is never found: {} and {} have no value in common",
+                    self.show(found),
+                    self.show(&ty)
+                );
+                self.report(
+                    Diagnostic::new(&codes::NEVER_EQUAL, message, element.value.span)
+                        .maybe_help(help),
+                );
+            }
+        }
     }
 
     fn member_of(
@@ -191,6 +232,11 @@ impl Checker<'_> {
                 .maybe_help(help),
         );
     }
+}
+
+/// Whether `in` can look into values of the type.
+fn holds(ty: &Type) -> bool {
+    matches!(ty, Type::List(_) | Type::Map(_) | Type::Record(_))
 }
 
 /// Whether `<` is defined on values of the type.

@@ -76,7 +76,6 @@ fn has(checker: &mut Checker, expr: &Expr, _: &Name, args: &[Expr]) -> Type {
             checker.expr(field, None);
         }
         _ => {
-            checker.each(args);
             let message = "`has` takes a field, such as `has(state.hero)`".to_owned();
             checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
         }

@@ -21,6 +21,7 @@ pub(crate) mod macros;
 mod mismatch;
 mod name;
 mod narrow;
+mod notation;
 mod operator;
 mod overload;
 mod path;
@@ -43,6 +44,7 @@ pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use path::path;
 pub use reads::{Reads, reads};
+pub(super) use relation::nearest_text;
 pub use relation::{assignable, overlaps};
 
 /// The type of an expression in a scope.

@@ -64,10 +64,13 @@ impl Checker<'_> {
             expr.span,
         );
         if self.enum_named(name).is_some() {
-            return self.report(found.help(format!(
-                "`{name}` is an enum; name a member, such as `{}`",
-                self.first_member(name)
-            )));
+            let message = format!("`{name}` is an enum, no value");
+            return self.report(
+                Diagnostic::new(&codes::UNKNOWN_NAME, message, expr.span).help(format!(
+                    "name a member, such as `{}`",
+                    self.first_member(name)
+                )),
+            );
         }
         if self.scope.field(name).is_some() {
             return self.report(

@@ -121,13 +121,10 @@ impl Checker<'_> {
             self.show(a),
             self.show(b)
         );
-        let (a, b) = (self.show(a), self.show(b));
-        self.report(
-            Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
-                .label(left.span, format!("this is {a}"))
-                .label(right.span, format!("this is {b}"))
-                .maybe_help(help.map(str::to_owned)),
-        )
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
+            .maybe_help(help.map(str::to_owned));
+        let found = self.with_types(found, &[(left, a), (right, b)]);
+        self.report(found)
     }
 
     /// The type of an operand that may not be null; reported where it may be.

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::Expr;
-use crate::base::name::list;
+use crate::base::name::{either, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::Function;
@@ -142,7 +142,7 @@ impl Checker<'_> {
                     .help(self.receiver_help(ty, function.name, &names)),
             );
         }
-        let expected = self.expected_at(function, misfit.index, found.len());
+        let expected = self.expected_at(function, signature, misfit.index, found);
         let message = format!(
             "argument {position} of `{}` is {shown}, expected {expected}",
             function.name
@@ -166,7 +166,24 @@ impl Checker<'_> {
     }
 
     /// What the signatures of the right length expect at a position.
-    fn expected_at(&self, function: &Function, index: usize, count: usize) -> String {
+    fn expected_at(
+        &self,
+        function: &Function,
+        nearest: &Signature,
+        index: usize,
+        found: &[Type],
+    ) -> String {
+        let count = found.len();
+        let mut bound = Bindings::default();
+        for (param, ty) in nearest.params.iter().zip(found).take(index) {
+            param.bind(ty, &mut bound, self.types);
+        }
+        let known = nearest
+            .param(index)
+            .and_then(|p| p.hint(&bound, self.types));
+        if let (Some(known), 1) = (known, function.signatures.len()) {
+            return self.show(&known);
+        }
         let mut expected: Vec<String> = Vec::new();
         for text in function.signatures {
             let fits = parse_signature(text).is_ok_and(|s| s.takes(count));
@@ -235,7 +252,7 @@ fn takes(function: &Function) -> String {
         })
         .collect();
     let shown: Vec<&str> = forms.iter().map(String::as_str).collect();
-    format!("it is {}", list(shown).replace(" and ", " or "))
+    format!("it is {}", either(shown))
 }
 
 /// The first parameter, and what follows it, of the text of a signature.

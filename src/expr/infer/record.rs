@@ -19,7 +19,7 @@ pub(super) struct Given<'e> {
 }
 
 impl Checker<'_> {
-    pub(super) fn record(&mut self, expr: &Expr, name: &Name, fields: &[Written]) -> Type {
+    pub(super) fn record(&mut self, name: &Name, fields: &[Written]) -> Type {
         let Some(id) = self.record_named(name) else {
             for field in fields {
                 self.expr(&field.value, None);
@@ -37,7 +37,7 @@ impl Checker<'_> {
             })
             .collect();
         self.fields(id, &given);
-        self.missing_fields(name.span.to(expr.span), id, &given);
+        self.missing_fields(name.span, id, &given);
         Type::Record(id)
     }
 

@@ -1,5 +1,7 @@
 //! How types relate: which may stand for which, and which can share a value.
 
+use crate::base::name::closest;
+
 use super::super::ty::{EnumId, RecordId, Type, TypeTable};
 
 /// Whether every value of `from` may stand where a `to` is expected.
@@ -65,6 +67,15 @@ pub(super) fn texts<'a>(ty: &'a Type, types: &'a TypeTable) -> Option<Texts<'a>>
             }
             Some(Texts::Of(all))
         }
+        _ => None,
+    }
+}
+
+/// The text of a type's own that is closest to a text literal.
+pub(in crate::expr) fn nearest_text(of: &Type, text: &Type, types: &TypeTable) -> Option<String> {
+    let of = of.without_null();
+    match (texts(&of, types), text) {
+        (Some(Texts::Of(known)), Type::Literal(text)) => closest(text, known).map(str::to_owned),
         _ => None,
     }
 }

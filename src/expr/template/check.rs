@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
-use super::placeholder;
+use super::{place, placeholder};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -67,8 +67,13 @@ pub(super) struct Check<'a> {
 
 impl Check<'_> {
     pub fn span(&self, range: Range) -> Span {
-        self.template
-            .span_of(range.start_offset as usize, range.end_offset as usize)
+        let whole = self.whole(range);
+        self.template.span_of(whole.start, whole.end)
+    }
+
+    fn whole(&self, range: Range) -> std::ops::Range<usize> {
+        let range = range.start_offset as usize..range.end_offset as usize;
+        place::whole(&self.template.text, range)
     }
 
     /// The place of a name that an expression ends in, such as `b` of `a.b` or of `a | b`; all of it where it
@@ -88,10 +93,9 @@ impl Check<'_> {
 
     /// What an expression is written as.
     pub fn source(&self, expr: &ast::Expr) -> &str {
-        let range = expr.span();
         self.template
             .text
-            .get(range.start_offset as usize..range.end_offset as usize)
+            .get(self.whole(expr.span()))
             .unwrap_or("this")
             .trim()
     }

@@ -3,6 +3,7 @@
 use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
+use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 
@@ -116,26 +117,30 @@ impl Check<'_> {
     fn attr(&mut self, get: &ast::GetAttr, range: Range) -> Type {
         let span = self.name_span(range, get.name);
         if self.is_state(&get.expr) {
-            if let Some((_, ty)) = self.scope.field(get.name) {
-                return ty.clone();
-            }
-            let fields = self.scope.state.clone().unwrap_or_default();
-            let near = closest(get.name, fields.iter().map(|(n, _)| n.as_str()));
-            return self.report(
-                Diagnostic::new(
-                    &codes::UNKNOWN_FIELD,
-                    format!("the state has no field `{}`", get.name),
-                    span,
-                )
-                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
-            );
+            return self.state_field(get.name, span);
         }
         let of = self.expr(&get.expr);
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
         self.field(&of, get.name, span)
     }
 
-    fn field(&mut self, of: &Type, name: &str, span: crate::base::Span) -> Type {
+    fn state_field(&mut self, name: &str, span: Span) -> Type {
+        if let Some((_, ty)) = self.scope.field(name) {
+            return ty.clone();
+        }
+        let fields = self.scope.state.clone().unwrap_or_default();
+        let near = closest(name, fields.iter().map(|(n, _)| n.as_str()));
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_FIELD,
+                format!("the state has no field `{name}`"),
+                span,
+            )
+            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+        )
+    }
+
+    fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
         match of {
             Type::Json | Type::Error | Type::Never => of.clone(),
             Type::Map(of) => (**of).clone(),
@@ -196,9 +201,8 @@ impl Check<'_> {
         if self.is_state(&get.expr) {
             return match &get.subscript_expr {
                 ast::Expr::Const(key) => {
-                    let name = key.value.as_str().unwrap_or_default();
-                    let found = self.scope.field(name).map(|(_, ty)| ty.clone());
-                    found.unwrap_or(Type::Json)
+                    let span = self.span(key.span());
+                    self.state_field(key.value.as_str().unwrap_or_default(), span)
                 }
                 _ => Type::Json,
             };

@@ -9,7 +9,7 @@
 //! values: null prints nothing, counts as not `defined` and makes way for `default`; a list, map or record prints as JSON.
 //!
 //! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
-//! [`filter`], [`placeholder`]); then [`render`], [`object`] and [`method`].
+//! [`filter`], [`placeholder`], [`place`]); then [`render`], [`object`] and [`method`].
 
 mod check;
 mod expression;
@@ -19,6 +19,7 @@ mod method;
 mod narrow;
 mod object;
 mod operation;
+mod place;
 mod placeholder;
 mod render;
 mod statement;

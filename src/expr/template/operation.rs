@@ -2,9 +2,9 @@
 
 use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind};
 
-use crate::diag::codes;
+use crate::diag::{Diagnostic, codes};
 
-use super::super::infer::{join, overlaps, widen};
+use super::super::infer::{join, nearest_text, overlaps, widen};
 use super::super::ty::Type;
 use super::check::Check;
 
@@ -106,7 +106,11 @@ impl Check<'_> {
                 self.show(b)
             );
             let span = self.span(left.span()).to(self.span(right.span()));
-            self.error(&codes::NEVER_EQUAL, message, span);
+            let near = nearest_text(a, b, self.types).or_else(|| nearest_text(b, a, self.types));
+            self.report(
+                Diagnostic::new(&codes::NEVER_EQUAL, message, span)
+                    .maybe_help(near.map(|near| format!("did you mean `{near:?}`?"))),
+            );
         }
         Type::Bool
     }

@@ -34,6 +34,12 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
                 continue;
             };
             let Some(all) = found.get(0) else { continue };
+            // In a `raw` block a whole placeholder is text on purpose.
+            let before = text.get(..all.start()).unwrap_or("");
+            let after = text.get(all.end()..).unwrap_or("");
+            if before.ends_with('{') && after.starts_with('}') {
+                continue;
+            }
             let span = template.span_of(offset + all.start(), offset + all.end());
             diags.push(
                 Diagnostic::new(

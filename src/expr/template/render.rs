@@ -11,8 +11,8 @@ use crate::base::{FileId, Span};
 use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
-use super::method;
 use super::object::shown;
+use super::{method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -161,10 +161,13 @@ fn or_default(value: &Shown, other: Option<Shown>, falsy_too: Option<bool>) -> S
     }
 }
 
-/// Null prints nothing; what has parts prints as JSON.
+/// Null prints nothing, a bool as it is written here, what has parts as JSON.
 fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Error> {
     match value.kind() {
         ValueKind::None => Ok(()),
+        ValueKind::Bool => out
+            .write_str(if value.is_true() { "true" } else { "false" })
+            .map_err(Error::from),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
             let json = serde_json::to_string(value)
                 .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
@@ -175,7 +178,7 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
 }
 
 fn located(text: &TemplateText, error: &Error) -> TemplateError {
-    let range = error.range();
+    let range = error.range().map(|range| place::whole(&text.text, range));
     let written = range
         .clone()
         .and_then(|range| text.text.get(range))

@@ -1,19 +1,17 @@
-//! Records as rows.
+//! Appends rows.
 //!
-//! Records become text on the caller's side; the writer's thread only checks the rules and binds.
+//! Records become text ([`super::row`]) on the caller's side; the writer's thread only checks the
+//! rules and binds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
-use serde_json::Value as Json;
 
-use super::change::{self, StoredChange};
+use super::change::StoredChange;
 use super::error::Failure;
-use crate::run::store::{Checkpoint, EffectRecord, Lease, Record, Source, StoreError};
+use super::row::{CheckpointRow, EffectRow, status_text};
+use crate::run::store::{Lease, Record, StoreError};
 use crate::store::rules::Broken;
-
-/// Objects and lists may lie in each other this deep: what the JSON reader takes.
-const MAX_JSON_DEPTH: usize = 127;
 
 /// What one call appends, ready to be bound.
 pub(super) struct Append {
@@ -29,28 +27,6 @@ pub(super) struct Append {
 enum Row {
     Checkpoint(CheckpointRow),
     Effect(EffectRow),
-}
-
-struct CheckpointRow {
-    seq: i64,
-    frame: String,
-    step: i64,
-    root_step: i64,
-    source: &'static str,
-    run_id: String,
-    at: String,
-    fields: String,
-    schedule: String,
-    writes: Vec<(String, StoredChange)>,
-}
-
-struct EffectRow {
-    root_step: i64,
-    task: String,
-    id: String,
-    kind: String,
-    subject: String,
-    outcome: String,
 }
 
 /// Why an append came to nothing.
@@ -96,18 +72,16 @@ impl Append {
     fn push(&mut self, record: &Record) -> Result<(), Broken> {
         let at = match record {
             Record::Checkpoint(checkpoint) => {
-                self.rows.push(Row::Checkpoint(checkpoint_row(checkpoint)?));
+                self.rows
+                    .push(Row::Checkpoint(CheckpointRow::new(checkpoint)?));
                 &checkpoint.at
             }
             Record::Effect(effect) => {
-                self.rows.push(Row::Effect(effect_row(effect)?));
+                self.rows.push(Row::Effect(EffectRow::new(effect)?));
                 return Ok(());
             }
             Record::Status(status) => {
-                let what = "the status";
-                let json = serde_json::to_value(status);
-                let json = json.map_err(|_| Broken::Depth(what.to_string()))?;
-                self.status = Some(json_text(&json, what)?);
+                self.status = Some(status_text(status)?);
                 &status.at
             }
         };
@@ -309,69 +283,6 @@ impl EffectRow {
         )?
         .execute(params![thread, self.kind, self.subject])?;
         Ok(())
-    }
-}
-
-fn checkpoint_row(checkpoint: &Checkpoint) -> Result<CheckpointRow, Broken> {
-    let mut writes = Vec::with_capacity(checkpoint.writes.len());
-    let mut fields = Vec::with_capacity(checkpoint.writes.len());
-    for write in &checkpoint.writes {
-        let json = change::to_json(&write.change);
-        let stored = StoredChange {
-            kind: change::kind(&write.change),
-            value: json_text(&json, &format!("the value of field `{}`", write.field))?,
-        };
-        writes.push((write.field.clone(), stored));
-        fields.push(Json::String(write.field.clone()));
-    }
-    Ok(CheckpointRow {
-        seq: number(checkpoint.seq)?,
-        frame: checkpoint.frame.clone(),
-        step: number(checkpoint.step)?,
-        root_step: number(checkpoint.root_step)?,
-        source: match checkpoint.source {
-            Source::Input => "input",
-            Source::Step => "step",
-        },
-        run_id: checkpoint.run_id.clone(),
-        at: checkpoint.at.clone(),
-        fields: Json::Array(fields).to_string(),
-        schedule: json_text(&checkpoint.schedule, "the schedule")?,
-        writes,
-    })
-}
-
-fn effect_row(effect: &EffectRecord) -> Result<EffectRow, Broken> {
-    Ok(EffectRow {
-        root_step: number(effect.root_step)?,
-        task: effect.task.clone(),
-        id: effect.id.clone(),
-        kind: effect.kind.clone(),
-        subject: effect.subject.clone(),
-        outcome: json_text(&effect.outcome, "the outcome of an effect")?,
-    })
-}
-
-fn number(number: u64) -> Result<i64, Broken> {
-    i64::try_from(number).map_err(|_| Broken::Number(number))
-}
-
-/// JSON as text that can be read again.
-fn json_text(json: &Json, what: &str) -> Result<String, Broken> {
-    match is_deeper(json, MAX_JSON_DEPTH) {
-        true => Err(Broken::Depth(what.to_string())),
-        false => Ok(json.to_string()),
-    }
-}
-
-fn is_deeper(json: &Json, levels: usize) -> bool {
-    let Some(inside) = levels.checked_sub(1) else {
-        return matches!(json, Json::Array(_) | Json::Object(_));
-    };
-    match json {
-        Json::Array(items) => items.iter().any(|item| is_deeper(item, inside)),
-        Json::Object(entries) => entries.values().any(|item| is_deeper(item, inside)),
-        _ => false,
     }
 }
 

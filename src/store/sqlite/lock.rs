@@ -67,9 +67,10 @@ fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
 
 impl Drop for ThreadLock {
     fn drop(&mut self) {
-        // Removed while it is locked, so that it is ours; a file that can't be removed is used
-        // again. Only where an open file keeps its identity can others tell (`is_at`).
-        if cfg!(unix) {
+        // Removed while it is locked, so that it is ours; unless somebody cleared the folder, and
+        // the file there is the next writer's. A file that can't be removed is used again. Only
+        // where an open file has an identity can others tell (`is_at`).
+        if cfg!(unix) && is_at(&self.file, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);
         }
         // Said outright: a process that is being started may hold a copy of the handle for a

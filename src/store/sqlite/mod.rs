@@ -1,7 +1,8 @@
 //! Threads in one SQLite file.
 //!
-//! [`worker`] owns the two connections: one writes, one reads. [`append`] turns records into rows,
-//! [`read`] rows into images, [`lease`] says who may write; [`schema`] has the tables.
+//! [`worker`] owns the two connections: one writes, one reads. [`row`] turns records into rows,
+//! [`append`] writes them, [`read`] and [`image`] turn them back, [`lease`] says who may write;
+//! [`schema`] has the tables.
 //!
 //! Several processes may have the file open at once. Each thread has one writer among all of them;
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
@@ -9,9 +10,11 @@
 mod append;
 mod change;
 mod error;
+mod image;
 mod lease;
 mod lock;
 mod read;
+mod row;
 mod schema;
 mod worker;
 

@@ -8,10 +8,10 @@ use super::super::relation::assignable;
 use super::Use;
 use super::comprehension::guard;
 
-/// `xs.to_map(x, key, value)`
+/// `xs.to_map(x, key, value)`: keys become text.
 pub(super) fn to_map(checker: &mut Checker, used: &Use) -> Type {
     let names = checker.elements(used).names(used);
-    checker.inside(used, &names, 0, Some(&Type::String));
+    text_key(checker, used, &names);
     Type::map(checker.inside(used, &names, 1, None))
 }
 
@@ -19,20 +19,26 @@ pub(super) fn to_map(checker: &mut Checker, used: &Use) -> Type {
 pub(super) fn group_by(checker: &mut Checker, used: &Use) -> Type {
     let looped = checker.elements(used);
     let names = looped.names(used);
-    let key = checker.inside(used, &names, 0, None);
+    text_key(checker, used, &names);
+    Type::map(Type::list(looped.one))
+}
+
+/// Checks a key that becomes text.
+fn text_key(checker: &mut Checker, used: &Use, names: &[Type]) {
+    let key = checker.inside(used, names, 0, None);
     let is_scalar = matches!(
         key,
         Type::Bool | Type::Int | Type::Uint | Type::Json | Type::Error | Type::Never
     ) || assignable(&key, &Type::String, checker.types);
     if !is_scalar {
         let message = format!(
-            "`group_by` needs a key that is text, a whole number or a bool, found {}",
+            "`{}` needs a key that is text, a whole number or a bool, found {}",
+            used.name.node,
             checker.show(&key)
         );
         let span = used.args.first().map_or(used.expr.span, |arg| arg.span);
         checker.error(&codes::TYPE_MISMATCH, message, span);
     }
-    Type::map(Type::list(looped.one))
 }
 
 /// `xs.transformList(i, x, condition, value)`
