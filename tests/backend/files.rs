@@ -119,3 +119,38 @@ fn scenarios() {
         }
     });
 }
+
+/// A file that was cut off anywhere, or that lost a character, is reported or read, never a panic, and
+/// what is reported stands within it.
+#[test]
+fn broken_files() {
+    for folder in ["config", "scenario"] {
+        for path in cases(folder) {
+            let text = std::fs::read_to_string(path).unwrap();
+            let yaml = text.split_once(MARK).unwrap().0;
+            for at in (0..yaml.len())
+                .step_by(37)
+                .filter(|at| yaml.is_char_boundary(*at))
+            {
+                let cut = yaml[..at].to_owned();
+                let after = yaml[at..].chars().next().map_or(0, char::len_utf8);
+                let without = format!("{cut}{}", &yaml[at + after..]);
+                let strange = format!("{cut}ü\u{1f600}{}", &yaml[at..]);
+                for text in [cut, without, strange] {
+                    broken(&text);
+                }
+            }
+        }
+    }
+}
+
+fn broken(text: &str) {
+    let mut sources = SourceMap::new();
+    let file = sources.add("broken.yaml", text);
+    let config = config::load(&sources, file, Some("dev"), &|_| None).err();
+    let scenario = scenario::load(&sources, file).err();
+    for finding in config.into_iter().chain(scenario).flatten() {
+        let span = finding.span();
+        assert!(text.get(span.start as usize..span.end as usize).is_some());
+    }
+}
