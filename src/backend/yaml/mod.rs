@@ -9,6 +9,7 @@ mod cursor;
 mod parse;
 mod place;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -19,12 +20,18 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 pub use cursor::{Cursor, Table};
 
 /// One step from a tree to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Step {
     /// Under that key.
     Key(String),
     /// At that position, from 0.
     Index(usize),
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&show_path(std::slice::from_ref(self)))
+    }
 }
 
 /// The way from a tree to a part of it.
