@@ -11,6 +11,7 @@ mod place;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::base::{FileId, SourceMap, Span};
@@ -19,7 +20,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 pub use cursor::{Cursor, Table};
 
 /// One step from a tree to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Step {
     /// Under that key.
     Key(String),
