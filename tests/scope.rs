@@ -235,8 +235,8 @@ fn depth_does_not_overflow_the_stack() {
     let deepest = [
         "1 + ".repeat(398) + "1",
         "[".repeat(90) + &"]".repeat(90),
-        "[0].map(x, ".repeat(130) + "x" + &")".repeat(130),
-        "(false && ".repeat(120) + "true" + &")".repeat(120),
+        "[0].map(x, ".repeat(100) + "x" + &")".repeat(100),
+        "(false && ".repeat(100) + "true" + &")".repeat(100),
         "false ? 1 : ".repeat(390) + "1",
         "!".repeat(380) + "true",
     ];

@@ -25,22 +25,16 @@ use flow::{Flow, Together, Written};
 use types::tool::Sets;
 use types::walk;
 
-/// A program that has been checked. Where no error was reported, lowering it can't fail.
-#[derive(Debug, Clone, Copy)]
-pub struct Checked<'a> {
-    /// The program, as it was.
-    pub program: &'a Program,
-}
+/// Proof that a program has been checked: where no error was reported, lowering it can't fail.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Checked {}
 
 /// Checks a program. `sources` are the texts that it was made from.
 ///
 /// Warnings that need the whole picture (fields and items of no use) are left out where there are
 /// errors already: what is missing may be what would have used them.
-pub fn check<'a>(
-    program: &'a Program,
-    sources: &SourceMap,
-    diags: &mut Diagnostics,
-) -> Checked<'a> {
+pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
     let sets: IdVec<ToolId, Sets> = program
@@ -67,7 +61,7 @@ pub fn check<'a>(
         }
         unused::unused(program, sources, diags);
     }
-    Checked { program }
+    Checked {}
 }
 
 /// All rules on one graph. Gives back the fields that it reads.

@@ -137,7 +137,6 @@ codes! {
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
     Error WRITE_CONFLICT "write-conflict";
-    Warning CONFLICT_UNCHECKED "conflict-unchecked";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";
     Error ENDLESS_CALLS "endless-calls";

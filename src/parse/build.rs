@@ -4,8 +4,9 @@ use crate::ast::{Doc, Name};
 use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
+use super::comment::Comments;
 use super::grammar::{Pair, Rule};
-use super::scan::{Comments, Scanned};
+use super::scan::Scanned;
 use super::text::{Decoder, Quoted};
 
 /// Makes the tree of matched rules.

@@ -17,9 +17,12 @@ use super::text::Quoted;
 /// How high the tree of an expression may be. Every later stage may thus walk it by recursion.
 pub const MAX_HEIGHT: u32 = 400;
 
-/// An expression and the height of its tree.
+/// An expression and what its parent needs to know of it.
 pub(super) struct Tall {
     expr: Expr,
+    /// Its place with the parentheses around it.
+    outer: Span,
+    /// Height of its tree.
     height: u32,
 }
 
@@ -27,6 +30,7 @@ impl Tall {
     fn leaf(kind: ExprKind, span: Span) -> Self {
         Self {
             expr: Expr { kind, span },
+            outer: span,
             height: 1,
         }
     }
@@ -55,6 +59,7 @@ impl Builder<'_> {
         if below < MAX_HEIGHT {
             return Tall {
                 expr: Expr { kind, span },
+                outer: span,
                 height: below + 1,
             };
         }
@@ -81,7 +86,7 @@ impl Builder<'_> {
             last = no;
         }
         for (condition, yes) in branches.into_iter().rev() {
-            let span = condition.expr.span.to(last.expr.span);
+            let span = condition.outer.to(last.outer);
             let below = condition.height.max(yes.height).max(last.height);
             let kind = ExprKind::Conditional(
                 Box::new(condition.expr),
@@ -108,7 +113,7 @@ impl Builder<'_> {
                 Operator::Logical(op) => self.logical(left, op, strength, row)?,
                 Operator::Binary(op) => {
                     let right = self.binary(row, strength + 1)?;
-                    let span = left.expr.span.to(right.expr.span);
+                    let span = left.outer.to(right.outer);
                     let below = left.height.max(right.height);
                     let kind = ExprKind::Binary(
                         Spanned::new(op, op_span),
@@ -124,12 +129,12 @@ impl Builder<'_> {
 
     /// The whole chain of one logical operator, whose first sign is already taken.
     fn logical(&mut self, first: Tall, op: LogicalOp, strength: u8, row: &mut Row) -> Option<Tall> {
-        let mut span = first.expr.span;
+        let mut span = first.outer;
         let mut below = first.height;
         let mut operands = vec![first.expr];
         loop {
             let next = self.binary(row, strength + 1)?;
-            span = span.to(next.expr.span);
+            span = span.to(next.outer);
             below = below.max(next.height);
             operands.push(next.expr);
             let again = row.next_if(|p| {
@@ -160,7 +165,7 @@ impl Builder<'_> {
         }
         for (minus, span) in prefixes.into_iter().rev() {
             let op = if minus { UnaryOp::Negate } else { UnaryOp::Not };
-            let span = span.to(operand.expr.span);
+            let span = span.to(operand.outer);
             let kind = ExprKind::Unary(op, Box::new(operand.expr));
             operand = self.over(kind, span, operand.height);
         }
@@ -184,18 +189,21 @@ impl Builder<'_> {
     fn primary(&mut self, pair: Pair, row: &mut Row) -> Option<Tall> {
         let span = self.span(&pair);
         Some(match pair.as_rule() {
-            Rule::name if super::keyword::RESERVED.contains(&pair.as_str()) => {
+            Rule::name | Rule::lower if super::keyword::RESERVED.contains(&pair.as_str()) => {
                 let message = format!("`{}` is a reserved word, not a name", pair.as_str());
                 self.diags
                     .push(Diagnostic::new(&codes::SYNTAX_ERROR, message, span));
                 Tall::leaf(ExprKind::Error, span)
             }
-            Rule::name => match row.next_if(|p| p.as_rule() == Rule::args) {
+            Rule::name | Rule::lower => match row.next_if(|p| p.as_rule() == Rule::args) {
                 Some(args) => self.call(None, self.name(&pair), args),
                 None => Tall::leaf(word(pair.as_str()), span),
             },
             Rule::string => self.string(&pair),
-            Rule::paren => self.tall(pair.into_inner().next()?),
+            Rule::paren => Tall {
+                outer: span,
+                ..self.tall(pair.into_inner().next()?)
+            },
             Rule::list => self.list(pair, span),
             Rule::map => self.map(pair, span),
             Rule::record => {
@@ -221,7 +229,7 @@ impl Builder<'_> {
         let mut span = function.span.to(self.span(&args));
         let mut below = 0;
         if let Some(target) = &target {
-            span = target.expr.span.to(span);
+            span = target.outer.to(span);
             below = target.height;
         }
         let mut built = Vec::new();
@@ -313,7 +321,7 @@ impl Builder<'_> {
     /// `.x`, `.?x`, `.x(..)`, `[i]`, `.Type { .. }`
     fn postfix(&mut self, operand: Tall, pair: Pair) -> Option<Tall> {
         let rule = pair.as_rule();
-        let span = operand.expr.span.to(self.span(&pair));
+        let span = operand.outer.to(self.span(&pair));
         let mut optional = None;
         let mut parts = pair.into_inner().peekable();
         if let Some(mark) = parts.next_if(|p| p.as_rule() == Rule::opt) {

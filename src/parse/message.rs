@@ -146,7 +146,9 @@ fn described(rule: Rule) -> Option<String> {
         Rule::upper => "the name of a type",
         Rule::field | Rule::state_field => "a field, as in `name: type`",
         Rule::params => "parameters in parentheses",
-        Rule::number | Rule::name | Rule::list | Rule::map | Rule::paren => EXPRESSION,
+        Rule::number | Rule::name | Rule::lower | Rule::list | Rule::map | Rule::paren => {
+            EXPRESSION
+        }
         Rule::expr | Rule::state_expr | Rule::prefix | Rule::record => EXPRESSION,
         Rule::string => "a text in quotes",
         Rule::duration | Rule::sure_duration => "a duration, as in `10s`",

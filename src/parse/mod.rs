@@ -4,7 +4,8 @@
 //! which property belongs to which kind of node, or reads a file. Both report and go on: what could
 //! not be read is left out of the tree (or is [`ExprKind::Error`](crate::ast::expr::ExprKind::Error)).
 //!
-//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar), [`grammar`] (what pest
+//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`] and
+//! [`comment`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
 //! inside literals. [`recover`] takes what did not parse, [`mistake`] knows common mistakes and
@@ -12,6 +13,7 @@
 
 mod bracket;
 mod build;
+mod comment;
 mod expr;
 mod grammar;
 mod graph;

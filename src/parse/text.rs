@@ -178,12 +178,13 @@ impl Decoder<'_> {
     ) -> usize {
         let (skip, digits, radix) = match letter {
             'x' | 'X' => (2, 2, 16),
-            'u' => (2, 4, 16),
-            'U' => (2, 8, 16),
+            'u' if !quoted.bytes => (2, 4, 16),
+            'U' if !quoted.bytes => (2, 8, 16),
             '0'..='3' => (1, 3, 8),
             _ => {
                 let length = 1 + letter.len_utf8();
-                self.bad(at, length, format!("`\\{letter}` is no escape"))
+                let place = if quoted.bytes { " of bytes" } else { "" };
+                self.bad(at, length, format!("`\\{letter}` is no escape{place}"))
                     .help("write `\\\\` for a backslash, or put `r` before the string");
                 return length;
             }

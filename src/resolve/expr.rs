@@ -71,11 +71,17 @@ impl Resolver<'_> {
                 function,
                 args,
             } => {
-                match target {
-                    Some(target) => self.visit(file, target),
+                let known = match target {
+                    Some(target) => {
+                        self.visit(file, target);
+                        true
+                    }
                     None => self.function_name(file, function),
-                }
+                };
                 args.iter_mut().for_each(|arg| self.visit(file, arg));
+                if !known {
+                    expr.kind = ExprKind::Error;
+                }
             }
             ExprKind::Unary(_, of) => self.visit(file, of),
             ExprKind::Binary(_, left, right) => {
@@ -140,10 +146,15 @@ impl Resolver<'_> {
         false
     }
 
-    fn function_name(&mut self, file: FileId, function: &Name) {
+    /// Whether a function may stand: its import, where it has one, is not broken.
+    fn function_name(&mut self, file: FileId, function: &Name) -> bool {
         let names = self.names.get_mut(file.0 as usize);
-        if let Some(entry) = names.and_then(|names| names.get_mut(&function.node)) {
-            entry.used = true;
+        match names.and_then(|names| names.get_mut(&function.node)) {
+            Some(entry) => {
+                entry.used = true;
+                entry.thing != Thing::Broken
+            }
+            None => true,
         }
     }
 
@@ -161,7 +172,10 @@ impl Resolver<'_> {
         }
         let message = match number {
             Some(number) => format!("{what} is {number}, expected at least {least}"),
-            None => format!("{what} is an expression, expected a number written out"),
+            None => {
+                let text = self.sources.text(value.span);
+                format!("{what} is `{text}`, expected a whole number, written out")
+            }
         };
         self.diags
             .push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));

@@ -19,8 +19,8 @@ pub struct Graph {
     pub doc: Doc,
     /// The file it stands in.
     pub file: FileId,
-    /// Whether a part of it did not parse: rules about what is missing in it (an edge, a write)
-    /// would report what is only lost, and pass over it.
+    /// Whether a part of it is lost: it did not parse, or an edge names no node. Rules about what
+    /// is missing in it (an edge, a write) would report what is only lost, and pass over it.
     pub broken: bool,
     /// Names of a caller's nodes that it may go to.
     pub leaves: Vec<Name>,

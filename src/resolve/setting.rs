@@ -14,6 +14,10 @@ impl Resolver<'_> {
         if duration.millis > 0 {
             return Some(duration.millis);
         }
+        // A duration that could not be read is 0 too.
+        if self.diags.iter().any(|d| d.span() == duration.span) {
+            return None;
+        }
         let message = format!("{what} is 0, expected a duration such as `30s`");
         self.bad_value(message, duration.span);
         None
@@ -68,18 +72,23 @@ impl Resolver<'_> {
 
     /// Reports a value of another kind than the setting takes.
     pub fn wrong_kind<T>(&mut self, key: &Name, value: &SettingValue, expected: &str) -> Option<T> {
-        let (found, span) = match value {
+        let span = match value {
             SettingValue::Expr(expr) if matches!(expr.kind, ExprKind::Error) => return None,
-            SettingValue::Expr(expr) => ("another value", expr.span),
-            SettingValue::Duration(duration) => ("a duration", duration.span),
+            SettingValue::Expr(expr) => expr.span,
+            SettingValue::Duration(duration) => duration.span,
             SettingValue::Names(names) => {
                 let spans = names.iter().map(|name| name.span).reduce(Span::to);
-                ("a list", spans.unwrap_or(key.span))
+                spans.unwrap_or(key.span)
             }
-            SettingValue::Retry(_) => ("a retry policy", key.span),
+            SettingValue::Retry(_) => key.span,
+        };
+        let found = match value {
+            SettingValue::Names(_) => "a list".to_owned(),
+            SettingValue::Retry(_) => "a retry policy".to_owned(),
+            _ => format!("`{}`", self.sources.text(span)),
         };
         self.bad_value(
-            format!("`{}` has {found}, expected {expected}", key.node),
+            format!("`{}` is {found}, expected {expected}", key.node),
             span,
         );
         None

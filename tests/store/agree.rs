@@ -85,7 +85,7 @@ async fn run(appends: Vec<Vec<Record>>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn stores_agree(appends in prop::collection::vec(prop::collection::vec(record(), 0..5), 1..12)) {

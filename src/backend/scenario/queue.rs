@@ -141,7 +141,11 @@ impl Caller {
         *visit += 1;
         if self.rounds.is_empty() {
             // After a crash within a fan-out, its index still counts from where it began.
-            self.rounds.push(if self.before == 0 && self.calls > 1 { 0 } else { free });
+            self.rounds.push(if self.before == 0 && self.calls > 1 {
+                0
+            } else {
+                free
+            });
         }
         if self.rounds.len() <= round {
             self.rounds.push(free);
@@ -202,7 +206,8 @@ mod tests {
         }
         let mut twice = Queue::new(4, Order::Visits);
         let calls = [1, 0, 1, 0].into_iter().enumerate();
-        let taken = calls.map(|(ordinal, send)| take(&mut twice, &call(ordinal as u64, Some(send))));
+        let taken =
+            calls.map(|(ordinal, send)| take(&mut twice, &call(ordinal as u64, Some(send))));
         let taken: Vec<_> = taken.collect();
         assert_eq!(taken, [Some(1), Some(0), Some(3), Some(2)]);
     }

@@ -252,18 +252,25 @@ impl Builder<'_> {
         else {
             return Vec::new();
         };
-        let leaves = self
-            .program
-            .graphs
-            .get(*child)
-            .map(|child| child.leaves.as_slice());
-        let ends = leaves.unwrap_or_default().iter().map(|left| Way {
+        let Some(child) = self.program.graphs.get(*child) else {
+            return Vec::new();
+        };
+        let goals: Vec<Vec<Goal>> = child
+            .leaves
+            .iter()
+            .map(|left| self.named(left, Some(node)))
+            .collect();
+        let way = |goals| Way {
             cause: Cause::Child,
-            goals: self.named(left, Some(node)),
+            goals,
             writes: Vec::new(),
             span: name.span,
-        });
-        ends.collect()
+        };
+        // Tasks that run side by side in the called graph may leave by several names at once.
+        match goals.len() > 1 && splits(child) {
+            true => vec![way(goals.into_iter().flatten().collect())],
+            false => goals.into_iter().map(way).collect(),
+        }
     }
 
     fn writes(&self, node: &Node) -> Vec<Write> {
@@ -288,6 +295,27 @@ impl Builder<'_> {
         }
         writes
     }
+}
+
+/// Whether more than one task may run at once in a graph.
+fn splits(graph: &Graph) -> bool {
+    let several = |jump: &Jump| {
+        let each = |target: &Target| matches!(target.kind, TargetKind::Each { .. });
+        jump.to.len() > 1 || jump.to.iter().any(each)
+    };
+    let routes = graph.start.iter().chain(&graph.on_error);
+    routes.flat_map(Route::jumps).any(several)
+        || graph.nodes.iter().any(|node| {
+            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+            let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
+            let errors = node.on_error.iter().flat_map(Route::jumps);
+            node.edges.len() + node.joins.len() > 1
+                || goto
+                    .chain(skips)
+                    .chain(errors)
+                    .chain(&node.edges)
+                    .any(several)
+        })
 }
 
 /// Bodies of the tools that a node runs itself, each with the place where the node names it. An

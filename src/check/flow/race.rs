@@ -39,6 +39,9 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
             let mut on = on.peekable();
             if on.peek().is_some() {
                 seen.push(to);
+                if next.branch {
+                    writes.extend(&next.writes);
+                }
                 open.extend(on);
             }
         }
@@ -65,7 +68,7 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
         })
         .collect();
     if !together.complete() {
-        return unchecked(flow, &writes, diags);
+        return unproven(flow, &writes, diags);
     }
     let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
     let mut clashes: BTreeMap<FieldId, Clash> = BTreeMap::new();
@@ -192,23 +195,38 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     }
 }
 
-/// Too many pairs to follow: says so, where there is anything to prove.
-fn unchecked(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
-    let mut writers: BTreeMap<FieldId, Vec<Span>> = BTreeMap::new();
-    for write in writes.iter().flatten() {
-        writers.entry(write.field).or_default().push(write.span);
-    }
-    for (field, spans) in writers {
-        if let ([first, second, ..], Some(name)) = (spans.as_slice(), collides(flow, field)) {
-            diags.push(
-                Diagnostic::new(
-                    &codes::CONFLICT_UNCHECKED,
-                    format!("more nodes run side by side than can be compared: not checked whether two write `{name}` in one super-step"),
-                    *second,
-                )
-                .label(*first, "another writer")
-                .help(format!("give `{name}` a reducer, such as `via any_last`")),
-            );
+/// Too many pairs to follow: what can't be shown to be apart is refused.
+fn unproven(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
+    let mut writers: BTreeMap<FieldId, Vec<(usize, Span)>> = BTreeMap::new();
+    for (node, writes) in writes.iter().enumerate() {
+        for write in writes {
+            writers
+                .entry(write.field)
+                .or_default()
+                .push((node, write.span));
         }
+    }
+    for (field, writers) in writers {
+        let Some((first, second)) = writers.split_first().and_then(|(first, rest)| {
+            Some((first, rest.iter().find(|(node, _)| *node != first.0)?))
+        }) else {
+            continue;
+        };
+        let Some(name) = collides(flow, field) else {
+            continue;
+        };
+        let named = |node: usize| flow.name(flow.spot(node));
+        let message = format!(
+            "`{}` and `{}` can't be shown to write `{name}` in different super-steps: too many nodes run side by side",
+            named(first.0),
+            named(second.0)
+        );
+        diags.push(
+            Diagnostic::new(&codes::WRITE_CONFLICT, message, second.1)
+                .label(first.1, "the other writer")
+                .help(format!(
+                    "give `{name}` a reducer that puts writes together, such as `via any_last`"
+                )),
+        );
     }
 }

@@ -17,8 +17,8 @@ use crate::ir::{JoinId, NodeId};
 use super::model::{Flow, Goal, Spot, Way};
 use super::place::{Place, Places};
 
-/// Most pairs that are followed. Flows that run hundreds of nodes beside hundreds of others come near it.
-const MOST: usize = 400_000;
+/// Most pairs that are followed. A flow that runs a thousand nodes side by side comes near it.
+const MOST: usize = 1_000_000;
 
 /// How a pair came to be.
 #[derive(Debug, Clone, Copy)]

@@ -32,7 +32,8 @@ impl Written {
                         continue;
                     };
                     for (field, _) in written.taken(program, graph, node, *child) {
-                        grown |= written.0.get(id).is_some() && written.0[id].insert(field);
+                        let fields = written.0.get_mut(id);
+                        grown |= fields.is_some_and(|fields| fields.insert(field));
                     }
                 }
             }
@@ -60,25 +61,30 @@ impl Written {
         let Some(called) = program.graphs.get(child) else {
             return Vec::new();
         };
-        let out = called
-            .fields
-            .entries()
-            .filter(|(id, field)| field.mode.is_out() && self.has(child, *id));
-        out.filter_map(|(id, field)| match bound(node, id) {
-            Some((to, span)) => to.map(|to| (to, Some(span))),
-            None => caller.field(&field.name.node).map(|to| (to, None)),
-        })
-        .collect()
+        let mut taken = Vec::new();
+        for (id, field) in called.fields.entries() {
+            if !field.mode.is_out() || !self.has(child, id) {
+                continue;
+            }
+            let bound = bound(node, id);
+            if bound.is_empty() {
+                taken.extend(caller.field(&field.name.node).map(|to| (to, None)));
+            }
+            taken.extend(bound);
+        }
+        taken
     }
 }
 
-/// The caller's field that `into` gives an `out` field to.
-fn bound(node: &Node, field: FieldId) -> Option<(Option<FieldId>, Span)> {
+/// The caller's fields that `into` gives an `out` field to.
+fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Option<Span>)> {
     let Work::Subgraph { into, .. } = &node.work else {
-        return None;
+        return Vec::new();
     };
-    let binding = into.iter().find(|binding| binding.from == Some(field))?;
-    Some((binding.to, binding.to_name.span))
+    into.iter()
+        .filter(|binding| binding.from == Some(field))
+        .filter_map(|binding| Some((binding.to?, Some(binding.to_name.span))))
+        .collect()
 }
 
 fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {

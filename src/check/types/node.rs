@@ -2,7 +2,7 @@
 
 use crate::expr::Type;
 use crate::ir::NodeId;
-use crate::resolve::program::{Node, Route};
+use crate::resolve::program::{Node, Route, Work};
 
 use super::cx::Cx;
 use super::facts::Facts;
@@ -38,11 +38,12 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     cx.work(node, &mut out);
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
+    timed_out(cx, node, &mut out.behind);
     out.tool = cx.facts.clone();
     out.child = left(cx, node, untouched);
     if let Some(facts) = skipped {
         cx.facts.merge(&facts);
-        cx.skipped_goto(node, names);
+        cx.skipped_way_on(node, names);
     }
     if let Some(goto) = &node.goto {
         cx.route(&goto.node, &mut out.behind);
@@ -117,6 +118,20 @@ impl Cx<'_> {
             self.facts = before;
         }
         self.assume(&require.condition, true);
+    }
+}
+
+/// The timeout of an interrupt is taken before the node's own `set`.
+fn timed_out(cx: &Cx, node: &Node, behind: &mut Behind) {
+    let Work::Interrupt {
+        timeout: Some(timeout),
+        ..
+    } = &node.work
+    else {
+        return;
+    };
+    if let Some(facts) = behind.remove(&timeout.to.span) {
+        behind.insert(timeout.to.span, left(cx, node, facts));
     }
 }
 

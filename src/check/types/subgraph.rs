@@ -30,19 +30,8 @@ impl Cx<'_> {
         };
         for pass in with {
             let field = pass.to.and_then(|id| called.fields.get(id));
-            match field {
-                Some(field) if !field.mode.is_in() => {
-                    self.infer_with_effects(&pass.value, None);
-                    self.not_of_mode(&pass.name, called, field, "in");
-                }
-                Some(field) => {
-                    let ty = field.ty.node.clone();
-                    self.infer_with_effects(&pass.value, Some(&ty));
-                }
-                None => {
-                    self.infer_with_effects(&pass.value, None);
-                }
-            }
+            let ty = field.map(|field| field.ty.node.clone());
+            self.infer_with_effects(&pass.value, ty.as_ref());
         }
         self.pass_by_name(name, called, with);
         for binding in into {
@@ -57,21 +46,6 @@ impl Cx<'_> {
             }
         }
         self.declare("result", Type::Record(called.result));
-    }
-
-    fn not_of_mode(&mut self, name: &Name, called: &Graph, field: &Field, mode: &str) {
-        let message = format!(
-            "`{}` is no `{mode}` field of `{}`",
-            name.node, called.name.node
-        );
-        self.report(
-            Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
-                .label(field.name.span, "declared here")
-                .help(format!(
-                    "declare it `{mode} {}` there, or take the entry out",
-                    name.node
-                )),
-        );
     }
 
     /// `in` fields that `with` doesn't name take the caller's field of the same name.
@@ -99,7 +73,7 @@ impl Cx<'_> {
                         span: name.span,
                     };
                     // An `in` field with a value of its own to begin with may be passed before the caller has one.
-                    if begins_set(&caller.fields[id]) || field.default.is_none() {
+                    if caller.fields.get(id).is_some_and(begins_set) || field.default.is_none() {
                         self.passed(&read, id, field);
                     }
                 }
@@ -158,9 +132,6 @@ impl Cx<'_> {
         let Some(caller) = self.graph else { return };
         let from = binding.from.and_then(|id| called.fields.get(id));
         let to = binding.to.and_then(|id| caller.fields.get(id));
-        if let Some(from) = from.filter(|from| !from.mode.is_out()) {
-            self.not_of_mode(&binding.from_name, called, from, "out");
-        }
         if let (Some(from), Some(to)) = (from, to) {
             self.comes_back(&binding.to_name, called, from, to);
         }

@@ -79,6 +79,8 @@ struct Walk<'a> {
     /// Position of each node and join in the order of a run.
     order: Vec<usize>,
     open: BTreeSet<(usize, usize)>,
+    /// Fields that the entry and the graph's handler read.
+    read: BTreeSet<FieldId>,
 }
 
 impl<'a> Walk<'a> {
@@ -108,6 +110,7 @@ impl<'a> Walk<'a> {
             joined: flow.joins.iter().map(|_| Seen::default()).collect(),
             order: order(flow),
             open: BTreeSet::new(),
+            read: BTreeSet::new(),
         }
     }
 
@@ -127,9 +130,7 @@ impl<'a> Walk<'a> {
             cx.handler(route, &mut Behind::new());
         }
         diags.append(std::mem::take(&mut cx.diags));
-        if let Some(first) = self.seen.first_mut() {
-            first.read.extend(&cx.read);
-        }
+        self.read.extend(&cx.read);
         let flow = self.flow;
         for way in &flow.start {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
@@ -298,7 +299,10 @@ impl<'a> Walk<'a> {
                 self.type_node(id, Facts::default());
             }
         }
-        let mut typed = Typed::default();
+        let mut typed = Typed {
+            read: self.read,
+            ..Typed::default()
+        };
         for seen in self.seen {
             diags.append(seen.diags);
             typed.read.extend(&seen.read);

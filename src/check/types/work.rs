@@ -1,10 +1,8 @@
 //! The work of each kind of node: what it reads, and the names it gives to what follows.
 
-use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::reads;
 use crate::expr::ty::MESSAGE;
-use crate::resolve::program::{Ask, ModelCall, Node, Route, Work};
+use crate::resolve::program::{Ask, ModelCall, Node, Work};
 
 use super::super::flow::build::called_bodies;
 use super::args::Callee;
@@ -99,49 +97,11 @@ impl Cx<'_> {
         let Some(graph) = self.graph else { return };
         for (_, body) in called_bodies(self.program, node) {
             for item in &body.set {
-                if let Some(id) = graph.field(&item.field.node) {
-                    self.facts.disturb(id, &graph.fields[id]);
+                let id = graph.field(&item.field.node);
+                if let Some((id, field)) = id.and_then(|id| Some((id, graph.fields.get(id)?))) {
+                    self.facts.disturb(id, field);
                 }
             }
-        }
-    }
-
-    /// A node that was skipped has no `output`, `result` and the like, so its `goto` may not need them.
-    pub fn skipped_goto(&mut self, node: &Node, names: usize) {
-        let Some(goto) = &node.goto else { return };
-        let own = [
-            "output",
-            "reply",
-            "transcript",
-            "results",
-            "result",
-            "answer",
-        ];
-        let Route::Arms(arms, _) = &goto.node else {
-            return;
-        };
-        for condition in arms.iter().filter_map(|arm| arm.when.as_ref()) {
-            let used = reads(condition, &self.scope)
-                .slots
-                .into_iter()
-                .find_map(|slot| {
-                    let (name, _) = self.scope.names.get(slot.0 as usize)?;
-                    (slot.0 as usize >= names && own.contains(&name.as_str())).then(|| name.clone())
-                });
-            let Some(used) = used else { continue };
-            let Some(skip) = node.skips.iter().find(|skip| skip.to.is_none()) else {
-                return;
-            };
-            self.report(
-                Diagnostic::new(
-                    &codes::SKIP_NEEDS_TARGET,
-                    format!("`skip` without a target leads to the `goto`, which reads `{used}`"),
-                    skip.span,
-                )
-                .label(condition.span, format!("a skipped node has no `{used}`"))
-                .help("say where to go: `skip when .. -> TARGET`"),
-            );
-            return;
         }
     }
 }

@@ -44,7 +44,8 @@ fn fenced(text: &str) -> Vec<&str> {
     blocks
 }
 
-/// The longest object or list in a text; the error is that of the first that seemed to begin.
+/// The longest object or list in a text. One that has clearly begun and then breaks off or goes wrong ends the
+/// search: a part of it would be taken for the whole. Brackets of prose don't begin one.
 fn longest(text: &str) -> Result<Json, String> {
     let mut best: Option<(usize, Json)> = None;
     let mut first_error = None;
@@ -54,7 +55,11 @@ fn longest(text: &str) -> Result<Json, String> {
             break;
         };
         let start = from + start;
-        let mut parser = Parser { text, at: start };
+        let mut parser = Parser {
+            text,
+            at: start,
+            begun: false,
+        };
         match parser.value(0) {
             Ok(json) => {
                 let len = parser.at - start;
@@ -62,6 +67,9 @@ fn longest(text: &str) -> Result<Json, String> {
                     best = Some((len, json));
                 }
                 from = parser.at;
+            }
+            Err(message) if parser.begun || parser.rest().is_empty() => {
+                return Err(parser.locate(&message));
             }
             Err(message) => {
                 first_error.get_or_insert_with(|| parser.locate(&message));
@@ -79,6 +87,8 @@ fn longest(text: &str) -> Result<Json, String> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// Whether the outermost object has had a key with its colon, or the outermost list a first element with its comma.
+    begun: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -160,6 +170,7 @@ impl<'a> Parser<'a> {
             if !self.eat(":") {
                 return Err(self.expected("`:` after a key"));
             }
+            self.begun |= depth == 0;
             entries.insert(key, self.value(depth + 1)?);
             self.skip();
             if !self.eat(",") && self.peek() != Some('}') {
@@ -193,8 +204,10 @@ impl<'a> Parser<'a> {
             }
             items.push(self.value(depth + 1)?);
             self.skip();
-            if !self.eat(",") && self.peek() != Some(']') {
-                return Err(self.expected("`,` or `]`"));
+            match self.eat(",") {
+                true => self.begun |= depth == 0,
+                false if self.peek() == Some(']') => {}
+                false => return Err(self.expected("`,` or `]`")),
             }
         }
     }

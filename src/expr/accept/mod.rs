@@ -209,11 +209,9 @@ impl Reader<'_> {
             }
             tried.push(self.found.split_off(before));
         }
-        let path = &self.path;
-        let mut inner = tried
-            .into_iter()
-            .filter(|found| found.iter().all(|m| m.path != *path));
-        match (inner.next(), inner.next()) {
+        let of_kind = members.iter().zip(tried).filter(|(m, _)| is_kind(json, m));
+        let mut of_kind = of_kind.map(|(_, found)| found);
+        match (of_kind.next(), of_kind.next()) {
             (Some(only), None) => {
                 self.found.extend(only);
                 Value::Null
@@ -261,6 +259,14 @@ impl Reader<'_> {
         }
         Value::Map(map)
     }
+}
+
+/// Whether JSON has at least the outer form of a type with parts.
+fn is_kind(json: &Json, ty: &Type) -> bool {
+    matches!(
+        (json, ty),
+        (Json::Object(_), Type::Record(_) | Type::Map(_)) | (Json::Array(_), Type::List(_))
+    )
 }
 
 /// A whole number, also where it is written with a fraction of zero.

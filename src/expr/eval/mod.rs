@@ -27,7 +27,6 @@ mod operator;
 mod optional;
 mod record;
 mod select;
-mod typed;
 
 use crate::ast::expr::Expr;
 use crate::base::{FileId, Span};
@@ -39,7 +38,6 @@ use crate::value::Value;
 
 pub use error::{CompileError, ErrorKind, EvalError};
 pub use macros::NAMES as MACROS;
-pub use typed::value_of;
 
 use compiler::Compiler;
 use machine::{Machine, Node};

@@ -6,6 +6,7 @@
 use crate::ast::Name;
 use crate::ast::expr::RecordField;
 use crate::base::Span;
+use crate::expr::accept::accept;
 use crate::expr::ty::{self, Record, Type};
 use crate::value::{Map, Str, Value};
 
@@ -14,7 +15,6 @@ use super::collection::Part;
 use super::compiler::{Compiler, error};
 use super::machine::{Eval, Evaluated, Machine, Node};
 use super::name::meant;
-use super::typed::value_of;
 
 pub(super) fn compile(
     compiler: &mut Compiler<'_>,
@@ -73,7 +73,10 @@ fn defaults<'a>(
     let mut map = Map::new();
     for declared in rest {
         let value = match &declared.default {
-            Some(json) => value_of(json, &declared.ty, types),
+            Some(json) => accept(json, &declared.ty, types).map_err(|_| {
+                let message = format!("the default of `{}` does not fit its type", declared.name);
+                error(span, message)
+            })?,
             None if declared.ty.admits_null() => Value::Null,
             None if written.iter().any(|f| *f.name.node == declared.name) => continue,
             None => {

@@ -21,6 +21,7 @@ pub(crate) mod macros;
 mod mismatch;
 mod name;
 mod narrow;
+mod notation;
 mod operator;
 mod overload;
 mod path;

@@ -72,6 +72,8 @@ impl Resolver<'_> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
         }
+        // Some node lacks the edge that was meant for it.
+        self.program.graphs[inside.graph].broken = true;
         if self.is_lost(inside.file, &name.node) {
             return None;
         }

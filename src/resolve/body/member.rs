@@ -29,8 +29,11 @@ impl Resolver<'_> {
         let id = inside.graph;
         match member {
             Member::Tools(refs, span) => {
+                let before = self.diags.len();
                 let list = self.tool_list(inside.file, refs, *span);
-                self.program.graphs[id].tools = Some(list);
+                // A bound that lacks a tool would blame those who use it.
+                let whole = self.diags.len() == before;
+                self.program.graphs[id].tools = whole.then_some(list);
             }
             Member::Model(name, _) => {
                 if let Some(Thing::Model(model)) = self.find(inside.file, name, Wanted::Model) {

@@ -34,6 +34,8 @@ struct Inside {
     fields: BTreeMap<String, FieldId>,
     /// Whether it names a default model, be it unknown.
     has_model: bool,
+    /// Whether it lists tools, be they unknown.
+    has_tools: bool,
 }
 
 impl Resolver<'_> {
@@ -108,6 +110,10 @@ impl Resolver<'_> {
             graph: id,
             nodes: BTreeMap::new(),
             fields: BTreeMap::new(),
+            has_tools: written
+                .members
+                .iter()
+                .any(|m| matches!(m, Member::Tools(..))),
             has_model: written
                 .members
                 .iter()
@@ -139,6 +145,8 @@ impl Resolver<'_> {
             };
             self.check_node_name(&node.name);
             if let Some(first) = inside.nodes.get(&node.name.node) {
+                // Its edges are lost.
+                self.program.graphs[inside.graph].broken = true;
                 if let Some(first) = nodes.get(first.0 as usize) {
                     self.twice("node", &first.name, &node.name);
                 }

@@ -59,7 +59,7 @@ impl Resolver<'_> {
         }
         let own = self.node_tools(inside, properties);
         let tools = own.or_else(|| self.program.graphs[inside.graph].tools.clone());
-        if tools.is_none() {
+        if tools.is_none() && !inside.has_tools {
             let message = format!("`tools` node `{}` has no `tools`", node.name.node);
             self.missing(
                 node,

@@ -23,8 +23,7 @@ pub struct ToolPlan {
     pub body: Option<BodyPlan>,
 }
 
-/// A tool's body. Its scope: its parameters as slots, then `run`, then `let` names; the fields it
-/// reads as `state`, by their position in `reads`.
+/// A tool's body. Its scope: its parameters, then the fields that it reads, `run`, and `let` names.
 pub struct BodyPlan {
     /// Names of the calling graph's fields that it reads.
     pub reads: Vec<String>,
@@ -67,9 +66,18 @@ pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
 }
 
 fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan, PlanError> {
-    let mut scope: Scope = builder.scope(body.reads.iter().map(|(name, _)| name.as_str()), true);
-    for param in &tool.params {
-        scope.declare(param.name.as_str(), Type::Json);
+    let mut scope = Scope {
+        effects: true,
+        functions: builder.functions.clone(),
+        ..Scope::default()
+    };
+    for name in tool
+        .params
+        .iter()
+        .map(|param| &param.name)
+        .chain(body.reads.iter().map(|(name, _)| name))
+    {
+        scope.declare(name.as_str(), Type::Json);
     }
     let run = scope.declare("run", Type::Json);
     let mut lets = Vec::with_capacity(body.lets.len());

@@ -4,7 +4,7 @@ use serde_json::Map as JsonMap;
 
 use crate::expr::Slot;
 use crate::expr::eval::{Effect, Env};
-use crate::ir::{ErrorKind, FieldId, ToolId};
+use crate::ir::{ErrorKind, ToolId};
 use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
@@ -42,8 +42,14 @@ pub fn interpret(
         ));
     };
     let mut slots = vec![None; body.slots];
-    for (place, param) in slots.iter_mut().zip(&plan.flow.tools[tool].params) {
-        *place = Some(args.get(&param.name).cloned().unwrap_or_default());
+    let params = plan.flow.tools[tool].params.iter();
+    let given = params.map(|param| Some(args.get(&param.name).cloned().unwrap_or_default()));
+    let read = fields
+        .reads
+        .iter()
+        .map(|field| run.view.get(*field).cloned());
+    for (place, value) in slots.iter_mut().zip(given.chain(read)) {
+        *place = value;
     }
     let facts = run.slots.get(node_slots::RUN.0 as usize).cloned().flatten();
     put(&mut slots, body.run, facts);
@@ -51,7 +57,6 @@ pub fn interpret(
         let value = code
             .eval(&BodyEnv {
                 run,
-                fields,
                 slots: &slots,
                 scope,
             })
@@ -63,7 +68,6 @@ pub fn interpret(
         body,
         &BodyEnv {
             run,
-            fields,
             slots: &slots,
             scope,
         },
@@ -235,7 +239,6 @@ fn chosen(route: &RoutePlan, env: &dyn Env) -> Result<Goto, RunError> {
 
 struct BodyEnv<'r, 'a> {
     run: &'r TaskRun<'a>,
-    fields: &'r ToolFields,
     slots: &'r [Option<Value>],
     scope: &'r EffectScope,
 }
@@ -245,9 +248,8 @@ impl Env for BodyEnv<'_, '_> {
         self.slots.get(slot.0 as usize).cloned().flatten()
     }
 
-    fn field(&self, index: u32) -> Option<Value> {
-        let field: FieldId = *self.fields.reads.get(index as usize)?;
-        self.run.view.get(field).cloned()
+    fn field(&self, _index: u32) -> Option<Value> {
+        None
     }
 
     fn effect(&self, effect: Effect) -> Result<Value, String> {

@@ -1,0 +1,113 @@
+//! What enters from outside. Files of `tests/accept`, parts separated by `---`, cases by `===`; `UPDATE=1` writes the outcomes anew.
+//!
+//! - `values*.txt`: declarations, then cases of a type (`: T`) and JSON below it, with the stored form of the value or all mismatches.
+//! - `schema*.txt`: declarations, then types, with their JSON Schema.
+//! - `lenient*.txt`: what a model wrote, with the JSON in it or why there is none.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod declared;
+
+use declared::{declared, files, type_of};
+use graphc::expr::accept::{accept, lenient_json};
+use graphc::expr::schema::json_schema;
+
+/// Runs the cases of each file whose name begins so; `outcome` gets the declarations and the case.
+fn run(prefix: &str, outcome: impl Fn(&str, &str) -> String) {
+    let mut ran = 0;
+    for path in files("accept", "txt") {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with(prefix) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut cases = text.split("\n===\n");
+        let head = cases.next().unwrap().to_owned();
+        let mut now = head.clone();
+        for case in cases {
+            let case = case.split("\n---\n").next().unwrap();
+            now += &format!(
+                "\n===\n{}\n---\n{}\n",
+                case.trim_end(),
+                outcome(&head, case.trim_end())
+            );
+            ran += 1;
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, now).unwrap();
+        } else {
+            assert_eq!(now, text, "{}", path.display());
+        }
+    }
+    assert!(ran > 0, "no cases of {prefix}");
+}
+
+#[test]
+fn values() {
+    run("values", |head, case| {
+        let declared = declared(head);
+        let (ty, json) = case.trim_start_matches(": ").split_once('\n').unwrap();
+        let ty = type_of(ty, &declared.types);
+        match accept(&serde_json::from_str(json).unwrap(), &ty, &declared.types) {
+            Ok(value) => value.to_stored().to_string(),
+            Err(found) => {
+                let lines: Vec<String> = found.iter().map(|m| format!("- {m}")).collect();
+                lines.join("\n")
+            }
+        }
+    });
+}
+
+#[test]
+fn schemas() {
+    run("schema", |head, case| {
+        let declared = declared(head);
+        let schema = json_schema(&type_of(case, &declared.types), &declared.types);
+        assert!(jsonschema::meta::is_valid(&schema), "{schema}");
+        serde_json::to_string_pretty(&schema).unwrap()
+    });
+}
+
+#[test]
+fn lenient() {
+    run("lenient", |_, case| match lenient_json(case) {
+        Ok(json) => json.to_string(),
+        Err(message) => format!("- {message}"),
+    });
+}
+
+/// A value that is accepted is one that the schema admits, and one that the schema refuses isn't accepted.
+#[test]
+fn schema_and_acceptance_agree() {
+    for path in files("accept", "txt") {
+        if !path
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("values")
+        {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut cases = text.split("\n===\n");
+        let declared = declared(cases.next().unwrap());
+        for case in cases {
+            let case = case.split("\n---\n").next().unwrap();
+            let (ty, json) = case.trim_start_matches(": ").split_once('\n').unwrap();
+            let ty = type_of(ty, &declared.types);
+            let json = serde_json::from_str(json).unwrap();
+            let admitted = jsonschema::is_valid(&json_schema(&ty, &declared.types), &json);
+            let accepted = accept(&json, &ty, &declared.types).is_ok();
+            // The schema says of a duration and a timestamp only that they are texts, and of an `int` not how large it is.
+            assert!(admitted || !accepted, "accepted against its schema: {case}");
+            assert!(
+                accepted || !admitted || beyond_schema(case),
+                "refused against its schema: {case}"
+            );
+        }
+    }
+}
+
+fn beyond_schema(case: &str) -> bool {
+    case.contains("1e300") || case.contains("Times")
+}

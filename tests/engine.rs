@@ -1,0 +1,144 @@
+//! The engine as a Rust program embeds it: a compiled flow, models of its own, a store of its own.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures_util::stream;
+use graphc::compile::compile;
+use graphc::diag::render::{Style, human};
+use graphc::run::ambient::SystemAmbient;
+use graphc::run::backends::Backends;
+use graphc::run::engine::{Engine, RunOptions};
+use graphc::run::interrupt::Answer;
+use graphc::run::model::{
+    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
+    ToolCallRequest, Usage,
+};
+use graphc::run::store::{RunState, Store};
+use graphc::store::MemoryStore;
+use serde_json::json;
+
+/// Replies in order, by path of the node.
+struct Replies(Mutex<BTreeMap<&'static str, Vec<ChatDelta>>>);
+
+#[async_trait]
+impl ChatModel for Replies {
+    async fn stream(&self, _: ChatRequest, cx: &CallContext) -> Result<ChatStream, ModelError> {
+        let mut replies = self.0.lock().unwrap();
+        let delta = replies
+            .get_mut(cx.node.as_str())
+            .expect("a node with replies")
+            .remove(0);
+        let deltas = [
+            delta,
+            ChatDelta::Usage(Usage {
+                input_tokens: 5,
+                output_tokens: 2,
+            }),
+            ChatDelta::Finish(FinishReason::Stop),
+        ];
+        Ok(Box::pin(stream::iter(deltas.map(Ok))))
+    }
+}
+
+fn maestro() -> graphc::ir::Flow {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/graphs/maestro/maestro.graph"
+    ))
+    .unwrap();
+    let files: BTreeMap<String, String> = [("maestro.graph".to_owned(), text)].into();
+    let compiled = compile("maestro.graph", &files);
+    let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
+    compiled.flow.unwrap_or_else(|| panic!("{shown}"))
+}
+
+fn call(name: &str, args: serde_json::Value) -> ChatDelta {
+    ChatDelta::ToolCall(ToolCallRequest {
+        id: format!("c-{name}"),
+        name: name.into(),
+        arguments: args.to_string(),
+    })
+}
+
+#[tokio::test]
+async fn an_approval_is_asked_for_and_answered_in_another_run() {
+    let plan = Arc::new(graphc::run::plan::plan(Arc::new(maestro())).unwrap());
+    let replies = BTreeMap::from([
+        (
+            "maestro",
+            vec![ChatDelta::Text("Cake Man will see to it.".into())],
+        ),
+        (
+            "hand_over",
+            vec![ChatDelta::Text(r#"{"handoff": "cake_man"}"#.into())],
+        ),
+        (
+            "cake_man/editor",
+            vec![
+                call("read_docs", json!({"doc_ids": ["intro"]})),
+                call(
+                    "propose_edits",
+                    json!({"edits": [{"doc_id": "intro", "content": "Hello, sweet world\n"}], "summary": "sweeter"}),
+                ),
+            ],
+        ),
+    ]);
+    let model: Arc<dyn ChatModel> = Arc::new(Replies(Mutex::new(replies)));
+    let models = plan.flow.models.iter().map(|_| model.clone()).collect();
+    let tools = plan.flow.tools.iter().map(|_| None).collect();
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let engine = Engine {
+        plan: plan.clone(),
+        backends: Backends { models, tools },
+        store: Some(store),
+        ambient: Arc::new(SystemAmbient),
+    };
+    let graph = plan.flow.graph("Maestro").unwrap();
+    let input = json!({
+        "message": "Sweeten the intro",
+        "library": {"intro": {"id": "intro", "title": "Intro", "content": "Hello, world\n"}},
+    });
+    let asked = engine
+        .start(graph, "t-1", &input, RunOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(asked.error, None);
+    assert_eq!(asked.state, RunState::Interrupted);
+    assert_eq!(asked.interrupts[0].path, "cake_man/await_approval");
+    assert!(
+        asked.interrupts[0].ask["diffs"]["intro"]
+            .as_str()
+            .unwrap()
+            .contains("+Hello, sweet world")
+    );
+
+    let wrong = [Answer {
+        interrupt: None,
+        value: json!({"decision": "maybe"}),
+    }];
+    let refused = engine
+        .resume("t-1", &wrong, RunOptions::default())
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("decision"), "{refused}");
+
+    let answer = [Answer {
+        interrupt: None,
+        value: json!({"decision": "approve"}),
+    }];
+    let done = engine
+        .resume("t-1", &answer, RunOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(done.error, None);
+    assert_eq!(done.state, RunState::Done);
+    assert_eq!(
+        done.output["docs"]["intro"]["content"],
+        "Hello, sweet world\n"
+    );
+    assert_eq!(done.output["docs"]["intro"]["updated_by"], "cake_man");
+    assert_eq!(done.output["messages"].as_array().unwrap().len(), 6);
+}
