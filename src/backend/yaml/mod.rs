@@ -12,6 +12,7 @@ mod place;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::base::{FileId, SourceMap, Span};
@@ -20,7 +21,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 pub use cursor::{Cursor, Table};
 
 /// One step from a tree to a part of it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Step {
     /// Under that key.
     Key(String),
