@@ -27,6 +27,7 @@ pub mod project;
 pub mod resume;
 pub mod run;
 pub mod settings;
+pub mod storage;
 pub mod term;
 pub mod test;
 pub mod threads;
@@ -82,6 +83,10 @@ pub enum Command {
     Check(check::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
+    /// Run a flow, to its end or to an interrupt
+    Run(run::Args),
+    /// Go on with a thread: after an interrupt, a crash or a failure
+    Resume(resume::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
     /// Evaluate an expression and print its value as JSON
@@ -139,6 +144,8 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
         Command::Build(args) => build::run(args, context),
+        Command::Run(args) => run::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),
