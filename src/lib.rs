@@ -17,3 +17,4 @@ pub mod resolve;
 pub mod run;
 pub mod store;
 pub mod value;
+pub mod viz;

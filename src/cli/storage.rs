@@ -1,5 +1,6 @@
 //! The store that a command works on.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,11 +9,29 @@ use crate::diag::Diagnostics;
 use crate::run::store::Store;
 use crate::store::{Options, Sync, open_with};
 
-use super::Failure;
-use super::project::Project;
+use super::project::{self, Project};
+use super::{Failure, files};
 
 /// The store of a project without a word about it.
 pub const DEFAULT: &str = "sqlite:.graphc/threads.db";
+
+impl fmt::Display for Place {
+    /// Only the file of a store in a file: an address may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.url.split_once(':') {
+            Some(("sqlite", path)) => {
+                let path = self.base.join(path);
+                let here = project::here().unwrap_or_default();
+                match path.starts_with(&here) {
+                    true => f.write_str(&project::relative(&path, &here)),
+                    false => f.write_str(&files::shown(&path)),
+                }
+            }
+            Some((scheme, _)) => f.write_str(scheme),
+            None => f.write_str(&self.url),
+        }
+    }
+}
 
 /// A store that isn't open.
 #[derive(Debug, Clone)]

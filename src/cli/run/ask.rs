@@ -80,7 +80,7 @@ pub fn ask(
 }
 
 /// The question as a person reads it: the entries of an object one by one, texts as they are.
-fn question(open: &OpenInterrupt) -> String {
+pub fn question(open: &OpenInterrupt) -> String {
     let mut out = format!("\n{} asks:\n", visible(&open.path));
     match &open.ask {
         Json::Object(entries) => {

@@ -52,6 +52,20 @@ fn at(ty: &Type, types: &TypeTable, depth: u32) -> Json {
     }
 }
 
+/// Whether the table has all that the type names. The type of a stored interrupt comes without the
+/// table of its flow, of which only the built-in part is the same everywhere.
+pub fn is_known(ty: &Type, types: &TypeTable) -> bool {
+    match ty {
+        Type::Enum(id) => types.enums.get(*id).is_some(),
+        Type::Record(id) => types.records.get(*id).is_some(),
+        Type::List(of) | Type::Map(of) | Type::Nullable(of) | Type::Optional(of) => {
+            is_known(of, types)
+        }
+        Type::Union(of) => of.iter().all(|one| is_known(one, types)),
+        _ => true,
+    }
+}
+
 /// The choices of a type whose values are a few texts: an enum or a union of literals, with what
 /// is said about each.
 pub fn choices(ty: &Type, types: &TypeTable) -> Option<Vec<(Arc<str>, String)>> {

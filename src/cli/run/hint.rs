@@ -55,7 +55,8 @@ impl Hint {
             command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
         }
         let example = match &open.expect {
-            Some(ty) => example::of(ty, types).to_string(),
+            Some(ty) if example::is_known(ty, types) => example::of(ty, types).to_string(),
+            Some(_) => "JSON".to_owned(),
             None => "{}".to_owned(),
         };
         command.push_str(&format!(" --answer {}", quoted(&example)));
