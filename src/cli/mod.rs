@@ -42,7 +42,7 @@ pub use exit::Exit;
 pub use failure::Failure;
 
 /// Stack of the thread that works: deep nesting in a file must end in a message, not in a crash.
-const STACK_BYTES: usize = 64 << 20;
+pub(crate) const STACK_BYTES: usize = 64 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,6 +82,11 @@ pub enum Command {
     Check(check::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
+    /// Run the scenarios of flows, offline
+    Test(test::Args),
+    /// Play one scenario in a process that may be killed; started by `graphc test`
+    #[command(hide = true)]
+    PlayScenario(test::child::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
     /// Evaluate an expression and print its value as JSON
@@ -138,6 +143,8 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Test(args) => test::run(args, context),
+        Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
