@@ -28,6 +28,14 @@ pub struct Source {
 /// `node_modules` are skipped, and links to folders aren't followed. A folder without any `*.graph`
 /// file is a failure.
 pub fn find_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    each_once(paths, find)
+}
+
+/// The files that `find` gives for the arguments, each once.
+pub fn each_once(
+    paths: &[PathBuf],
+    find: impl Fn(&Path) -> Result<Vec<PathBuf>, Failure>,
+) -> Result<Vec<PathBuf>, Failure> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for path in paths {
@@ -43,15 +51,20 @@ pub fn find_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 /// The files that one argument stands for, in order.
 pub fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+    match path.is_dir() {
+        true => below(path, ".graph"),
+        false => Ok(vec![path.to_owned()]),
     }
+}
+
+/// All files below a folder whose name ends so, in order. None at all is a failure.
+pub fn below(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
-    search(path, &mut found)?;
+    search(folder, ending, &mut found)?;
     if found.is_empty() {
-        let folder = path.display();
+        let folder = folder.display();
         return Err(
-            Failure::unusable(format!("no `*.graph` file in `{folder}`"))
+            Failure::unusable(format!("no `*{ending}` file in `{folder}`"))
                 .help("name a file, or a folder that holds one"),
         );
     }
@@ -59,7 +72,7 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
         let unreadable = |error| failed("read the folder", &folder, &error);
@@ -76,7 +89,7 @@ fn search(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
                 if !name.starts_with('.') && !SKIPPED.contains(&name.as_ref()) {
                     waiting.push(path);
                 }
-            } else if name.ends_with(".graph") && path.is_file() {
+            } else if name.ends_with(ending) && path.is_file() {
                 found.push(path);
             }
         }

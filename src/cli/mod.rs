@@ -43,7 +43,7 @@ pub use exit::Exit;
 pub use failure::Failure;
 
 /// Stack of the thread that works: deep nesting in a file must end in a message, not in a crash.
-const STACK_BYTES: usize = 64 << 20;
+pub(crate) const STACK_BYTES: usize = 64 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,6 +93,11 @@ pub enum Command {
     Threads(threads::Args),
     /// Draw a flow, for mermaid or Graphviz
     Viz(viz::Args),
+    /// Run the scenarios of flows, offline
+    Test(test::Args),
+    /// Play one scenario in a process that may be killed; started by `graphc test`
+    #[command(hide = true)]
+    PlayScenario(test::child::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
     /// Evaluate an expression and print its value as JSON
@@ -149,6 +154,8 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Test(args) => test::run(args, context),
+        Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(args, context),

@@ -1,0 +1,42 @@
+//! `graphc play-scenario JOB`: plays one scenario and tells on stdout what it sees, until it ends or is
+//! killed. `graphc test` starts it for scenarios with a `crash`.
+
+use std::collections::BTreeMap;
+
+use crate::cli::{Context, Exit, Failure};
+use crate::scenario::crash::{Job, play_here};
+use crate::scenario::group::{open_store, stage};
+use crate::scenario::play::Stage;
+
+use super::load;
+
+/// Arguments of `graphc play-scenario`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to play, as JSON
+    #[arg(value_name = "JOB")]
+    pub job: String,
+}
+
+/// Plays it.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::unusable(error.to_string());
+    let job: Job = serde_json::from_str(&args.job).map_err(|error| failed(&error))?;
+    let file = load::one(&job.file, &mut BTreeMap::new(), context)?;
+    let scenario = file.suite.scenarios.get(job.scenario);
+    let scenario = scenario.ok_or_else(|| failed(&"there is no such scenario"))?;
+    let store = open_store(Some(job.store.clone()));
+    let stage = stage(scenario, &file.plan, &store).map_err(|finding| failed(&finding.message))?;
+    let stage = Stage {
+        thread_id: job.thread.clone(),
+        ..stage
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .thread_stack_size(crate::cli::STACK_BYTES)
+        .enable_all()
+        .build()
+        .map_err(|error| failed(&error))?;
+    let played = runtime.block_on(play_here(&file.suite, &stage, &job));
+    played.map_err(|error| failed(&error))?;
+    Ok(Exit::Done)
+}

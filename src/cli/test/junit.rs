@@ -1,0 +1,78 @@
+//! The report as JUnit XML, which CI systems read.
+
+use super::play::Report;
+
+/// One `testsuite` per file, one `testcase` per scenario.
+pub fn document(reports: &[Report]) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    for report in reports.iter().filter(|r| !r.verdicts.is_empty()) {
+        let failed = report.verdicts.iter().filter(|v| !v.findings.is_empty());
+        let seconds: f64 = report.verdicts.iter().map(|v| v.took.as_secs_f64()).sum();
+        out.push_str(&format!(
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" time=\"{seconds:.3}\">\n",
+            escaped(&report.file.name),
+            report.verdicts.len(),
+            failed.count()
+        ));
+        for verdict in &report.verdicts {
+            let head = format!(
+                "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
+                escaped(&report.file.name),
+                escaped(&verdict.name),
+                verdict.took.as_secs_f64()
+            );
+            if verdict.findings.is_empty() {
+                out.push_str(&format!("{head}/>\n"));
+                continue;
+            }
+            out.push_str(&format!("{head}>\n"));
+            for finding in &verdict.findings {
+                let span = report.file.suite.span(&finding.at);
+                let at = report.file.sources.location(span);
+                out.push_str(&format!(
+                    "      <failure message=\"{}\">{}:{}:{}\n{}</failure>\n",
+                    escaped(&finding.message),
+                    escaped(&report.file.name),
+                    at.line,
+                    at.column,
+                    escaped(&finding.detail)
+                ));
+            }
+            out.push_str("    </testcase>\n");
+        }
+        out.push_str("  </testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
+    out
+}
+
+/// Text that stands in XML; what XML can't hold at all becomes a question mark.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_xml_can_not_hold_is_escaped() {
+        assert_eq!(
+            escaped("a < \"b\" & c\u{1b}\nd"),
+            "a &lt; &quot;b&quot; &amp; c?&#10;d"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Scenario files and their flows, read and compiled.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::backend::scenario::{self, Suite};
+use crate::base::SourceMap;
+use crate::run::plan::{Plan, plan};
+
+use crate::cli::{Context, Exit, Failure, files, flow, settings};
+
+/// How the names of scenario files end.
+const ENDING: &str = ".test.yaml";
+
+/// A file of scenarios with its flow.
+#[derive(Clone)]
+pub struct File {
+    /// The file.
+    pub path: PathBuf,
+    /// Its name in messages.
+    pub name: String,
+    /// Its text, for places.
+    pub sources: Arc<SourceMap>,
+    /// Its scenarios.
+    pub suite: Arc<Suite>,
+    /// The flow's file.
+    pub flow: PathBuf,
+    /// The flow.
+    pub plan: Arc<Plan>,
+}
+
+/// All that could be read.
+pub struct Loaded {
+    /// In the order of the arguments.
+    pub files: Vec<File>,
+    /// Whether there was one that could not; it has been said.
+    pub broken: bool,
+}
+
+/// Reads the scenario files that the arguments stand for, and compiles each flow once.
+pub fn all(paths: &[PathBuf], context: &Context) -> Result<Loaded, Failure> {
+    let here = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { &here } else { paths };
+    let mut plans = BTreeMap::new();
+    let mut loaded = Loaded {
+        files: Vec::new(),
+        broken: false,
+    };
+    for path in files::each_once(paths, find)? {
+        match one(&path, &mut plans, context) {
+            Ok(file) => loaded.files.push(file),
+            Err(failure) if failure.exit == Exit::Errors => {
+                failure.say();
+                loaded.broken = true;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(loaded)
+}
+
+/// The scenario files that an argument stands for.
+fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_dir() {
+        return files::below(path, ENDING);
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    if name.ends_with(ENDING) {
+        return Ok(vec![path.to_owned()]);
+    }
+    match name.strip_suffix(".graph") {
+        Some(stem) => Ok(vec![path.with_file_name(format!("{stem}{ENDING}"))]),
+        None => {
+            let shown = files::shown(path);
+            let message = format!("`{shown}` is neither a flow nor a file of scenarios");
+            Err(Failure::unusable(message).help("name a `*.graph`, a `*.test.yaml` or a folder"))
+        }
+    }
+}
+
+/// Plans by the place of their flow; `None` for one that does not compile, which has been said.
+type Plans = BTreeMap<PathBuf, Option<Arc<Plan>>>;
+
+/// Reads one file of scenarios and compiles its flow.
+pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Failure> {
+    let source = files::read(path)?;
+    let mut sources = SourceMap::new();
+    let id = sources.add(&source.name, &source.text);
+    let suite = scenario::load(&sources, id)
+        .map_err(|found| settings::say(&found, &sources, context, Exit::Errors))?;
+    let flow = flow_of(path, &suite);
+    let place = flow.canonicalize().unwrap_or_else(|_| flow.clone());
+    let plan = match plans.get(&place) {
+        Some(plan) => plan.clone(),
+        None => {
+            let compiled = compiled(&flow, context);
+            let plan = match &compiled {
+                Ok(plan) => Some(Arc::clone(plan)),
+                Err(_) => None,
+            };
+            plans.insert(place, plan);
+            Some(compiled?)
+        }
+    };
+    Ok(File {
+        path: path.to_owned(),
+        name: source.name,
+        sources: Arc::new(sources),
+        suite: Arc::new(suite),
+        flow,
+        plan: plan.ok_or_else(|| Failure::silent(Exit::Errors))?,
+    })
+}
+
+fn compiled(path: &Path, context: &Context) -> Result<Arc<Plan>, Failure> {
+    let flow = flow::load(path, context)?.flow;
+    let plan = plan(flow).map_err(|error| Failure::unusable(error.to_string()))?;
+    Ok(Arc::new(plan))
+}
+
+/// The flow that the file names, else the one of the same name beside it.
+fn flow_of(path: &Path, suite: &Suite) -> PathBuf {
+    match &suite.flow {
+        Some(flow) => path.parent().unwrap_or(Path::new("")).join(flow),
+        None => {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let stem = name.and_then(|name| name.strip_suffix(ENDING));
+            path.with_file_name(format!("{}.graph", stem.unwrap_or_default()))
+        }
+    }
+}
