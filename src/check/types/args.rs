@@ -1,6 +1,5 @@
 //! Named values against declared names: event payloads, tool arguments, `with` of a send.
 
-use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::{closest, list};
@@ -23,7 +22,6 @@ pub struct Callee<'a> {
 impl Cx<'_> {
     /// Checks that each value is of a known name and fits, and that none that is needed is missing.
     pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
-        self.once_each(args.iter().map(|arg| &arg.name));
         for arg in args {
             match callee.params.iter().find(|p| p.name.node == arg.name.node) {
                 Some(param) => {
@@ -65,21 +63,6 @@ impl Cx<'_> {
         }
     }
 
-    /// Reports names that are given twice.
-    pub fn once_each<'n>(&mut self, names: impl Iterator<Item = &'n Name>) {
-        let mut seen: Vec<&Name> = Vec::new();
-        for name in names {
-            if let Some(first) = seen.iter().find(|known| known.node == name.node) {
-                let message = format!("`{}` is given twice", name.node);
-                self.report(
-                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, name.span)
-                        .label(first.span, "first here"),
-                );
-            }
-            seen.push(name);
-        }
-    }
-
     fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
         let near = closest(&arg.name.node, names());
@@ -98,7 +81,6 @@ impl Cx<'_> {
 
     /// Values of free names, as an interrupt's `ask` has them.
     pub fn free_args(&mut self, args: &[NamedArg]) {
-        self.once_each(args.iter().map(|arg| &arg.name));
         for arg in args {
             let found = self.infer_with_effects(&arg.value, None);
             if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {

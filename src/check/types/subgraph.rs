@@ -28,7 +28,6 @@ impl Cx<'_> {
         let (Some(called), Some(caller)) = (self.program.graphs.get(*child), self.graph) else {
             return;
         };
-        self.once_each(with.iter().map(|pass| &pass.name));
         for pass in with {
             let field = pass.to.and_then(|id| called.fields.get(id));
             let ty = field.map(|field| field.ty.node.clone());
