@@ -110,5 +110,6 @@ pub mod ir;
 pub mod parse;
 pub mod resolve;
 pub mod run;
+pub mod scenario;
 pub mod store;
 pub mod value;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "base", "value", "diag", "ast", "parse", "expr", "resolve", "check", "lint", "ir", "compile",
-    "run", "store", "backend", "fmt", "lsp", "server", "cli",
+    "run", "store", "backend", "scenario", "fmt", "lsp", "server", "cli",
 ];
 
 /// What the runtime sees of the compiler: the contract, and what expressions need.
@@ -21,7 +21,7 @@ const FRONTS: [&str; 3] = ["lsp", "server", "cli"];
 /// What touches the machine: modules of `std` and `tokio`, and macros; and who may.
 const MACHINE: [&str; 2] = ["env", "fs"];
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
-const AT_THE_MACHINE: [&str; 4] = ["cli", "backend", "store", "main"];
+const AT_THE_MACHINE: [&str; 5] = ["cli", "scenario", "backend", "store", "main"];
 
 struct File {
     /// Path below src, with `/`.

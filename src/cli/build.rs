@@ -1,8 +1,13 @@
 //! `graphc build FILE`
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
+
+use crate::ir;
+
+use super::{Context, Exit, Failure, files, flow, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,7 +19,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow, or `-` for stdin
+    /// The flow, its IR, or `-` for stdin
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     pub file: Option<PathBuf>,
     /// File to write in place of stdout
@@ -39,4 +44,39 @@ pub enum Format {
     Json,
     /// YAML
     Yaml,
+}
+
+/// Writes the IR, or its schema.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let text = match &args.file {
+        None => written(&ir::schema(), args.format)?,
+        Some(file) => {
+            let mut flow = flow::load(file, context)?.flow;
+            if let Some(name) = &args.graph {
+                let entry = flow::graph(&flow, Some(name))?;
+                Arc::make_mut(&mut flow).entry = Some(entry);
+            }
+            written(&*flow, args.format)?
+        }
+    };
+    match &args.output {
+        None => output::print(&text)?,
+        Some(path) => {
+            files::replace(path, &text)?;
+            context.say(&format!("wrote {}", files::shown(path)));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn written(data: &impl serde::Serialize, format: Format) -> Result<String, Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::unusable(format!("could not write the IR: {error}"))
+    };
+    match format {
+        Format::Json => serde_json::to_string_pretty(data)
+            .map(|text| text + "\n")
+            .map_err(|error| failed(&error)),
+        Format::Yaml => serde_yaml::to_string(data).map_err(|error| failed(&error)),
+    }
 }

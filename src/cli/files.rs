@@ -22,25 +22,23 @@ pub struct Source {
     pub text: String,
 }
 
-/// Reads all files that the arguments name; without arguments, those of the current folder.
+/// All files that the arguments stand for, each once.
 ///
 /// A folder stands for all `*.graph` files below it, by name; hidden folders, `target` and
-/// `node_modules` are skipped, and links to folders aren't followed. A file that is named twice is
-/// read once. A folder without any `*.graph` file is a failure.
-pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-    let here = [PathBuf::from(".")];
-    let paths = if paths.is_empty() { &here } else { paths };
+/// `node_modules` are skipped, and links to folders aren't followed. A folder without any `*.graph`
+/// file is a failure.
+pub fn find_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut seen = BTreeSet::new();
-    let mut sources = Vec::new();
+    let mut all = Vec::new();
     for path in paths {
         for file in find(path)? {
             let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
             if seen.insert(place) {
-                sources.push(read(&file)?);
+                all.push(file);
             }
         }
     }
-    Ok(sources)
+    Ok(all)
 }
 
 /// The files that one argument stands for, in order.
@@ -117,6 +115,28 @@ fn read_bytes(from: impl Read, path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
+/// Writes a file whole or not at all: a reader sees the old text or the new one. What is no file,
+/// such as a pipe or a device, is written to as it is.
+pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, text).map_err(|error| failed("write", path, &error));
+    }
+    // A link stays a link.
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let draft = place.with_file_name(format!(".{name}.{}.draft", std::process::id()));
+    let written = fs::write(&draft, text)
+        .and_then(|()| match fs::metadata(&place) {
+            Ok(old) => fs::set_permissions(&draft, old.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| fs::rename(&draft, &place));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&draft);
+        failed("write", path, &error)
+    })
+}
+
 /// The path as messages show it: with `/`, without a leading `./`.
 pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
@@ -127,7 +147,8 @@ pub fn shown(path: &Path) -> String {
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
 }
 
-fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+/// Could not do something with a path.
+pub(super) fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
     let path = shown(path);
     match error.kind() {
         std::io::ErrorKind::NotFound => {

@@ -18,11 +18,15 @@ pub mod exit;
 pub mod explain;
 pub mod failure;
 pub mod files;
+pub mod flow;
 pub mod init;
 pub mod json_arg;
+pub mod loader;
 pub mod output;
+pub mod project;
 pub mod resume;
 pub mod run;
+pub mod settings;
 pub mod term;
 pub mod test;
 pub mod threads;
@@ -74,6 +78,10 @@ pub struct Cli {
 pub enum Command {
     /// Start a new project: one flow, its test, settings, a CI file
     Init(init::Args),
+    /// Report everything that is wrong or doubtful in flows
+    Check(check::Args),
+    /// Compile a flow to its IR, as JSON or YAML
+    Build(build::Args),
     /// Show the page of a diagnostic: why, a wrong and a right example
     Explain(explain::Args),
     /// Evaluate an expression and print its value as JSON
@@ -129,6 +137,8 @@ fn run(args: Vec<OsString>) -> Exit {
 fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
+        Command::Check(args) => check::run(args, context),
+        Command::Build(args) => build::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),

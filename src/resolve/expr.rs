@@ -20,6 +20,16 @@ impl Resolver<'_> {
 
     /// The same for an argument.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
+        args.iter()
+            .map(|arg| NamedArg {
+                name: arg.name.clone(),
+                value: self.expr(file, &arg.value),
+            })
+            .collect()
+    }
+
+    /// The same for names that are no one's parameters, each of which may be given once.
+    pub fn distinct(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
         let mut seen: Vec<&Name> = Vec::new();
         for arg in args {
             match seen.iter().find(|known| known.node == arg.name.node) {
@@ -27,12 +37,7 @@ impl Resolver<'_> {
                 None => seen.push(&arg.name),
             }
         }
-        args.iter()
-            .map(|arg| NamedArg {
-                name: arg.name.clone(),
-                value: self.expr(file, &arg.value),
-            })
-            .collect()
+        self.named(file, args)
     }
 
     /// The same for a `let`.
@@ -134,11 +139,13 @@ impl Resolver<'_> {
             }
             None => {}
         }
+        if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return true;
+        }
         let types = &self.program.types;
-        let built_in = name.starts_with(|c: char| c.is_ascii_lowercase());
         let elsewhere = types.records.iter().any(|r| r.name == name.node)
             || types.enums.iter().any(|e| e.name == name.node);
-        if built_in || !(elsewhere || record) {
+        if !(elsewhere || record) {
             return true;
         }
         // Reports it, with the import that is missing where there is one.

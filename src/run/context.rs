@@ -41,6 +41,10 @@ pub struct RunContext {
     pub step_limit: u64,
     /// Super-steps made.
     pub steps: AtomicU64,
+    /// Super-steps after which the run stops, those of subgraphs included.
+    pub stop_after_steps: Option<u64>,
+    /// Super-steps committed.
+    pub committed: AtomicU64,
     /// Tokens used.
     pub usage: Mutex<Usage>,
     /// Frames of subgraph calls that an earlier process had under way, by key.
@@ -86,6 +90,18 @@ impl RunContext {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(key)
+    }
+
+    /// Counts a committed super-step.
+    pub fn note_commit(&self) {
+        self.committed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the run has made as many super-steps as it was asked to make. Commits count, not
+    /// beginnings, so that a run that is resumed again and again always gets on.
+    pub fn is_drained(&self) -> bool {
+        let made = self.committed.load(Ordering::Relaxed);
+        self.stop_after_steps.is_some_and(|most| made >= most)
     }
 
     /// Super-steps that are left.

@@ -95,6 +95,12 @@ impl EffectScope {
         }
     }
 
+    /// Where the task stands: the same whenever it comes here again.
+    pub fn mark(&self) -> String {
+        let next = self.next.load(Ordering::Relaxed);
+        format!("{}#{}{next}", self.task(), self.prefix)
+    }
+
     /// A key that is the same whenever this effect is asked for, and no other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
         format!("{}/{}#{id}", cx.thread_id, self.task())

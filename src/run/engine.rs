@@ -54,6 +54,9 @@ pub struct RunOptions {
     pub recursion_limit: Option<u64>,
     /// Tasks of one super-step that may run at the same time; all where left out.
     pub max_concurrency: Option<usize>,
+    /// Super-steps to commit, those of subgraphs included, before the run stops as if it had been
+    /// cancelled: a clean stop that a resume goes on from.
+    pub stop_after_steps: Option<u64>,
     /// Longest time of the run.
     pub timeout: Option<Duration>,
     /// Nodes to stop before, by name or path.
@@ -299,6 +302,8 @@ impl Engine {
                 .or(own_limit)
                 .unwrap_or(RECURSION_LIMIT),
             steps: AtomicU64::new(0),
+            stop_after_steps: options.stop_after_steps,
+            committed: AtomicU64::new(0),
             usage: Mutex::default(),
             images: Mutex::default(),
         }

@@ -19,17 +19,20 @@ pub enum Mode {
     Tasks,
     /// Checkpoints as they are made.
     Checkpoints,
+    /// Ways taken and tool bodies run: what coverage and scenarios are counted by.
+    Debug,
 }
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Mode; 6] = [
+    pub const ALL: [Mode; 7] = [
         Mode::Values,
         Mode::Updates,
         Mode::Messages,
         Mode::Custom,
         Mode::Tasks,
         Mode::Checkpoints,
+        Mode::Debug,
     ];
 
     /// The word on the command line and in `type`.
@@ -41,6 +44,7 @@ impl Mode {
             Mode::Custom => "custom",
             Mode::Tasks => "tasks",
             Mode::Checkpoints => "checkpoints",
+            Mode::Debug => "debug",
         }
     }
 }
@@ -113,6 +117,18 @@ pub enum EventKind {
         /// Names of the nodes that run next.
         next: Vec<String>,
     },
+    /// A route was taken. The event's node is the one whose route it is; none for the graph's entry.
+    Routed {
+        /// Whether it is the node's `on_error`.
+        on_error: bool,
+        /// Position of the arm, from 0; 0 for a route without arms.
+        arm: usize,
+    },
+    /// A tool with a body was run.
+    Interpreted {
+        /// Its name.
+        tool: String,
+    },
 }
 
 impl EventKind {
@@ -127,6 +143,7 @@ impl EventKind {
             | EventKind::TaskFinished { .. }
             | EventKind::Retrying { .. } => Mode::Tasks,
             EventKind::Checkpoint { .. } => Mode::Checkpoints,
+            EventKind::Routed { .. } | EventKind::Interpreted { .. } => Mode::Debug,
         }
     }
 
@@ -153,6 +170,10 @@ impl EventKind {
             } => {
                 json!({ "checkpoint_id": checkpoint_id.to_string(), "next": next })
             }
+            EventKind::Routed { on_error, arm } => {
+                json!({ "event": "routed", "on_error": on_error, "arm": arm })
+            }
+            EventKind::Interpreted { tool } => json!({ "event": "interpreted", "tool": tool }),
         }
     }
 }

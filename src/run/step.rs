@@ -71,6 +71,10 @@ async fn one_step(
     if stop.is_cancelled() {
         return Err(FrameEnd::Failed(super::effect::cancelled()));
     }
+    if cx.is_drained() {
+        let message = "the run stopped after as many super-steps as it was asked to make";
+        return Err(FrameEnd::Failed(RunError::new(ErrorKind::Cancelled, message)));
+    }
     let plan = cx.plan.clone();
     let graph = &plan.graphs[frame.graph];
     stops_before(cx, graph, frame)?;
@@ -220,7 +224,7 @@ fn run_pure(
     task: &Task,
     effects: &EffectScope,
 ) -> Outcome {
-    started(around, node, task);
+    started(around, node, task, effects);
     let mut run = TaskRun::new(
         around,
         node,
@@ -244,7 +248,7 @@ async fn run_task(
     effects: &EffectScope,
 ) -> Outcome {
     let node = &around.graph.nodes[task.node];
-    started(around, node, task);
+    started(around, node, task, effects);
     let work = work::run(around, frame, node, task, effects);
     let done = match node.timeout {
         None => work.await,
@@ -277,7 +281,7 @@ fn located(error: RunError, frame: &Frame, node: &NodePlan) -> RunError {
     error.in_node(&node.name, &join_path(&frame.path, &node.name))
 }
 
-fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task) {
+fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task, effects: &EffectScope) {
     if around.cx.wants(Mode::Tasks) {
         let send = task.send.as_ref().map(|(index, _)| *index);
         let kind = EventKind::TaskStarted { send };
@@ -285,7 +289,7 @@ fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task) {
             around.path,
             around.step,
             Some(&node.name),
-            String::new(),
+            effects.task().to_owned(),
             kind,
         );
     }
@@ -354,6 +358,9 @@ pub async fn keep(
     source: Source,
 ) -> Result<(), RunError> {
     let graph = &plan.graphs[frame.graph];
+    if source == Source::Step {
+        cx.note_commit();
+    }
     if cx.journal.keeps() {
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();

@@ -17,7 +17,7 @@ use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
-use super::event::EventKind;
+use super::event::{EventKind, Mode};
 use super::interrupt::OpenInterrupt;
 use super::plan::node::slots;
 use super::plan::{Code, EmitPlan, GraphPlan, JumpPlan, NodePlan, RoutePlan, SetPlan, TargetPlan};
@@ -239,7 +239,7 @@ impl<'a> TaskRun<'a> {
 
     fn go_on(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
         match &node.next {
-            Some(route) => self.route(route),
+            Some(route) => self.route(route, false),
             None => Ok(()),
         }
     }
@@ -307,26 +307,41 @@ impl<'a> TaskRun<'a> {
         );
     }
 
-    /// Takes the first arm that holds.
+    /// Takes the first arm that holds. `on_error` tells whether it is the node's route for errors.
     ///
     /// # Errors
     /// Where an expression fails, no arm holds, or the target is `fail`.
-    pub fn route(&mut self, route: &'a RoutePlan) -> Result<(), RunError> {
+    pub fn route(&mut self, route: &'a RoutePlan, on_error: bool) -> Result<(), RunError> {
         match route {
-            RoutePlan::Always(jump) => self.take(jump),
+            RoutePlan::Always(jump) => {
+                self.note_route(on_error, 0);
+                self.take(jump)
+            }
             RoutePlan::Arms(arms) => {
-                for (when, jump) in arms {
+                for (arm, (when, jump)) in arms.iter().enumerate() {
                     let holds = match when {
                         Some(when) => when.holds(&self.env())?,
                         None => true,
                     };
                     if holds {
+                        self.note_route(on_error, arm);
                         return self.take(jump);
                     }
                 }
                 let message = format!("no arm of the route of `{}` holds", self.name);
                 Err(RunError::new(ErrorKind::Expression, message))
             }
+        }
+    }
+
+    fn note_route(&self, on_error: bool, arm: usize) {
+        let around = self.around;
+        if around.cx.wants(Mode::Debug) {
+            let node = Some(self.name).filter(|name| !name.is_empty());
+            let kind = EventKind::Routed { on_error, arm };
+            around
+                .cx
+                .send(around.path, around.step, node, String::new(), kind);
         }
     }
 

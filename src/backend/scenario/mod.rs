@@ -24,7 +24,7 @@ use super::tool::script::ToolReply;
 use super::yaml::{Document, Path, Step};
 
 pub use answers::{Answer, Answers};
-pub use crash::{Crash, CrashPoint};
+pub use crash::{Crash, CrashPoint, Moment};
 pub use expect::Expect;
 pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::load;

@@ -6,13 +6,13 @@ use crate::resolve::graph::Graph;
 use crate::resolve::node as from;
 use crate::resolve::program::ToolList;
 
-use super::super::graph::End;
 use super::super::node::{Ask, Binding, InterruptTimeout, ModelCall, Pass, Work};
 use super::Lowering;
+use super::ends::Names;
 
 impl Lowering<'_> {
     /// The node's own work.
-    pub fn work(&self, graph: &Graph, node: &from::Node, table: &[End]) -> Work {
+    pub fn work(&self, graph: &Graph, node: &from::Node, names: Names<'_>) -> Work {
         match &node.work {
             from::Work::Llm(call) => Work::Llm(self.model_call(call)),
             from::Work::Agent {
@@ -53,7 +53,7 @@ impl Lowering<'_> {
                 expect: expect.as_ref().map(|ty| ty.node.clone()),
                 timeout: timeout.as_ref().map(|timeout| InterruptTimeout {
                     after_ms: timeout.after_ms,
-                    to: self.jump(&timeout.to, table),
+                    to: self.jump(&timeout.to, names),
                 }),
             },
             from::Work::Subgraph {

@@ -10,12 +10,46 @@ use super::super::graph::End;
 use super::super::jump::Target;
 use super::Lowering;
 
+/// Where the names of computed targets are looked up. Made for every node and seldom asked, so the
+/// table is made only then.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    graph: Option<&'a Graph>,
+    node: Option<(NodeId, &'a Node)>,
+}
+
+impl<'a> Names<'a> {
+    /// Those of a node: its `ends` and the end.
+    pub fn of_node(graph: &'a Graph, id: NodeId, node: &'a Node) -> Self {
+        Self {
+            graph: Some(graph),
+            node: Some((id, node)),
+        }
+    }
+
+    /// Those of a graph's entry and joins: all nodes and the end.
+    pub fn of_graph(graph: &'a Graph) -> Self {
+        Self {
+            graph: Some(graph),
+            node: None,
+        }
+    }
+
+    /// None: a tool has no computed targets.
+    pub fn none() -> Self {
+        Self {
+            graph: None,
+            node: None,
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// Every name that a jump from the node may use, and what it leads to.
     pub fn ends(&self, graph: &Graph, id: NodeId, node: &Node) -> Vec<End> {
         if let Some(ends) = &node.ends {
             let end = |end: &crate::resolve::node::End| {
-                let to = self.target(&end.to, &[])?;
+                let to = self.target(&end.to, Names::of_graph(graph))?;
                 let name = end.name.node.clone();
                 Some(End { name, to })
             };
@@ -34,15 +68,18 @@ impl Lowering<'_> {
         ends
     }
 
-    /// The names that a computed target of the node may give.
-    pub fn table(&self, graph: &Graph, id: NodeId, node: &Node) -> Vec<End> {
-        match &node.ends {
-            None => whole(graph),
-            Some(_) => {
+    /// The names that a computed target may give, and what each leads to.
+    pub fn table(&self, names: Names<'_>) -> Vec<End> {
+        let Some(graph) = names.graph else {
+            return Vec::new();
+        };
+        match names.node {
+            Some((id, node)) if node.ends.is_some() => {
                 let mut table = self.ends(graph, id, node);
                 add(&mut table, named(graph, "end"));
                 table
             }
+            _ => whole(graph),
         }
     }
 
@@ -85,7 +122,7 @@ impl Lowering<'_> {
 }
 
 /// Every node of a graph, and the end: what a computed entry may give.
-pub(super) fn whole(graph: &Graph) -> Vec<End> {
+fn whole(graph: &Graph) -> Vec<End> {
     let nodes = graph.nodes.entries().map(|(id, node)| End {
         name: node.name.node.clone(),
         to: Target::Node(id),

@@ -1,19 +1,19 @@
 //! Graphs and their state.
 
-use crate::resolve::constant_default;
+use crate::expr::infer::constant;
 use crate::resolve::graph as from;
 
 use super::super::graph::{Field, Graph, Join};
 use super::super::jump::{Jump, Route, Target};
 use super::Lowering;
-use super::ends::whole;
+use super::ends::Names;
 
 impl Lowering<'_> {
     /// A graph.
     pub fn graph(&self, graph: &from::Graph) -> Graph {
-        let all = whole(graph);
+        let all = Names::of_graph(graph);
         let start = match &graph.start {
-            Some(route) => self.route(route, &all),
+            Some(route) => self.route(route, all),
             None => Route::Always(Jump {
                 to: vec![Target::End],
                 set: Vec::new(),
@@ -22,7 +22,7 @@ impl Lowering<'_> {
         };
         let joins = graph.joins.iter().map(|join| Join {
             members: join.members.iter().map(|member| member.node).collect(),
-            to: self.jump(&join.to, &all),
+            to: self.jump(&join.to, all),
         });
         let tools = graph.tools.as_ref();
         Graph {
@@ -51,8 +51,7 @@ impl Lowering<'_> {
             ty: field.ty.node.clone(),
             mode: field.mode,
             channel: field.channel.clone(),
-            default: default
-                .and_then(|expr| constant_default(expr, &field.ty.node, &self.program.types)),
+            default: default.and_then(|expr| constant(expr, &self.program.types)),
             at: self.place(field.span),
         }
     }

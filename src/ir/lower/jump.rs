@@ -2,19 +2,19 @@
 
 use crate::resolve::target as from;
 
-use super::super::graph::End;
 use super::super::jump::{Arm, Emit, Jump, Route, SetItem, Target};
 use super::Lowering;
+use super::ends::Names;
 
 impl Lowering<'_> {
-    /// A route. `table` are the names that a computed target may give.
-    pub fn route(&self, route: &from::Route, table: &[End]) -> Route {
+    /// A route. `names` is where a computed target looks up what it gives.
+    pub fn route(&self, route: &from::Route, names: Names<'_>) -> Route {
         match route {
-            from::Route::Always(jump) => Route::Always(self.jump(jump, table)),
+            from::Route::Always(jump) => Route::Always(self.jump(jump, names)),
             from::Route::Arms(arms, _) => {
                 let arms = arms.iter().map(|arm| Arm {
                     when: self.maybe(&arm.when),
-                    jump: self.jump(&arm.jump, table),
+                    jump: self.jump(&arm.jump, names),
                 });
                 Route::Arms(arms.collect())
             }
@@ -22,11 +22,11 @@ impl Lowering<'_> {
     }
 
     /// A jump.
-    pub fn jump(&self, jump: &from::Jump, table: &[End]) -> Jump {
+    pub fn jump(&self, jump: &from::Jump, names: Names<'_>) -> Jump {
         let to = jump
             .to
             .iter()
-            .filter_map(|target| self.target(target, table));
+            .filter_map(|target| self.target(target, names));
         Jump {
             to: to.collect(),
             set: self.set(&jump.set),
@@ -35,14 +35,14 @@ impl Lowering<'_> {
     }
 
     /// Several static edges as one jump; a target that two of them have is one target.
-    pub fn edges(&self, edges: &[from::Jump], table: &[End]) -> Jump {
+    pub fn edges(&self, edges: &[from::Jump], names: Names<'_>) -> Jump {
         let mut all = Jump {
             to: Vec::new(),
             set: Vec::new(),
             emits: Vec::new(),
         };
         for edge in edges {
-            let jump = self.jump(edge, table);
+            let jump = self.jump(edge, names);
             for target in jump.to {
                 if !all.to.contains(&target) {
                     all.to.push(target);
@@ -55,7 +55,7 @@ impl Lowering<'_> {
     }
 
     /// A target; `None` for what was reported.
-    pub fn target(&self, target: &from::Target, table: &[End]) -> Option<Target> {
+    pub fn target(&self, target: &from::Target, names: Names<'_>) -> Option<Target> {
         Some(match &target.kind {
             from::TargetKind::Node(node) => Target::Node(*node),
             from::TargetKind::End => Target::End,
@@ -65,7 +65,7 @@ impl Lowering<'_> {
             },
             from::TargetKind::Computed(name) => Target::Computed {
                 name: self.expr(name),
-                table: table.to_vec(),
+                table: self.table(names),
             },
             from::TargetKind::Each {
                 var,

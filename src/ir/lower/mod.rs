@@ -8,6 +8,11 @@
 //! Reading order: `text` (expressions, places), `jump`, `node`, `call` (what a node does), `ends`,
 //! `tool`, `graph`.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "an id is only made with the element that it stands for"
+)]
+
 mod call;
 mod ends;
 mod graph;
@@ -18,9 +23,10 @@ mod tool;
 
 use crate::base::SourceMap;
 use crate::check::Checked;
+use crate::expr::infer::constant;
 use crate::expr::ty::RecordField;
+use crate::resolve::Program;
 use crate::resolve::program::{self, Param};
-use crate::resolve::{Program, constant_default};
 
 use super::flow::{Event, FORMAT, Flow, Model, Reducer};
 
@@ -106,7 +112,7 @@ impl Lowering<'_> {
             default: param
                 .default
                 .as_ref()
-                .and_then(|default| constant_default(default, &param.ty.node, &self.program.types)),
+                .and_then(|default| constant(default, &self.program.types)),
             constraints: param.constraints.clone(),
         };
         params.iter().map(field).collect()

@@ -4,6 +4,7 @@ use crate::resolve::program as from;
 
 use super::super::flow::{Tool, ToolBody, ToolSet};
 use super::Lowering;
+use super::ends::Names;
 
 impl Lowering<'_> {
     /// A tool.
@@ -36,7 +37,10 @@ impl Lowering<'_> {
             requires: self.requires(&body.requires),
             set: set.collect(),
             emits: self.emits(&body.emits),
-            goto: body.goto.as_ref().map(|route| self.route(route, &[])),
+            goto: body
+                .goto
+                .as_ref()
+                .map(|route| self.route(route, Names::none())),
             returns: self.maybe(&body.returns),
         }
     }

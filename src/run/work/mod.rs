@@ -122,7 +122,7 @@ pub fn handle(
     );
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
-    match run.route(route) {
+    match run.route(route, true) {
         Ok(()) => Outcome::Done(run.into_output(&[])),
         // `else -> fail` passes the error on as it is.
         Err(failed) if failed.kind == ErrorKind::Fail => Outcome::Failed(RunError {

@@ -11,6 +11,7 @@ use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
 use crate::ir::{ErrorKind, ToolId};
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
+use crate::run::event::{EventKind, Mode};
 use crate::run::model::{CallContext, ToolCallRequest};
 use crate::run::plan::NodePlan;
 use crate::run::task::{TaskRun, show};
@@ -195,6 +196,11 @@ pub async fn call_one<'a>(
         return call_outside(run, node, call).await;
     }
     let args = arguments(run, &call)?;
+    let cx = run.around.cx;
+    if cx.wants(Mode::Debug) {
+        let tool = cx.plan.tools[call.tool].name.to_string();
+        run.send(call.scope.mark(), EventKind::Interpreted { tool });
+    }
     body::interpret(run, call.tool, &args, call.scope)
 }
 

@@ -1,0 +1,119 @@
+//! The findings of several flows as one list.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::backend::config::Config;
+use crate::base::{FileId, SourceMap, Span};
+use crate::compile::Compiled;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+
+use super::super::project::Project;
+use super::super::{Context, Failure, settings};
+
+/// What was found in all flows so far. A file that several of them import is one file here, and
+/// what is wrong in it is said once.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Every file that was read.
+    pub sources: SourceMap,
+    /// All findings, in the order of the files.
+    pub diagnostics: Diagnostics,
+    /// How many flows were checked.
+    pub flows: usize,
+    files: BTreeMap<String, FileId>,
+    /// By settings file; `None` for one that is wrong itself.
+    settings: BTreeMap<PathBuf, Option<Config>>,
+    /// By flow, its files, its own first.
+    parts: Vec<Vec<FileId>>,
+}
+
+impl Findings {
+    /// Reads the settings of a project, where that has not been done yet.
+    pub fn settings(&mut self, project: &Project, context: &Context) -> Result<(), Failure> {
+        let path = project.settings.clone().unwrap_or_default();
+        if self.settings.contains_key(&path) {
+            return Ok(());
+        }
+        let config = match settings::read(project, context, &mut self.sources)? {
+            Ok(config) => {
+                self.diagnostics.append(settings::wrong_levels(&config));
+                Some(config)
+            }
+            Err(found) => {
+                self.diagnostics.append(found);
+                None
+            }
+        };
+        self.settings.insert(path, config);
+        Ok(())
+    }
+
+    /// Adds what was found in one flow.
+    pub fn add(&mut self, compiled: Compiled, project: &Project) {
+        let ids: Vec<FileId> = compiled
+            .sources
+            .files()
+            .map(|(_, file)| {
+                let known = self.files.get(&*file.name).copied();
+                known.unwrap_or_else(|| {
+                    let id = self.sources.add(&file.name, &file.text);
+                    self.files.insert(file.name.to_string(), id);
+                    id
+                })
+            })
+            .collect();
+        let path = project.settings.clone().unwrap_or_default();
+        let mut found = compiled.diagnostics;
+        if let Some(Some(config)) = self.settings.get(&path) {
+            found = settings::apply_levels(config, found);
+        }
+        for mut finding in found {
+            finding
+                .labels
+                .iter_mut()
+                .for_each(|l| carry(&mut l.span, &ids));
+            finding
+                .fix
+                .iter_mut()
+                .for_each(|e| carry(&mut e.span, &ids));
+            self.diagnostics.push(finding);
+        }
+        self.parts.push(ids);
+        self.flows += 1;
+    }
+
+    /// Drops what was found twice, and what another flow shows to be wrong.
+    pub fn finish(&mut self) {
+        let mut all = std::mem::take(&mut self.diagnostics);
+        all.sort();
+        for finding in all {
+            if !(finding.code == &codes::UNUSED_ITEM && self.used_elsewhere(&finding)) {
+                self.diagnostics.push(finding);
+            }
+        }
+    }
+
+    /// Whether a flow that imports the item's file has the item's name in another of its files.
+    fn used_elsewhere(&self, finding: &Diagnostic) -> bool {
+        let file = finding.span().file;
+        let name = self.sources.text(finding.span());
+        let importing = self.parts.iter().filter(|parts| {
+            let own = parts.first() == Some(&file);
+            !own && parts.contains(&file)
+        });
+        let mut others = importing.flatten().filter(|other| **other != file);
+        others.any(|id| {
+            let text = self.sources.file(*id).map_or("", |file| &file.text);
+            text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.')
+                .any(|word| word == name)
+        })
+    }
+}
+
+/// Moves a span from a flow's own files to the shared list.
+fn carry(span: &mut Span, ids: &[FileId]) {
+    if let Some(id) = ids.get(span.file.0 as usize) {
+        span.file = *id;
+    }
+}

@@ -1,0 +1,193 @@
+//! A flow as an argument: compiled from `*.graph`, or read as IR.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::base::{SourceMap, name};
+use crate::compile::{Compiled, compile};
+use crate::ir::flow::FORMAT;
+use crate::ir::{Flow, GraphId};
+
+use super::files::Source;
+use super::loader::Disk;
+use super::project::{self, Project};
+use super::{Context, Exit, Failure, files, settings};
+
+/// Name of what is read from stdin.
+const STDIN: &str = "<stdin>";
+
+/// A flow that can run.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The flow.
+    pub flow: Arc<Flow>,
+    /// The project it belongs to.
+    pub project: Project,
+}
+
+/// Reads the flow that an argument names. What is wrong with it has been said on stderr when this
+/// fails; what is only doubtful is `graphc check`'s to say.
+pub fn load(path: &Path, context: &Context) -> Result<Loaded, Failure> {
+    let source = one(path)?;
+    let project = project_of(path, context)?;
+    let flow = match is_ir(path, &source.text) {
+        true => read_ir(path, &source)?,
+        false => {
+            let compiled = compile_source(path, source, &project)?;
+            let wrong = || {
+                settings::say(
+                    &compiled.diagnostics,
+                    &compiled.sources,
+                    context,
+                    Exit::Errors,
+                )
+            };
+            compiled.flow.ok_or_else(wrong)?
+        }
+    };
+    Ok(Loaded {
+        flow: Arc::new(flow),
+        project,
+    })
+}
+
+/// Reads a file that is no folder.
+fn one(path: &Path) -> Result<Source, Failure> {
+    if path.is_dir() {
+        let shown = files::shown(path);
+        return Err(Failure::unusable(format!("`{shown}` is a folder"))
+            .help("name one flow, a `*.graph` file or its IR"));
+    }
+    files::read(path)
+}
+
+/// The project of a flow; that of the current folder for stdin.
+pub fn project_of(path: &Path, context: &Context) -> Result<Project, Failure> {
+    let folder = match path.parent() {
+        _ if is_stdin(path) => Path::new("."),
+        None => Path::new("."),
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+    };
+    Project::around(folder, context.config.as_deref())
+}
+
+/// Compiles a flow that was read. Files in the result have names as a person would write them here.
+pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<Compiled, Failure> {
+    let naming = Naming::new(path.is_absolute())?;
+    let place = place(path)?;
+    let loader = Disk {
+        root: project.root.clone(),
+        entry: project::relative(&place, &project.root),
+        text: source.text,
+    };
+    let mut compiled = compile(&loader.entry, &loader);
+    let mut named = SourceMap::new();
+    for (_, file) in compiled.sources.files() {
+        let name = match &*file.name {
+            standard if standard.starts_with("std/") => standard.to_owned(),
+            own => naming.show(&project.root.join(own))?,
+        };
+        named.add(&name, &file.text);
+    }
+    compiled.sources = named;
+    Ok(compiled)
+}
+
+/// The file itself, its folder without links.
+fn place(path: &Path) -> Result<PathBuf, Failure> {
+    if is_stdin(path) {
+        return Ok(project::here()?.join(STDIN));
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = project::canonical(folder.unwrap_or(Path::new(".")))?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// How files are named in messages: relative to the current folder, unless the argument was absolute.
+#[derive(Debug, Clone)]
+pub struct Naming {
+    from: Option<PathBuf>,
+}
+
+impl Naming {
+    /// Names for what an argument leads to.
+    pub fn new(absolute: bool) -> Result<Self, Failure> {
+        let from = if absolute {
+            None
+        } else {
+            Some(project::here()?)
+        };
+        Ok(Self { from })
+    }
+
+    /// The name of an absolute path.
+    pub fn show(&self, path: &Path) -> Result<String, Failure> {
+        Ok(match &self.from {
+            Some(from) => project::relative(path, from),
+            None => files::shown(path),
+        })
+    }
+}
+
+/// A `*.graph` text never begins with a brace.
+fn is_ir(path: &Path, text: &str) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json" | "yaml" | "yml") => true,
+        Some("graph") => false,
+        _ => text.trim_start().starts_with('{'),
+    }
+}
+
+fn read_ir(path: &Path, source: &Source) -> Result<Flow, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let wrong = |why: String| {
+        let message = format!("`{}` is not the IR of a flow: {why}", source.name);
+        Failure::unusable(message)
+            .exit(Exit::Errors)
+            .help("make it with `graphc build`")
+    };
+    let json: Json = match extension {
+        Some("yaml" | "yml") => {
+            serde_yaml::from_str(&source.text).map_err(|error| wrong(error.to_string()))?
+        }
+        _ => serde_json::from_str(&source.text).map_err(|error| wrong(error.to_string()))?,
+    };
+    // Said before the rest is looked at, which another version may well have changed.
+    match json.get("format") {
+        Some(format) if *format == FORMAT => {}
+        Some(format) => {
+            return Err(wrong(format!(
+                "it has format {format}, this version of graphc runs format {FORMAT}"
+            )));
+        }
+        None => return Err(wrong("it has no `format`".to_owned())),
+    }
+    serde_json::from_value(json).map_err(|error| wrong(error.to_string()))
+}
+
+/// The graph that a command is about: the one named, else the flow's entry.
+pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
+    let names = || flow.graphs.iter().map(|graph| graph.name.as_str());
+    let Some(wanted) = named else {
+        return flow.entry.ok_or_else(|| match names().next() {
+            None => Failure::unusable("the flow has no graph"),
+            Some(_) => Failure::unusable("the flow has several graphs that no other calls").help(
+                format!("name one with `--graph`: {}", name::either(names())),
+            ),
+        });
+    };
+    flow.graph(wanted).ok_or_else(|| {
+        let help = match name::closest(wanted, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there is {}", name::list(names())),
+        };
+        Failure::unusable(format!("the flow has no graph `{wanted}`")).help(help)
+    })
+}

@@ -1,0 +1,88 @@
+//! The project that a file belongs to: where its settings are, what its imports may reach.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::files;
+
+/// Name of the settings file.
+pub const SETTINGS: &str = "graphc.yaml";
+
+/// A project. All paths are absolute and without links in their folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The settings: the one that was named, else the nearest above the flow.
+    pub settings: Option<PathBuf>,
+    /// The folder of the settings, or without settings that of the flow: commands run here, threads
+    /// are kept here.
+    pub home: PathBuf,
+    /// The folder that imports may not leave.
+    pub root: PathBuf,
+}
+
+impl Project {
+    /// The project around a folder. `settings` is the file that was named in place of the nearest.
+    ///
+    /// Imports may reach what lies beside the settings. Where those lie elsewhere or there are
+    /// none, it is the current folder, or the flow's own where that lies outside of it.
+    pub fn around(folder: &Path, settings: Option<&Path>) -> Result<Self, Failure> {
+        let folder = canonical(folder)?;
+        let settings = match settings {
+            Some(named) => Some(canonical(named)?),
+            None => folder
+                .ancestors()
+                .map(|above| above.join(SETTINGS))
+                .find(|path| path.is_file()),
+        };
+        let beside = settings.as_deref().and_then(Path::parent);
+        let home = beside.unwrap_or(&folder).to_owned();
+        let candidates = [beside.map(Path::to_owned), Some(here()?)];
+        let mut roots = candidates.into_iter().flatten();
+        let root = roots.find(|root| folder.starts_with(root));
+        Ok(Self {
+            root: root.unwrap_or(folder),
+            settings,
+            home,
+        })
+    }
+}
+
+/// The current folder.
+pub fn here() -> Result<PathBuf, Failure> {
+    canonical(Path::new("."))
+}
+
+/// The absolute path of something that is there.
+pub fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize()
+        .map_err(|error| files::failed("find", path, &error))
+}
+
+/// The way from a folder to a path, both absolute, with `/`.
+pub fn relative(path: &Path, folder: &Path) -> String {
+    let (to, from): (Vec<_>, Vec<_>) = (path.components().collect(), folder.components().collect());
+    let shared = to.iter().zip(&from).take_while(|(a, b)| a == b).count();
+    let up = from.iter().skip(shared).map(|_| "..".into());
+    let down = to
+        .iter()
+        .skip(shared)
+        .map(|part| part.as_os_str().to_string_lossy());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_lead_up_and_down() {
+        for (path, folder, way) in [
+            ("/a/b/c.graph", "/a/b", "c.graph"),
+            ("/a/b/c.graph", "/a", "b/c.graph"),
+            ("/a/c.graph", "/a/b/d", "../../c.graph"),
+            ("/x/c.graph", "/a", "../x/c.graph"),
+        ] {
+            assert_eq!(relative(Path::new(path), Path::new(folder)), way);
+        }
+    }
+}

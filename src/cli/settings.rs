@@ -1,0 +1,91 @@
+//! `graphc.yaml` of a project, read for a command.
+
+use crate::backend::config::{self, Config, LintLevel};
+use crate::base::name::closest;
+use crate::base::{SourceMap, Span};
+use crate::diag::codes::{self, Level};
+use crate::diag::{Diagnostic, Diagnostics, render};
+
+use super::flow::Naming;
+use super::project::Project;
+use super::{Context, Exit, Failure, files, term};
+
+/// Reads the settings; what is wrong with them is said on stderr, and nothing can start.
+///
+/// `sources` gets the file, for places in what is found later.
+pub fn load(
+    project: &Project,
+    context: &Context,
+    sources: &mut SourceMap,
+) -> Result<Config, Failure> {
+    read(project, context, sources)?.map_err(|found| say(&found, sources, context, Exit::Unusable))
+}
+
+/// The same, with what is wrong as diagnostics.
+pub fn read(
+    project: &Project,
+    context: &Context,
+    sources: &mut SourceMap,
+) -> Result<Result<Config, Diagnostics>, Failure> {
+    let env = |name: &str| std::env::var(name).ok();
+    let profile = context.profile.as_deref();
+    let Some(path) = &project.settings else {
+        return match profile {
+            None => Ok(Ok(Config::empty(&env))),
+            Some(profile) => Err(Failure::unusable(format!(
+                "there is no `graphc.yaml` that could have a profile `{profile}`"
+            ))
+            .help("name one with `--config FILE`")),
+        };
+    };
+    let text = files::read(path)?.text;
+    let named = context.config.as_deref();
+    let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
+    let file = sources.add(&name, &text);
+    Ok(config::load(sources, file, profile, &env))
+}
+
+/// Says diagnostics on stderr; the failure that ends the command.
+pub fn say(found: &Diagnostics, sources: &SourceMap, context: &Context, exit: Exit) -> Failure {
+    term::say(render::human(found, sources, context.terminal.style).trim_end());
+    Failure::silent(exit)
+}
+
+/// Gives findings the levels that the settings want. Errors of the language stay errors.
+pub fn apply_levels(config: &Config, found: Diagnostics) -> Diagnostics {
+    let mut kept = Diagnostics::new();
+    for mut finding in found {
+        let wanted = config.lints.get(finding.code.slug);
+        match wanted.map(|entry| entry.value) {
+            _ if finding.code.level == Level::Error => {}
+            None => {}
+            Some(LintLevel::Allow) => continue,
+            Some(LintLevel::Warn) => finding.level = Level::Warning,
+            Some(LintLevel::Deny) => finding.level = Level::Error,
+        }
+        kept.push(finding);
+    }
+    kept
+}
+
+/// What is wrong with the names under `lints`: codes that there aren't, errors that would be lowered.
+pub fn wrong_levels(config: &Config) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for (slug, entry) in &config.lints {
+        let at = entry.span.unwrap_or_else(Span::default);
+        let finding = |message: String| Diagnostic::new(&codes::INVALID_CONFIG, message, at);
+        match codes::find(slug) {
+            None => {
+                let all = codes::ALL.iter().map(|code| code.slug);
+                let help = closest(slug, all).map(|near| format!("did you mean `{near}`?"));
+                let message = format!("no diagnostic has the code `{slug}`");
+                found.push(finding(message).maybe_help(help));
+            }
+            Some(code) if code.level == Level::Error && entry.value != LintLevel::Deny => {
+                found.push(finding(format!("`{slug}` is an error in every project")));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}

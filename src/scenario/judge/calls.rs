@@ -1,0 +1,63 @@
+//! What models were shown, how often tools were called, and calls that nothing served.
+
+use crate::backend::scenario::Scenario;
+
+use super::Finding;
+use crate::scenario::observed::Observed;
+
+/// Calls that no reply matched, and answers that were refused without the scenario expecting it.
+pub fn unserved(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
+    let unmatched = observed.unmatched.iter();
+    let mut found: Vec<Finding> = unmatched
+        .map(|message| Finding::new(&scenario.at, message))
+        .collect();
+    if scenario.expect.error.is_none() {
+        let refused = observed.refused.iter();
+        found.extend(refused.map(|(at, message)| {
+            let (message, detail) = message.split_once('\n').unwrap_or((message, ""));
+            Finding::new(at, message).detail(detail)
+        }));
+    }
+    found
+}
+
+/// `models` and `calls`.
+pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
+    let expect = &scenario.expect;
+    let mut found = Vec::new();
+    for (node, wanted) in &expect.models {
+        let calls = observed.asked.get(node).map_or(&[][..], Vec::as_slice);
+        for (index, wanted) in wanted.iter().enumerate() {
+            match calls.get(index) {
+                Some(call) => found.extend(wanted.compare(call).into_iter().map(Finding::from)),
+                None => {
+                    let (number, made) = (index + 1, calls.len());
+                    let message = format!(
+                        "expected call {number} of the model in `{node}`, which was called {}",
+                        times(made as u64)
+                    );
+                    found.push(Finding::new(&wanted.at, message));
+                }
+            }
+        }
+    }
+    for (tool, wanted) in &expect.calls {
+        let made = observed.calls.get(tool).copied().unwrap_or(0);
+        if made != wanted.value {
+            let message = format!(
+                "expected `{tool}` to be called {}, it was called {}",
+                times(wanted.value),
+                times(made)
+            );
+            found.push(Finding::new(&wanted.at, message));
+        }
+    }
+    found
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}

@@ -1,0 +1,160 @@
+//! How the run ended, where it went, what it gave and asked.
+
+use serde_json::Value as Json;
+
+use crate::backend::scenario::expect::{Mismatch, Written};
+use crate::backend::scenario::{PathStep, Scenario, compare_path};
+use crate::backend::yaml::Step;
+use crate::run::store::RunState;
+
+use super::Finding;
+use crate::scenario::observed::Observed;
+use crate::scenario::sighting::Ended;
+
+/// `status`, `path`, `output`, `events`, `interrupts`, `error`.
+pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
+    let expect = &scenario.expect;
+    let Some(ended) = &observed.ended else {
+        return vec![Finding::new(&scenario.at, "the run did not begin")];
+    };
+    let mut found = Vec::new();
+    found.extend(status(scenario, ended));
+    found.extend(expect.path.as_ref().and_then(|path| way(path, observed)));
+    if let Some(output) = &expect.output {
+        found.extend(findings(output.compare(&Json::Object(ended.output.clone()))));
+    }
+    if let Some(events) = &expect.events {
+        found.extend(in_order(events, "event", &observed.events));
+    }
+    if let Some(interrupts) = &expect.interrupts {
+        found.extend(in_order(interrupts, "interrupt", &observed.interrupts));
+    }
+    if let Some(error) = &expect.error {
+        found.extend(failure(error, ended));
+    }
+    found
+}
+
+fn word(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Done => "done",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "cancelled",
+    }
+}
+
+/// Without `status`, the run must be done; it may have failed where an `error` is expected, and
+/// wait where `interrupts` are.
+fn status(scenario: &Scenario, ended: &Ended) -> Option<Finding> {
+    let expect = &scenario.expect;
+    let actual = word(ended.status);
+    let (wanted, at) = match &expect.status {
+        Some(status) => (vec![status.value], &status.at),
+        None if expect.error.is_some() => (vec!["failed", "interrupted"], &scenario.at),
+        None if expect.interrupts.is_some() => (vec!["done", "interrupted"], &scenario.at),
+        None => (vec!["done"], &scenario.at),
+    };
+    if wanted.contains(&actual) {
+        return None;
+    }
+    let text = |key: &str| ended.error.as_ref()?.get(key)?.as_str();
+    let why = match (text("kind"), text("message")) {
+        (Some(kind), Some(message)) => {
+            let place = text("place").map_or(String::new(), |place| format!(" ({place})"));
+            format!(": {kind}: {message}{place}")
+        }
+        _ => String::new(),
+    };
+    let wanted = wanted.join(" or ");
+    let message = format!("expected the run to be {wanted}, it is {actual}{why}");
+    let (message, detail) = message.split_once('\n').unwrap_or((&message, ""));
+    Some(Finding::new(at, message).detail(detail))
+}
+
+fn way(expected: &Written<Vec<PathStep>>, observed: &Observed) -> Option<Finding> {
+    let actual: Vec<&str> = observed.path.iter().map(String::as_str).collect();
+    let mismatch = compare_path(&expected.value, &actual).err()?;
+    let mut at = expected.at.clone();
+    if mismatch.step < expected.value.len() {
+        at.push(Step::Index(mismatch.step));
+    }
+    let wanted: Vec<&str> = expected
+        .value
+        .iter()
+        .map(|step| match step {
+            PathStep::Node(node) => node.as_str(),
+            PathStep::Any => "...",
+        })
+        .collect();
+    let detail = format!("- {}\n+ {}", wanted.join(", "), actual.join(", "));
+    Some(Finding::new(&at, format!("the path: {mismatch}")).detail(detail))
+}
+
+/// Each wanted one must be there, in order; others may stand between them.
+fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -> Vec<Finding> {
+    let mut rest = actual;
+    for (index, one) in wanted.value.iter().enumerate() {
+        let fitting = rest.iter().position(|other| one.compare(other).is_empty());
+        if let Some(at) = fitting {
+            rest = rest.get(at + 1..).unwrap_or_default();
+            continue;
+        }
+        // The nearest one, if any, says best what differs.
+        let same = rest.iter().find(|other| same_name(&one.value, other));
+        if let Some(other) = same {
+            return findings(one.compare(other));
+        }
+        let mut message = format!("expected the {what} {}", one.value);
+        if index > 0 {
+            message.push_str(" after the one before");
+        }
+        let lines = actual.iter().map(|other| format!("+ {other}"));
+        let lines: Vec<String> = lines.collect();
+        let detail = match lines.is_empty() {
+            true => format!("there was no {what}"),
+            false => lines.join("\n"),
+        };
+        return vec![Finding::new(&one.at, message).detail(detail)];
+    }
+    if wanted.value.is_empty() && !actual.is_empty() {
+        let lines: Vec<String> = actual.iter().map(|other| format!("+ {other}")).collect();
+        let message = format!("expected no {what}");
+        return vec![Finding::new(&wanted.at, message).detail(lines.join("\n"))];
+    }
+    Vec::new()
+}
+
+fn same_name(wanted: &Json, actual: &Json) -> bool {
+    let key = ["name", "node", "path"];
+    let key = key.into_iter().find(|key| wanted.get(key).is_some());
+    key.is_some_and(|key| wanted.get(key) == actual.get(key))
+}
+
+/// `node` may be the node's name or its whole path.
+fn failure(expected: &Written<Json>, ended: &Ended) -> Vec<Finding> {
+    let Some(error) = &ended.error else {
+        let message = format!("expected the error {}, there was none", expected.value);
+        return vec![Finding::new(&expected.at, message)];
+    };
+    let mut error = error.clone();
+    if let (Some(entries), Some(path)) = (error.as_object_mut(), path_of(expected, ended)) {
+        entries.insert("node".to_owned(), path);
+    }
+    let found = expected.compare(&error);
+    let whole = error.to_string();
+    let findings = findings(found).into_iter();
+    findings
+        .map(|finding| finding.detail(format!("+ {whole}")))
+        .collect()
+}
+
+fn path_of(expected: &Written<Json>, ended: &Ended) -> Option<Json> {
+    let path = ended.error.as_ref()?.get("path")?;
+    (expected.value.get("node")? == path).then(|| path.clone())
+}
+
+fn findings(mismatches: Vec<Mismatch>) -> Vec<Finding> {
+    mismatches.into_iter().map(Finding::from).collect()
+}

@@ -1,0 +1,333 @@
+//! Playing one scenario: the input, then answers, until the run ends or nothing is left to answer.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use serde_json::{Value as Json, json};
+
+use crate::backend::bind::bind;
+use crate::backend::config::Config;
+use crate::backend::scenario::{Scenario, Script};
+use crate::diag::Diagnostics;
+use crate::ir::GraphId;
+use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
+use crate::run::event::{Event, EventKind, Mode};
+use crate::run::interrupt::{Answer, OpenInterrupt};
+use crate::run::plan::Plan;
+use crate::run::store::{RunState, Store, StoreError};
+use crate::run::stream::{self, EventSink, EventStream};
+
+use super::ambient::StillAmbient;
+use super::answers::{Given, Pending, Used};
+use super::doom::{Doom, DoomedStore};
+use super::sighting::{Ended, Log, Sighting};
+use super::watch::Watch;
+
+/// Opens the store of a thread; each engine of a scenario opens it anew.
+pub type OpenStore = Arc<dyn Fn() -> Result<Arc<dyn Store>, StoreError> + Send + Sync>;
+
+/// What a scenario is played on.
+#[derive(Clone)]
+pub struct Stage {
+    /// The flow.
+    pub plan: Arc<Plan>,
+    /// The graph that runs.
+    pub graph: GraphId,
+    /// The thread.
+    pub thread_id: String,
+    /// Where it is kept.
+    pub store: OpenStore,
+}
+
+/// How a scenario is played: straight where nothing is said.
+#[derive(Clone, Default)]
+pub struct How {
+    /// Stops after so many super-steps and goes on with a new engine, again and again.
+    pub stop_after_steps: Option<u64>,
+    /// Shuffles the order in which calls finish.
+    pub shuffle: Option<u64>,
+    /// Ends the process.
+    pub doom: Option<Arc<Doom>>,
+    /// Goes on with a run that another process has begun, with the answers that it has used.
+    pub resume: Option<Used>,
+}
+
+/// Times that a run is stopped and resumed before it is given up: it would never end.
+const MOST_STOPS: u32 = 10_000;
+
+/// Plays a scenario. All that is seen is told to `log`.
+///
+/// # Errors
+/// Where the scenario can't be played at all, in words.
+pub async fn play(
+    stage: &Stage,
+    script: &Arc<Script>,
+    how: How,
+    log: &Arc<Log>,
+) -> Result<(), String> {
+    let watch = Watch {
+        log: Arc::clone(log),
+        script: Arc::clone(script),
+        doom: how.doom.clone(),
+        shuffle: how.shuffle,
+    };
+    let player = Player {
+        stage,
+        script,
+        how,
+        log,
+        watch,
+    };
+    player.play().await?;
+    player.watch.settle();
+    Ok(())
+}
+
+struct Player<'a> {
+    stage: &'a Stage,
+    script: &'a Arc<Script>,
+    how: How,
+    log: &'a Arc<Log>,
+    watch: Watch,
+}
+
+impl Player<'_> {
+    async fn play(&self) -> Result<(), String> {
+        let scenario = self.script.scenario();
+        let mut answers = Pending::new(
+            &scenario.answers,
+            self.how.resume.clone().unwrap_or_default(),
+        );
+        let waiting = self.waiting().await?;
+        let first = if self.how.resume.is_some() {
+            self.resume(&[]).await?
+        } else if waiting.is_empty() || !scenario.input.is_empty() {
+            let input = Json::Object(scenario.input.clone());
+            self.run(async |engine, options| {
+                let stage = self.stage;
+                engine
+                    .start(stage.graph, &stage.thread_id, &input, options)
+                    .await
+            })
+            .await?
+        } else {
+            let given = answers.next(&waiting);
+            self.give(&given).await?
+        };
+        let mut open = waiting;
+        let mut next = Some(first);
+        let mut stops = 0;
+        while let Some(result) = next.take() {
+            match result {
+                Ok(result) if result.state == RunState::Cancelled => {
+                    stops += 1;
+                    if self.how.stop_after_steps.is_none() || stops > MOST_STOPS {
+                        self.end(&result);
+                    } else {
+                        next = Some(self.resume(&[]).await?);
+                    }
+                    continue;
+                }
+                Ok(result) => {
+                    self.end(&result);
+                    open = result.interrupts;
+                }
+                Err(refused) => self.refused(&refused),
+            }
+            let given = answers.next(&open);
+            if !given.is_empty() {
+                next = Some(self.give(&given).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The interrupts that the thread waits at before the scenario begins.
+    async fn waiting(&self) -> Result<Vec<OpenInterrupt>, String> {
+        let store = (self.stage.store)().map_err(|error| error.to_string())?;
+        let image = store.load(&self.stage.thread_id).await;
+        let image = image.map_err(|error| error.to_string())?;
+        Ok(image.map_or(Vec::new(), |image| {
+            crate::run::engine::open_interrupts(&image.status)
+        }))
+    }
+
+    /// Gives answers. One that is refused is told with its place.
+    async fn give(&self, given: &[Given<'_>]) -> Result<Result<RunResult, StartError>, String> {
+        for Given { node, .. } in given {
+            self.log.tell(Sighting::Answered { node: node.clone() });
+        }
+        let answers = given.iter().map(|given| Answer {
+            interrupt: Some(given.interrupt.clone()),
+            value: given.answer.value.clone(),
+        });
+        let result = self.resume(&answers.collect::<Vec<_>>()).await?;
+        if let (Err(StartError::Refused { message }), Some(first)) = (&result, given.first()) {
+            self.log.tell(Sighting::Refused {
+                at: first.answer.at.clone(),
+                message: message.clone(),
+            });
+        }
+        Ok(result)
+    }
+
+    async fn resume(&self, answers: &[Answer]) -> Result<Result<RunResult, StartError>, String> {
+        self.run(async |engine, options| {
+            engine
+                .resume(&self.stage.thread_id, answers, options)
+                .await
+        })
+        .await
+    }
+
+    /// Lets an engine of its own do something, and watches it.
+    async fn run(
+        &self,
+        act: impl AsyncFnOnce(&Engine, RunOptions) -> Result<RunResult, StartError>,
+    ) -> Result<Result<RunResult, StartError>, String> {
+        let engine = self.engine()?;
+        let modes = [Mode::Custom, Mode::Tasks, Mode::Debug];
+        let (sink, stream) = stream::channel(modes);
+        let options = self.options(sink);
+        Ok(self.watch_events(act(&engine, options), stream).await)
+    }
+
+    fn engine(&self) -> Result<Engine, String> {
+        let stage = self.stage;
+        let config = Config::empty(&|_| None);
+        let bound = bind(
+            &stage.plan.flow,
+            &config,
+            Some(self.script),
+            std::path::Path::new("."),
+        );
+        let backends = bound.map_err(|found| first(&found))?;
+        let mut store = (stage.store)().map_err(|error| error.to_string())?;
+        if let Some(doom) = &self.how.doom {
+            store = Arc::new(DoomedStore {
+                store,
+                doom: Arc::clone(doom),
+            });
+        }
+        Ok(Engine {
+            plan: Arc::clone(&stage.plan),
+            backends: self.watch.over(backends),
+            store: Some(store),
+            ambient: Arc::new(StillAmbient::new(self.scenario().clock)),
+        })
+    }
+
+    fn scenario(&self) -> &Scenario {
+        self.script.scenario()
+    }
+
+    fn options(&self, sink: EventSink) -> RunOptions {
+        RunOptions {
+            stop_after_steps: self.how.stop_after_steps,
+            events: Some(sink),
+            ..RunOptions::default()
+        }
+    }
+
+    /// Waits for a run and tells what it sends meanwhile. Where the process is to end, all that was
+    /// sent before is told first.
+    async fn watch_events<T>(&self, run: impl Future<Output = T>, mut stream: EventStream) -> T {
+        let mut run = std::pin::pin!(run);
+        let end = async {
+            match &self.how.doom {
+                Some(doom) => doom.struck().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut end = std::pin::pin!(end);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut end => {
+                    while let Some(Some(event)) = stream.next().now_or_never() {
+                        self.saw(event);
+                    }
+                    self.log.tell(Sighting::Dying);
+                    std::future::pending::<()>().await;
+                }
+                result = &mut run => {
+                    while let Some(Some(event)) = stream.next().now_or_never() {
+                        self.saw(event);
+                    }
+                    return result;
+                }
+                Some(event) = stream.next() => self.saw(event),
+            }
+        }
+    }
+
+    fn saw(&self, event: Event) {
+        let seen = match event.kind {
+            EventKind::TaskStarted { .. } => Sighting::Visit { task: event.id },
+            EventKind::Custom { name, payload } => Sighting::Custom {
+                id: event.id,
+                name,
+                payload,
+            },
+            EventKind::Routed { on_error, arm } => Sighting::Route {
+                ns: event.ns,
+                node: event.node,
+                on_error,
+                arm,
+            },
+            EventKind::Interpreted { tool } => Sighting::Interpreted { id: event.id, tool },
+            _ => return,
+        };
+        self.log.tell(seen);
+    }
+
+    fn end(&self, result: &RunResult) {
+        for interrupt in &result.interrupts {
+            self.log.tell(Sighting::Interrupt(json!({
+                "id": interrupt.id,
+                "node": interrupt.path,
+                "path": interrupt.path,
+                "ask": interrupt.ask,
+            })));
+        }
+        self.log.tell(Sighting::Ended(Ended {
+            status: result.state,
+            output: result.output.clone(),
+            values: result.values.clone(),
+            error: result.error.as_ref().map(|error| error.to_json()),
+            usage: json!(result.usage),
+        }));
+    }
+
+    /// A run that did not start failed before it began; one that waits goes on waiting.
+    fn refused(&self, error: &StartError) {
+        let kind = match error {
+            StartError::Refused { .. } => "invalid_input",
+            StartError::Store(_) => "store",
+            StartError::Version { .. } => "version",
+        };
+        let told = self.log.told().into_iter().rev();
+        let before = told.filter_map(|sighting| match sighting {
+            Sighting::Ended(ended) => Some(ended),
+            _ => None,
+        });
+        let before = before.take(1).next();
+        self.log.tell(Sighting::Ended(Ended {
+            error: Some(json!({ "kind": kind, "message": error.to_string() })),
+            ..before.unwrap_or(Ended {
+                status: RunState::Failed,
+                output: Default::default(),
+                values: Default::default(),
+                error: None,
+                usage: Json::Null,
+            })
+        }));
+    }
+}
+
+fn first(found: &Diagnostics) -> String {
+    found
+        .iter()
+        .next()
+        .map_or(String::new(), |finding| finding.message.clone())
+}

@@ -1,0 +1,147 @@
+//! What is seen of a run, one thing at a time.
+//!
+//! The closed list is also what a child process tells its parent, one JSON line each: what it has told
+//! counts, also when it is killed at once after.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::backend::yaml::Path;
+use crate::run::store::RunState;
+
+/// Something that was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sighting {
+    /// A task began. Told again when it begins again.
+    Visit {
+        /// Its key, such as `1:cake_man/0:editor`.
+        task: String,
+    },
+    /// The flow sent an event. Told again when its task runs again.
+    Custom {
+        /// The task's key, `#`, the effect's number.
+        id: String,
+        /// Name of the event.
+        name: String,
+        /// Its payload, an object.
+        payload: Json,
+    },
+    /// A route was taken.
+    Route {
+        /// Path of the frame.
+        ns: String,
+        /// The node; `None` for the entry.
+        node: Option<String>,
+        /// Whether it is the node's `on_error`.
+        on_error: bool,
+        /// Position of the arm.
+        arm: usize,
+    },
+    /// A tool with a body was run. Told again when its task runs again.
+    Interpreted {
+        /// The task's key, `#`, the effect's number.
+        id: String,
+        /// The tool.
+        tool: String,
+    },
+    /// A call reached a tool without a body, or one that the scenario plays.
+    Called {
+        /// The tool.
+        tool: String,
+    },
+    /// A model was asked.
+    Asked(Asked),
+    /// An interrupt opened: `id`, `node` (the path), `path`, `ask`.
+    Interrupt(Json),
+    /// An answer was given.
+    Answered {
+        /// The node's key in `answers`; `None` where they go in order.
+        node: Option<String>,
+    },
+    /// An answer was refused.
+    Refused {
+        /// Where it is written.
+        at: Path,
+        /// Why.
+        message: String,
+    },
+    /// A call that no reply matched, in words.
+    Unmatched {
+        /// The call and what the scenario has for it.
+        message: String,
+    },
+    /// Replies that no call has taken so far; the last one of a process counts.
+    Left {
+        /// Where they are written.
+        replies: Vec<Path>,
+    },
+    /// The run ended, for now or for good; the last one counts.
+    Ended(Ended),
+    /// The point has come at which the process is to be killed.
+    Dying,
+}
+
+/// What a model was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Path of the node.
+    pub node: String,
+    /// Index of the send that made the task.
+    pub send: Option<u32>,
+    /// Name of the model in the flow.
+    pub model: String,
+    /// Names of the tools that it was shown, in order.
+    pub tools: Vec<String>,
+    /// All messages, a list.
+    pub messages: Json,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How.
+    pub status: RunState,
+    /// Its `out` fields.
+    pub output: JsonMap<String, Json>,
+    /// All fields.
+    pub values: JsonMap<String, Json>,
+    /// Why it failed: `kind`, `message`, and `node`, `path`, `place` where known.
+    pub error: Option<Json>,
+    /// Tokens of the models.
+    pub usage: Json,
+}
+
+/// Sightings in the order they were told.
+#[derive(Default)]
+pub struct Log {
+    told: Mutex<Vec<Sighting>>,
+    echo: Option<Box<dyn Fn(&Sighting) + Send + Sync>>,
+}
+
+impl Log {
+    /// A log that also passes on at once what it is told.
+    pub fn echoing(echo: impl Fn(&Sighting) + Send + Sync + 'static) -> Self {
+        Self {
+            told: Mutex::default(),
+            echo: Some(Box::new(echo)),
+        }
+    }
+
+    /// Writes a sighting down.
+    pub fn tell(&self, sighting: Sighting) {
+        if let Some(echo) = &self.echo {
+            echo(&sighting);
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push(sighting);
+    }
+
+    /// All so far.
+    pub fn told(&self) -> Vec<Sighting> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.clone()
+    }
+}
