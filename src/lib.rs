@@ -107,6 +107,7 @@ pub mod compile;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod lower;
 pub mod parse;
 pub mod resolve;
 pub mod run;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
 const ORDER: [&str; 19] = [
-    "base", "value", "diag", "ast", "parse", "expr", "resolve", "check", "lint", "ir", "compile",
+    "base", "value", "diag", "ast", "parse", "expr", "ir", "resolve", "check", "lower", "compile",
     "run", "store", "backend", "scenario", "fmt", "lsp", "server", "cli",
 ];
 

@@ -18,18 +18,8 @@ impl Resolver<'_> {
         copy
     }
 
-    /// The same for an argument.
+    /// The same for arguments, payloads and the like; a name that is given twice is reported.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
-        args.iter()
-            .map(|arg| NamedArg {
-                name: arg.name.clone(),
-                value: self.expr(file, &arg.value),
-            })
-            .collect()
-    }
-
-    /// The same for names that are no one's parameters, each of which may be given once.
-    pub fn distinct(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
         let mut seen: Vec<&Name> = Vec::new();
         for arg in args {
             match seen.iter().find(|known| known.node == arg.name.node) {
@@ -37,7 +27,12 @@ impl Resolver<'_> {
                 None => seen.push(&arg.name),
             }
         }
-        self.named(file, args)
+        args.iter()
+            .map(|arg| NamedArg {
+                name: arg.name.clone(),
+                value: self.expr(file, &arg.value),
+            })
+            .collect()
     }
 
     /// The same for a `let`.

@@ -127,7 +127,7 @@ impl Resolver<'_> {
         if let Some(word) = persist {
             self.persist(word);
         }
-        let with = self.distinct(inside.file, with.map(Vec::as_slice).unwrap_or_default());
+        let with = self.named(inside.file, with.map(Vec::as_slice).unwrap_or_default());
         let with = with.into_iter().map(|arg| Pass {
             to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
             name: arg.name,

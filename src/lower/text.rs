@@ -6,8 +6,8 @@ use crate::ast::item::{Let, NamedArg};
 use crate::ast::node::TemplateText;
 use crate::base::{SourceMap, Span};
 
-use super::super::node::Require;
-use super::super::text::{Expr, Named, Place, Template};
+use crate::ir::node::Require;
+use crate::ir::text::{Expr, Named, Place, Template};
 use super::Lowering;
 
 /// Names of all files, relative to the folder of the first.

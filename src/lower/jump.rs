@@ -2,7 +2,7 @@
 
 use crate::resolve::target as from;
 
-use super::super::jump::{Arm, Emit, Jump, Route, SetItem, Target};
+use crate::ir::jump::{Arm, Emit, Jump, Route, SetItem, Target};
 use super::Lowering;
 use super::ends::Names;
 

@@ -4,9 +4,9 @@ use crate::ir::NodeId;
 use crate::resolve::graph::Graph;
 use crate::resolve::node as from;
 
-use super::super::graph::{MaxVisits, Node};
-use super::super::jump::Route;
-use super::super::node::Skip;
+use crate::ir::graph::{MaxVisits, Node};
+use crate::ir::jump::Route;
+use crate::ir::node::Skip;
 use super::Lowering;
 use super::ends::Names;
 

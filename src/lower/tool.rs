@@ -2,7 +2,7 @@
 
 use crate::resolve::program as from;
 
-use super::super::flow::{Tool, ToolBody, ToolSet};
+use crate::ir::flow::{Tool, ToolBody, ToolSet};
 use super::Lowering;
 use super::ends::Names;
 

@@ -3,8 +3,8 @@
 use crate::expr::infer::constant;
 use crate::resolve::graph as from;
 
-use super::super::graph::{Field, Graph, Join};
-use super::super::jump::{Jump, Route, Target};
+use crate::ir::graph::{Field, Graph, Join};
+use crate::ir::jump::{Jump, Route, Target};
 use super::Lowering;
 use super::ends::Names;
 

@@ -6,7 +6,7 @@ use crate::resolve::graph::Graph;
 use crate::resolve::node as from;
 use crate::resolve::program::ToolList;
 
-use super::super::node::{Ask, Binding, InterruptTimeout, ModelCall, Pass, Work};
+use crate::ir::node::{Ask, Binding, InterruptTimeout, ModelCall, Pass, Work};
 use super::Lowering;
 use super::ends::Names;
 

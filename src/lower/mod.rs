@@ -28,7 +28,7 @@ use crate::expr::ty::RecordField;
 use crate::resolve::Program;
 use crate::resolve::program::{self, Param};
 
-use super::flow::{Event, FORMAT, Flow, Model, Reducer};
+use crate::ir::flow::{Event, FORMAT, Flow, Model, Reducer};
 
 /// The IR of a program without errors.
 pub fn lower(program: &Program, _checked: &Checked, sources: &SourceMap) -> Flow {
