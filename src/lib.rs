@@ -20,7 +20,7 @@
 //!   check::check                          types, nulls, flow, data       │
 //!        │                                                               │
 //!        ▼                                                               ▼
-//!   ir::lower ──────► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
+//!   lower::lower ───► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
 //!        (cannot fail)   │            (slots, no names)   │    ▲
 //!                        │                                ▼    │
 //!                   graphc build                      run::store (memory, SQLite)
@@ -45,13 +45,15 @@
 //! | [`ast`] | what was written | names' meanings |
 //! | [`parse`] | text to `ast`; the only module that knows pest | names, kinds, files |
 //! | [`expr`] | expressions and templates: types, evaluation, the function table | graphs, nodes |
+//! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
 //! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
 //! | [`check`] | types at each place, where a run can go, who writes what | how anything runs |
-//! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees |
-//! | [`compile`] | the order of the stages | |
+//! | [`lower`] | a checked program to `ir` | errors |
+//! | [`compile`](mod@compile) | the order of the stages | |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory and in SQLite | what a record means |
-//! | [`backend`] | `graphc.yaml`, model providers, tools, scenarios | how a flow runs |
+//! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
+//! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
 //! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the

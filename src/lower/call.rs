@@ -6,9 +6,9 @@ use crate::resolve::graph::Graph;
 use crate::resolve::node as from;
 use crate::resolve::program::ToolList;
 
-use crate::ir::node::{Ask, Binding, InterruptTimeout, ModelCall, Pass, Work};
 use super::Lowering;
 use super::ends::Names;
+use crate::ir::node::{Ask, Binding, InterruptTimeout, ModelCall, Pass, Work};
 
 impl Lowering<'_> {
     /// The node's own work.

@@ -6,9 +6,9 @@ use crate::resolve::graph::Graph;
 use crate::resolve::node::{Node, Work};
 use crate::resolve::target::{Route, Target as From, TargetKind};
 
+use super::Lowering;
 use crate::ir::graph::End;
 use crate::ir::jump::Target;
-use super::Lowering;
 
 /// Where the names of computed targets are looked up. Made for every node and seldom asked, so the
 /// table is made only then.

@@ -3,10 +3,10 @@
 use crate::expr::infer::constant;
 use crate::resolve::graph as from;
 
-use crate::ir::graph::{Field, Graph, Join};
-use crate::ir::jump::{Jump, Route, Target};
 use super::Lowering;
 use super::ends::Names;
+use crate::ir::graph::{Field, Graph, Join};
+use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
     /// A graph.

@@ -2,9 +2,9 @@
 
 use crate::resolve::target as from;
 
-use crate::ir::jump::{Arm, Emit, Jump, Route, SetItem, Target};
 use super::Lowering;
 use super::ends::Names;
+use crate::ir::jump::{Arm, Emit, Jump, Route, SetItem, Target};
 
 impl Lowering<'_> {
     /// A route. `names` is where a computed target looks up what it gives.

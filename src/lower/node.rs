@@ -4,11 +4,11 @@ use crate::ir::NodeId;
 use crate::resolve::graph::Graph;
 use crate::resolve::node as from;
 
+use super::Lowering;
+use super::ends::Names;
 use crate::ir::graph::{MaxVisits, Node};
 use crate::ir::jump::Route;
 use crate::ir::node::Skip;
-use super::Lowering;
-use super::ends::Names;
 
 impl Lowering<'_> {
     /// A node.

@@ -6,9 +6,9 @@ use crate::ast::item::{Let, NamedArg};
 use crate::ast::node::TemplateText;
 use crate::base::{SourceMap, Span};
 
+use super::Lowering;
 use crate::ir::node::Require;
 use crate::ir::text::{Expr, Named, Place, Template};
-use super::Lowering;
 
 /// Names of all files, relative to the folder of the first.
 pub(super) fn files(sources: &SourceMap) -> Vec<String> {

@@ -2,9 +2,9 @@
 
 use crate::resolve::program as from;
 
-use crate::ir::flow::{Tool, ToolBody, ToolSet};
 use super::Lowering;
 use super::ends::Names;
+use crate::ir::flow::{Tool, ToolBody, ToolSet};
 
 impl Lowering<'_> {
     /// A tool.
