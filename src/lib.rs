@@ -116,3 +116,4 @@ pub mod run;
 pub mod scenario;
 pub mod store;
 pub mod value;
+pub mod viz;

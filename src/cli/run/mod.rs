@@ -1,12 +1,34 @@
 //! `graphc run FILE`
+//!
+//! [`session`] puts together what a run needs and drives it through its interrupts. Beside it:
+//! [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
+//! a person), [`watch`] with [`progress`] (what is shown while it runs), [`signals`] (Ctrl-C),
+//! [`hint`] and [`example`] (the command that goes on).
+
+pub mod answers;
+pub mod ask;
+pub mod example;
+pub mod hint;
+pub mod progress;
+pub mod scene;
+pub mod session;
+pub mod signals;
+pub mod watch;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use serde_json::json;
 
-use super::duration;
+use crate::backend::scenario::Start;
+use crate::run::event::Mode;
+use crate::run::journal;
+
 use super::json_arg::JsonArg;
+use super::{Context, Exit, Failure, duration, flow};
+
+use session::{Leg, Session, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,19 +52,22 @@ pub struct Args {
     /// The graph to run; may be left out where the file has one that no other calls
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
-    /// The graph's input
+    /// The graph's input: an object of its `in` fields; with a scenario, in place of its input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub input: Option<JsonArg>,
-    /// Constants of the run, as the graph's `context` declares them
-    #[arg(long, value_name = "JSON|@FILE")]
-    pub context: Option<JsonArg>,
-    /// The thread to start or to go on with; a new one where left out
+    /// The thread to start, or to add to with a new input; a new one where left out
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
+    /// Take input, replies and answers from this scenario of the flow's `.test.yaml`
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Leave the scenario's answers out and ask nobody: interrupts stay open
+    #[arg(long)]
+    pub no_answers: bool,
     /// Answer to an interrupt that the run comes to; may be given several times, in their order
     #[arg(long = "answer", value_name = "JSON|@FILE")]
     pub answers: Vec<JsonArg>,
-    /// Stop before this node, as if it had an interrupt; may be given several times
+    /// Stop before this node, by name or path; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
     /// How the run goes; shared with `graphc resume`.
@@ -59,24 +84,12 @@ pub struct RunOptions {
     /// Print events as they happen, one JSON object per line
     #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,..")]
     pub stream: Vec<StreamMode>,
-    /// Take input, replies and answers from this scenario of the flow's `.test.yaml`
-    #[arg(long, value_name = "NAME")]
-    pub scenario: Option<String>,
-    /// Leave the scenario's answers out: interrupts stay open
-    #[arg(long, requires = "scenario")]
-    pub no_answers: bool,
     /// When the journal is on disk
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub durability: Durability,
     /// The most super-steps of this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
-    /// The most that the models may cost, in US dollars
-    #[arg(long, value_name = "USD", value_parser = cost)]
-    pub max_cost: Option<f64>,
-    /// The most tokens that the models may use
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u64>,
     /// The longest that the run may take, such as `90s` or `10m`
     #[arg(long, value_name = "D", value_parser = duration::parse)]
     pub timeout: Option<Duration>,
@@ -113,10 +126,56 @@ pub enum Durability {
     Exit,
 }
 
-/// An amount of money: a number that is finite and not negative.
-fn cost(text: &str) -> Result<f64, String> {
-    let amount: Option<f64> = text.parse().ok();
-    amount
-        .filter(|amount| amount.is_finite() && *amount >= 0.0)
-        .ok_or_else(|| format!("expected an amount of dollars such as `0.5`, found `{text}`"))
+impl StreamMode {
+    /// The events that it stands for.
+    pub fn modes(self) -> Vec<Mode> {
+        match self {
+            StreamMode::Values => vec![Mode::Values],
+            StreamMode::Updates => vec![Mode::Updates],
+            StreamMode::Messages => vec![Mode::Messages],
+            StreamMode::Custom => vec![Mode::Custom],
+            StreamMode::Tasks => vec![Mode::Tasks],
+            StreamMode::Checkpoints => vec![Mode::Checkpoints],
+            StreamMode::Debug => Mode::ALL.to_vec(),
+        }
+    }
+}
+
+impl From<Durability> for journal::Durability {
+    fn from(durability: Durability) -> Self {
+        match durability {
+            Durability::Sync => journal::Durability::Sync,
+            Durability::Async => journal::Durability::Async,
+            Durability::Exit => journal::Durability::Exit,
+        }
+    }
+}
+
+/// Runs a graph, and goes on with it for as long as there are answers.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let given = args
+        .answers
+        .iter()
+        .map(|answer| answer.read("--answer"))
+        .collect::<Result<Vec<_>, _>>()?;
+    let input = args.input.map(|input| input.read("--input")).transpose()?;
+    let session = Session::open(
+        Wanted {
+            file: args.file,
+            how: args.how,
+            scenario: args.scenario.map(|name| (name, Start::Run)),
+            thread: args.thread,
+            interrupt_before: args.interrupt_before,
+            given,
+            alone: args.no_answers,
+        },
+        context,
+    )?;
+    let scenario = session.scenario();
+    let named = args.graph.as_deref();
+    let named = named.or_else(|| scenario.and_then(|s| s.graph.as_deref()));
+    let graph = flow::graph(session.flow(), named)?;
+    let scripted = scenario.map(|scenario| scenario.input.clone().into());
+    let input = input.or(scripted).unwrap_or_else(|| json!({}));
+    session.run(Leg::Start(graph, input))
 }
