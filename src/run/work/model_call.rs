@@ -135,7 +135,9 @@ pub async fn ask(
             format!("a recorded reply can't be read: {error}"),
         )
     })?;
-    cx.add_usage(reply.usage);
+    if !known || cx.count_known {
+        cx.add_usage(reply.usage);
+    }
     Ok(reply)
 }
 
