@@ -1,10 +1,9 @@
 //! The arrows of a graph, read from its routes.
 
-use crate::ir::{Jump, Node, Route, Target};
+use crate::ir::{Jump, Node, Route, Target, Work};
 
 use super::label::{duration, short};
 use super::picture::{Arrow, Kind, Sketch, Way};
-use crate::ir::Work;
 
 /// Draws all arrows: those of the start, of each node, of the joins.
 pub fn draw(sketch: &mut Sketch<'_>) {
