@@ -216,7 +216,9 @@ fn completions_name_every_command() {
             .output()
             .unwrap();
         let script = String::from_utf8(output.stdout).unwrap();
-        for command in ["init", "check", "build", "run", "resume", "threads", "viz", "eval", "explain"] {
+        for command in [
+            "init", "check", "build", "run", "resume", "threads", "viz", "eval", "explain",
+        ] {
             assert!(script.contains(command), "{shell}: {command}");
         }
         assert!(output.status.success() && output.stderr.is_empty());

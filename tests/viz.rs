@@ -23,7 +23,10 @@ fn every_flow_is_drawn_as_kept() {
     let mut cases = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "graph") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "graph")
+        {
             continue;
         }
         cases += 1;
