@@ -84,9 +84,13 @@ fn cases() -> Vec<Case> {
 fn case(name: &str, files: &BTreeMap<String, String>) -> Case {
     let compiled = compile(&format!("{name}.graph"), files);
     let findings = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
-    let flow = compiled.flow.unwrap_or_else(|| panic!("{name}: {findings}"));
+    let flow = compiled
+        .flow
+        .unwrap_or_else(|| panic!("{name}: {findings}"));
     let file = format!("{name}.test.yaml");
-    let text = files.get(&file).unwrap_or_else(|| panic!("{file} is missing"));
+    let text = files
+        .get(&file)
+        .unwrap_or_else(|| panic!("{file} is missing"));
     let mut sources = SourceMap::new();
     let id = sources.add(&file, text);
     let suite = scenario::load(&sources, id)

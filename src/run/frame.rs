@@ -152,7 +152,8 @@ impl Frame {
             })?;
         }
         let mut agenda = Agenda::default();
-        let (view, next) = commit.follow(view, graph.slots, |run| run.route(&graph.start, false))?;
+        let (view, next) =
+            commit.follow(view, graph.slots, |run| run.route(&graph.start, false))?;
         let view = commit.schedule(view, next, &mut agenda)?;
         let written = view.written;
         Ok(self.accept(graph, written, agenda))

@@ -73,7 +73,10 @@ async fn one_step(
     }
     if cx.is_drained() {
         let message = "the run stopped after as many super-steps as it was asked to make";
-        return Err(FrameEnd::Failed(RunError::new(ErrorKind::Cancelled, message)));
+        return Err(FrameEnd::Failed(RunError::new(
+            ErrorKind::Cancelled,
+            message,
+        )));
     }
     let plan = cx.plan.clone();
     let graph = &plan.graphs[frame.graph];

@@ -232,7 +232,10 @@ fn routes(flow: &Flow, id: GraphId) -> Vec<(Way, &Route, Place)> {
     };
     let mut routes = vec![(Way::Start, &graph.start, graph.at)];
     for (id, node) in graph.nodes.entries() {
-        let next = node.next.iter().map(|route| (Way::Next(id), route, node.at));
+        let next = node
+            .next
+            .iter()
+            .map(|route| (Way::Next(id), route, node.at));
         routes.extend(next);
         let on_error = node.on_error.iter();
         routes.extend(on_error.map(|route| (Way::OnError(id), route, node.at)));

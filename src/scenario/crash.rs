@@ -106,7 +106,9 @@ async fn child(launcher: &Launcher, job: &Job) -> Result<Vec<Sighting>, String> 
         true => Ok(told),
         false => {
             let said = said.await.unwrap_or_default();
-            Err(format!("the scenario's process ended with {status}\n{said}"))
+            Err(format!(
+                "the scenario's process ended with {status}\n{said}"
+            ))
         }
     }
 }
@@ -156,7 +158,11 @@ impl TempFolder {
     pub fn new() -> std::io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("graphc-{}-{number}-{}", std::process::id(), uuid::Uuid::new_v4());
+        let name = format!(
+            "graphc-{}-{number}-{}",
+            std::process::id(),
+            uuid::Uuid::new_v4()
+        );
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder)?;
         Ok(Self(folder))

@@ -5,8 +5,8 @@
 //! since the store does not return, and so no further effect begins.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -59,9 +59,7 @@ impl Doom {
         }
         let effect = |kind: &str, subject: &str, nth: u64| match record {
             Record::Effect(effect) => {
-                effect.kind == kind
-                    && effect.subject == subject
-                    && self.is_due(nth)
+                effect.kind == kind && effect.subject == subject && self.is_due(nth)
             }
             Record::Checkpoint(_) | Record::Status(_) => false,
         };

@@ -92,7 +92,9 @@ pub async fn run(bench: &Bench, group: &Group) -> Vec<Verdict> {
     let scenarios: Vec<(usize, &Scenario)> = all
         .filter_map(|index| Some((*index, bench.suite.scenarios.get(*index)?)))
         .collect();
-    let apart = scenarios.iter().any(|(_, scenario)| scenario.crash.is_some());
+    let apart = scenarios
+        .iter()
+        .any(|(_, scenario)| scenario.crash.is_some());
     let room = match apart {
         true => TempFolder::new().map(Some),
         false => Ok(None),

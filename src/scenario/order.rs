@@ -3,8 +3,8 @@
 //! Tasks are in the order of their super-steps, those of one step in the order of declaration and of
 //! send index, and what a subgraph does comes right after the task that called it.
 
-use crate::ir::{Flow, GraphId};
 use crate::ir::node::Work;
+use crate::ir::{Flow, GraphId};
 
 /// The place of a task in a run: of each frame on the way to it, the step, the node's position and
 /// the send. Orders as the tasks do.
@@ -49,15 +49,14 @@ pub fn read<'k>(flow: &Flow, root: GraphId, key: &'k str) -> Task<'k> {
             "start!" => 0,
             _ => found.map_or(usize::MAX, |(_, node)| node.0 as usize + 1),
         };
-        task.place
-            .push((step.parse().unwrap_or(0), position, send));
+        task.place.push((step.parse().unwrap_or(0), position, send));
         task.names.push(name);
-        graph = found.and_then(|(id, node)| {
-            match &flow.graphs.get(id)?.nodes.get(node)?.work {
+        graph = found.and_then(
+            |(id, node)| match &flow.graphs.get(id)?.nodes.get(node)?.work {
                 Work::Subgraph { graph, .. } => Some(*graph),
                 _ => None,
-            }
-        });
+            },
+        );
     }
     task
 }

@@ -173,9 +173,7 @@ impl Player<'_> {
 
     async fn resume(&self, answers: &[Answer]) -> Result<Result<RunResult, StartError>, String> {
         self.run(async |engine, options| {
-            engine
-                .resume(&self.stage.thread_id, answers, options)
-                .await
+            engine.resume(&self.stage.thread_id, answers, options).await
         })
         .await
     }

@@ -22,7 +22,9 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     found.extend(status(scenario, ended));
     found.extend(expect.path.as_ref().and_then(|path| way(path, observed)));
     if let Some(output) = &expect.output {
-        found.extend(findings(output.compare(&Json::Object(ended.output.clone()))));
+        found.extend(findings(
+            output.compare(&Json::Object(ended.output.clone())),
+        ));
     }
     if let Some(events) = &expect.events {
         found.extend(in_order(events, "event", &observed.events));

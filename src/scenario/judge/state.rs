@@ -64,7 +64,11 @@ pub fn judge(
 struct Values(Vec<Option<Value>>);
 
 impl Values {
-    fn new(flow: &Flow, graph: &Graph, values: &serde_json::Map<String, serde_json::Value>) -> Self {
+    fn new(
+        flow: &Flow,
+        graph: &Graph,
+        values: &serde_json::Map<String, serde_json::Value>,
+    ) -> Self {
         let fields = graph.fields.iter().map(|field| {
             let json = values.get(&field.name)?;
             let value = accept(json, &field.ty, &flow.types);
