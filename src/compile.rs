@@ -21,7 +21,8 @@ pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
-    let flow = (!diagnostics.has_errors()).then(|| crate::ir::lower(&program, &checked, &sources));
+    let flow =
+        (!diagnostics.has_errors()).then(|| crate::lower::lower(&program, &checked, &sources));
     diagnostics.sort();
     Compiled {
         flow,

@@ -1,4 +1,101 @@
-//! graphc.
+//! Agent flows as text: a compiler that proves a flow before it runs, and a durable runtime that
+//! runs it.
+//!
+//! This page is the map of the code: the stages, the layers with what each knows and does not know, the
+//! invariants with the tests that hold them, and what is deliberately absent. What users read is
+//! `README.md` and `docs/`; a module's own page says how it is built inside.
+//!
+//! # The stages
+//!
+//! ```text
+//!  a.graph, b.graph      prompts/*.md                        a.test.yaml    graphc.yaml
+//!        │                    │                                   │              │
+//!        ▼                    │                                   └──────┬───────┘
+//!   parse::parse              │          text -> ast::File               │
+//!        │                    │                                          ▼
+//!        ▼                    ▼                                    backend::bind
+//!   resolve::resolve ◄── resolve::Loader  trees -> Program of ids        │
+//!        │                                                               │
+//!        ▼                                                               │
+//!   check::check                          types, nulls, flow, data       │
+//!        │                                                               │
+//!        ▼                                                               ▼
+//!   lower::lower ───► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
+//!        (cannot fail)   │            (slots, no names)   │    ▲
+//!                        │                                ▼    │
+//!                   graphc build                      run::store (memory, SQLite)
+//!                                                         │
+//!            diag: every finding, rendered                └──► run::event: one stream, read by all
+//! ```
+//!
+//! Each stage is one free function at the top of its module. It takes what the stage before gave, and gives back a
+//! value and diagnostics; [`compile()`](compile::compile) conducts them. Every stage goes on after an error: what is
+//! already reported has a type of its own ([`Type::Error`](expr::Type::Error)), so that one mistake makes one message.
+//! Lowering takes a checked program and cannot fail.
+//!
+//! # The layers, from the inside out
+//!
+//! Imports point up this list only.
+//!
+//! | module | knows | does not know |
+//! |---|---|---|
+//! | [`base`] | source texts, places in them, typed ids, names that are close | anything of ours |
+//! | [`value`] | values at run time: immutable, shared | types, graphs |
+//! | [`diag`] | diagnostics, their codes and pages, the forms they are shown in | what a graph is |
+//! | [`ast`] | what was written | names' meanings |
+//! | [`parse`] | text to `ast`; the only module that knows pest | names, kinds, files |
+//! | [`expr`] | expressions and templates: types, evaluation, the function table | graphs, nodes |
+//! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
+//! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
+//! | [`check`] | types at each place, where a run can go, who writes what | how anything runs |
+//! | [`lower`] | a checked program to `ir` | errors |
+//! | [`compile`](mod@compile) | the order of the stages | |
+//! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
+//! | [`store`] | threads in memory and in SQLite | what a record means |
+//! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
+//! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
+//! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
+//!
+//! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the
+//! environment are touched by `cli`, `backend` and `store`; the clock and chance by one trait, [`run::ambient`].
+//!
+//! # A run
+//!
+//! [`run::engine::Engine`] runs an [`ir::Flow`] on a thread. A graph under way is a [`run::frame::Frame`]: a pure state
+//! machine that turns the outputs of a step's tasks, in a fixed order, into the next state and the next tasks.
+//! [`run::step`] does the I/O around it, all tasks of a step in one future. What a task asks of the outside is an
+//! effect, numbered by what the task does and not by when it happened; [`run::journal`] keeps the result of each before anything
+//! that depends on it happens. A run that goes on reads the last checkpoints and the effects since, and runs the open
+//! step again; what has an entry in the journal is answered from it.
+//!
+//! # Invariants
+//!
+//! - Imports point to inner layers, only the outer ones touch the machine, only `parse` knows pest: `tests/layers.rs`.
+//! - The same source gives the same bytes of IR, and the flow's version does not change with its layout: `tests/ir.rs`.
+//! - Any text gives a tree and diagnostics, never a panic, and bounded depth: `tests/parse.rs`.
+//! - Every code has a page, whose wrong example is reported with it and whose right one with nothing; `docs/diagnostics.md` is made
+//!   from the pages: `tests/explain.rs`, `tests/check.rs`.
+//! - Expressions mean what CEL's conformance cases say, but for the listed exceptions: `tests/cel.rs`; they agree with another
+//!   implementation: `tests/differential.rs`; each example of the function table is true: `tests/expr.rs`.
+//! - The stores agree with each other record by record, also on what they refuse, and a process that is killed loses nothing
+//!   that was kept: `tests/store`.
+//! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
+//!   effect is made twice: `tests/run.rs`, `tests/crash.rs`.
+//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches: `benches/`.
+//! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
+//!   compile and their commands do what is shown: `tests/docs.rs`, `tests/cli.rs`.
+//!
+//! # Deliberately absent
+//!
+//! - **Code in flows.** A flow is data: expressions can't loop without a bound, touch the outside or define
+//!   functions. What needs code is a tool.
+//! - **Threads and locks in a step.** Order comes from the flow's text; tasks wait side by side in one future and share nothing
+//!   but the state as it was when the step began.
+//! - **Macros, plug-ins and a registry of node kinds.** A kind is a variant and a file in each stage; the compiler
+//!   of this crate finds the places that lack it.
+//! - **A cache of results.** What a model or tool said is in the journal of its step, nowhere else.
+//! - **Passing names at run time.** Fields, nodes, tools and models are indices; a name that reaches the runtime from
+//!   a model is looked up in a table that the compiler has made.
 
 // What pest generates without its `std` feature (a stack check at every rule) names `alloc`.
 extern crate alloc;
@@ -12,9 +109,11 @@ pub mod compile;
 pub mod diag;
 pub mod expr;
 pub mod ir;
+pub mod lower;
 pub mod parse;
 pub mod resolve;
 pub mod run;
 pub mod scenario;
 pub mod store;
 pub mod value;
+pub mod viz;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 19] = [
-    "base", "value", "diag", "ast", "parse", "expr", "resolve", "check", "lint", "ir", "compile",
-    "run", "store", "backend", "scenario", "fmt", "lsp", "server", "cli",
+const ORDER: [&str; 17] = [
+    "base", "value", "diag", "ast", "parse", "expr", "ir", "resolve", "check", "lower", "compile",
+    "viz", "run", "store", "backend", "scenario", "cli",
 ];
 
 /// What the runtime sees of the compiler: the contract, and what expressions need.
@@ -16,7 +16,7 @@ const RUNTIME: [&str; 3] = ["run", "store", "backend"];
 const SEEN_BY_RUNTIME: [&str; 5] = ["base", "value", "diag", "expr", "ir"];
 
 /// The fronts, which nothing stands on.
-const FRONTS: [&str; 3] = ["lsp", "server", "cli"];
+const FRONTS: [&str; 1] = ["cli"];
 
 /// What touches the machine: modules of `std` and `tokio`, and macros; and who may.
 const MACHINE: [&str; 2] = ["env", "fs"];

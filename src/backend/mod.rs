@@ -3,7 +3,7 @@
 //! Nothing here knows how a flow runs; everything here stands behind [`ChatModel`](crate::run::model::ChatModel)
 //! and [`ToolBackend`](crate::run::tool::ToolBackend).
 //!
-//! Reading order: [`secret`] and [`yaml`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
+//! Reading order: [`secret`], [`yaml`] and [`subset`] (what the rest stands on), [`wire`] (HTTP), [`llm`] and
 //! [`tool`] (the backends), [`scenario`] (`.test.yaml` and scripted backends), [`config`]
 //! (`graphc.yaml`), [`bind`](mod@bind) (which backend serves which model and tool of a flow).
 

@@ -34,7 +34,8 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
         );
     }
     for left in &graph.leaves {
-        if used.iter().all(|(name, _)| *name != left.node) {
+        let meant = |name: &str| name == left.node || closest(name, [left.node.as_str()]).is_some();
+        if !used.iter().any(|(name, _)| meant(name)) {
             diags.push(
                 Diagnostic::new(
                     &codes::UNUSED_LEAVE,

@@ -190,8 +190,24 @@ impl<'a> Needs<'a, '_> {
         }
     }
 
+    /// Whether the graph has a field as the tool reads it, so that what is written is a question of its own.
+    fn fits(&self, body: &ToolBody, name: &str) -> bool {
+        let field = self
+            .graph
+            .field(name)
+            .and_then(|id| self.graph.fields.get(id));
+        let mut reads = body.reads.iter().filter(|read| read.name.node == name);
+        field.is_some_and(|field| {
+            reads.all(|read| assignable(&field.ty.node, &read.ty.node, &self.program.types))
+        })
+    }
+
     fn sets(&mut self, body: &ToolBody, values: &[Type]) {
+        let read = |name: &str| body.reads.iter().any(|read| read.name.node == name);
         for (item, value) in body.set.iter().zip(values) {
+            if read(&item.field.node) && !self.fits(body, &item.field.node) {
+                continue;
+            }
             let Some(field) = self.field(&item.field.node, item.field.span, "writes") else {
                 continue;
             };

@@ -32,6 +32,8 @@ pub struct GlobalOptions {
 /// What a command is given besides its own arguments.
 #[derive(Debug, Clone)]
 pub struct Context {
+    /// Folder of `-C`, which has been entered, where one was named.
+    pub directory: Option<PathBuf>,
     /// Settings file, where one was named.
     pub config: Option<PathBuf>,
     /// Profile of the settings, where one was named.
@@ -53,6 +55,7 @@ impl Context {
             })?;
         }
         Ok(Self {
+            directory: options.directory,
             config: options.config,
             profile: options.profile,
             quiet: options.quiet,

@@ -27,6 +27,7 @@ pub mod project;
 pub mod resume;
 pub mod run;
 pub mod settings;
+pub mod storage;
 pub mod term;
 pub mod test;
 pub mod threads;
@@ -47,6 +48,8 @@ pub(crate) const STACK_BYTES: usize = 64 << 20;
 const EXAMPLES: &str = "\
 Examples:
   graphc init desk                     a new project that runs offline
+  graphc check                         all that is wrong in the flows of this folder
+  graphc run desk.graph --scenario answered
   graphc explain syntax-error          why a diagnostic is reported, and what is right
   graphc completions bash > /etc/bash_completion.d/graphc
 
@@ -82,6 +85,14 @@ pub enum Command {
     Check(check::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
+    /// Run a flow, to its end or to an interrupt
+    Run(run::Args),
+    /// Go on with a thread: after an interrupt, a crash or a failure
+    Resume(resume::Args),
+    /// Look into the threads of a project: where they stand, their state, their history
+    Threads(threads::Args),
+    /// Draw a flow, for mermaid or Graphviz
+    Viz(viz::Args),
     /// Run the scenarios of flows, offline
     Test(test::Args),
     /// Play one scenario in a process that may be killed; started by `graphc test`
@@ -146,6 +157,10 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Test(args) => test::run(args, context),
         Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
+        Command::Run(args) => run::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
+        Command::Threads(args) => threads::run(args, context),
+        Command::Viz(args) => viz::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),

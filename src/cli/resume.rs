@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::backend::scenario::Start;
+use crate::run::interrupt::Answer;
+
 use super::json_arg::JsonArg;
 use super::run::RunOptions;
+use super::run::session::{Leg, Session, Wanted};
+use super::{Context, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,22 +20,48 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow: `*.graph`, or its IR
+    /// The flow: `*.graph`, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The graph that the thread runs; may be left out where the file has one that no other calls
-    #[arg(long, value_name = "NAME")]
-    pub graph: Option<String>,
     /// The thread to go on with
     #[arg(long, value_name = "ID")]
     pub thread: String,
     /// Answer to the open interrupt; left out after a crash or a failure
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub answer: Option<JsonArg>,
-    /// The interrupt that is answered, where several are open
+    /// The interrupt that is answered, where several are open: its id or the path of its node
     #[arg(long, value_name = "ID", requires = "answer")]
     pub interrupt: Option<String>,
+    /// Take the replies of models and tools from this scenario of the flow's `.test.yaml`; its
+    /// answers stay out
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Ask nobody: interrupts stay open
+    #[arg(long)]
+    pub no_answers: bool,
     /// How the run goes; shared with `graphc run`.
     #[command(flatten)]
     pub how: RunOptions,
+}
+
+/// Goes on with a thread.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let value = args.answer.map(|answer| answer.read("--answer"));
+    let answer = value.transpose()?.map(|value| Answer {
+        interrupt: args.interrupt,
+        value,
+    });
+    let session = Session::open(
+        Wanted {
+            file: args.file,
+            how: args.how,
+            scenario: args.scenario.map(|name| (name, Start::Resume)),
+            thread: Some(args.thread),
+            interrupt_before: Vec::new(),
+            given: Vec::new(),
+            alone: args.no_answers,
+        },
+        context,
+    )?;
+    session.run(Leg::Resume(answer.into_iter().collect()))
 }

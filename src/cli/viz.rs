@@ -4,31 +4,30 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::ir::GraphId;
+use crate::viz::{Form, draw};
+
+use super::{Context, Exit, Failure, flow, output};
+
 const EXAMPLES: &str = "\
 Examples:
   graphc viz desk.graph                mermaid, as Markdown shows it
   graphc viz desk.graph --format dot | dot -Tsvg > desk.svg
-  graphc viz desk.graph --xray 2       with two levels of subgraphs opened";
+  graphc viz desk.graph --graph Desk   one graph of several";
 
 /// Arguments of `graphc viz`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The flow, or `-` for stdin
+    /// The flow: `*.graph`, its IR, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The graph to draw; may be left out where the file has one that no other calls
+    /// The graph to draw; all of them, each in a frame, where left out
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
     /// Form of the drawing
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
-    /// Open subgraphs, to this depth where one is given
-    #[arg(long, value_name = "DEPTH", num_args = 0..=1, default_missing_value = "4294967295")]
-    pub xray: Option<u32>,
-    /// Mark where this thread went
-    #[arg(long, value_name = "ID")]
-    pub thread: Option<String>,
 }
 
 /// Form of the drawing.
@@ -39,8 +38,19 @@ pub enum Format {
     Mermaid,
     /// Graphviz
     Dot,
-    /// A picture
-    Svg,
-    /// A page that opens in a browser
-    Html,
+}
+
+/// Prints the drawing.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let flow = flow::load(&args.file, context)?.flow;
+    let graphs: Vec<GraphId> = match &args.graph {
+        Some(name) => vec![flow::graph(&flow, Some(name))?],
+        None => flow.graphs.entries().map(|(id, _)| id).collect(),
+    };
+    let form = match args.format {
+        Format::Mermaid => Form::Mermaid,
+        Format::Dot => Form::Dot,
+    };
+    output::print(&draw(&flow, &graphs, form))?;
+    Ok(Exit::Done)
 }

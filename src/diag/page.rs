@@ -66,9 +66,11 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The text of the one fenced `graph` block of a section.
+/// The text of the one fenced block of a section: `graph`, or `yaml` for what is reported about
+/// `graphc.yaml` and scenarios.
 fn example(section: &str) -> Option<&str> {
-    let (_, rest) = section.split_once("```graph\n")?;
+    let fence = |language: &str| section.split_once(&format!("```{language}\n"));
+    let (_, rest) = fence("graph").or_else(|| fence("yaml"))?;
     let (text, _) = rest.split_once("```")?;
     (!text.trim().is_empty()).then_some(text)
 }

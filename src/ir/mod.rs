@@ -9,14 +9,12 @@
 //! The same source gives the same bytes. No spans are needed to run; places are carried for errors.
 //!
 //! Reading order: [`flow`] (all of it), [`graph`] (state and nodes), [`node`] (what a node does),
-//! [`jump`] (where it goes), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places);
-//! [`lower`](mod@lower) makes it.
+//! [`jump`] (where it goes), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
 
 pub mod error;
 pub mod flow;
 pub mod graph;
 pub mod jump;
-pub mod lower;
 pub mod node;
 pub mod text;
 
@@ -26,7 +24,6 @@ pub use flow::{
 };
 pub use graph::{Channel, Field, FieldId, FieldMode, Graph, Join, JoinId, Node, NodeId};
 pub use jump::{Arm, Emit, Jump, Route, SetItem, Target};
-pub use lower::lower;
 pub use node::{Ask, ModelCall, Work};
 pub use text::{Expr, Place, Template};
 

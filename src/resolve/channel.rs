@@ -4,7 +4,8 @@ use crate::ast::Name;
 use crate::ast::graph::ReducerRef;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
-use crate::expr::ty::{MESSAGE, Type};
+use crate::expr::infer::assignable;
+use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::ir::{Channel, ReducerId};
 
 use super::Resolver;
@@ -154,10 +155,10 @@ impl Resolver<'_> {
             return;
         };
         let old = &reducer.old.ty;
-        if old.node == *ty || old.node == Type::Error || *ty == Type::Error {
+        let types = &self.program.types;
+        if same(&old.node, ty, types) {
             return;
         }
-        let types = &self.program.types;
         let message = format!(
             "reducer `{}` keeps `{}`, but the field is `{}`",
             via.name.node,
@@ -171,6 +172,11 @@ impl Resolver<'_> {
 }
 
 const ORDERED: &str = "a number, `string`, `timestamp` or `duration`";
+
+/// Whether two types hold the same values; records are known by their shape.
+pub(super) fn same(a: &Type, b: &Type, types: &TypeTable) -> bool {
+    a == b || (assignable(a, b, types) && assignable(b, a, types))
+}
 
 fn is_list(ty: &Type) -> bool {
     matches!(ty, Type::List(_))

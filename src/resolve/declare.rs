@@ -52,9 +52,9 @@ impl Resolver<'_> {
                     continue;
                 };
                 let thing = self.thing(item, &mut counts);
-                self.check_style(name, style(item));
-                if matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_)) {
-                    self.check_type_name(name);
+                let is_type = matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_));
+                if !(is_type && self.is_built_in(name)) {
+                    self.check_style(name, style(item));
                 }
                 if matches!(item, Item::Function(_)) && !file.standard {
                     let message = "only the standard library declares functions";
@@ -235,9 +235,10 @@ impl Resolver<'_> {
         }
     }
 
-    fn check_type_name(&mut self, name: &Name) {
+    /// Whether a declared type has the name of a built-in one, which is reported.
+    fn is_built_in(&mut self, name: &Name) -> bool {
         if !super::types::BUILT_IN.contains(&name.node.as_str()) {
-            return;
+            return false;
         }
         let message = format!("`{}` is a built-in type", name.node);
         let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span).help(format!(
@@ -245,6 +246,7 @@ impl Resolver<'_> {
             name::list(super::types::BUILT_IN.iter().copied())
         ));
         self.diags.push(diagnostic);
+        true
     }
 
     /// Reports imports that nothing uses. Called when everything else is resolved.

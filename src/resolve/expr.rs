@@ -18,7 +18,7 @@ impl Resolver<'_> {
         copy
     }
 
-    /// The same for an argument.
+    /// The same for arguments, payloads and the like; a name that is given twice is reported.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
         let mut seen: Vec<&Name> = Vec::new();
         for arg in args {
@@ -134,11 +134,13 @@ impl Resolver<'_> {
             }
             None => {}
         }
+        if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return true;
+        }
         let types = &self.program.types;
-        let built_in = name.starts_with(|c: char| c.is_ascii_lowercase());
         let elsewhere = types.records.iter().any(|r| r.name == name.node)
             || types.enums.iter().any(|e| e.name == name.node);
-        if built_in || !(elsewhere || record) {
+        if !(elsewhere || record) {
             return true;
         }
         // Reports it, with the import that is missing where there is one.

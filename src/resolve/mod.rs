@@ -11,11 +11,15 @@
 //! `load` and `declare` (files, ids, imports); `names` (what a name means); `types`; `item/`
 //! (top-level items) and `body/` (what stands in a graph).
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "an id is only made with the element that it stands for"
+)]
+
 mod body;
 mod bound;
 mod channel;
 mod declare;
-mod default;
 mod expr;
 pub mod graph;
 mod item;
@@ -38,7 +42,6 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::Retry;
 
-pub use default::constant_default;
 pub use load::{LoadError, Loader};
 pub use program::Program;
 

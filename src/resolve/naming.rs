@@ -50,10 +50,11 @@ impl Resolver<'_> {
             .push(diagnostic.help(format!("write `{better}`")));
     }
 
-    /// Checks the name of a node.
-    pub fn check_node_name(&mut self, name: &Name) {
+    /// Checks the name of a node; `false` where no target can name it.
+    pub fn check_node_name(&mut self, name: &Name) -> bool {
         self.check_style(name, Style::Snake);
-        if TARGETS.contains(&name.node.as_str()) {
+        let taken = TARGETS.contains(&name.node.as_str());
+        if taken {
             let message = format!(
                 "`{}` is a word of the language and can't name a node",
                 name.node
@@ -61,6 +62,7 @@ impl Resolver<'_> {
             self.diags
                 .push(Diagnostic::new(&codes::RESERVED_NAME, message, name.span));
         }
+        !taken
     }
 
     /// Checks a name that a `let` or a loop brings into the scope of a node's expressions.

@@ -116,7 +116,6 @@ impl Resolver<'_> {
                 let message = format!("type `{}` stands for itself", alias.name.node);
                 let diagnostic = Diagnostic::new(&codes::CIRCULAR_TYPE, message, alias.name.span)
                     .help("a type that holds itself is a record: `type Tree { children: list<Tree> }`");
-                alias.state = AliasState::Done(Type::Error);
                 self.diags.push(diagnostic);
                 return Type::Error;
             }
@@ -125,13 +124,10 @@ impl Resolver<'_> {
         alias.state = AliasState::Busy;
         let (file, body) = (alias.file, alias.body);
         let ty = self.ty(file, body);
-        match self.aliases.get_mut(index) {
-            Some(alias) if matches!(alias.state, AliasState::Busy) => {
-                alias.state = AliasState::Done(ty.clone());
-                ty
-            }
-            _ => Type::Error,
+        if let Some(alias) = self.aliases.get_mut(index) {
+            alias.state = AliasState::Done(ty.clone());
         }
+        ty
     }
 
     /// Fields of a record, event or `input` block, or parameters: names once each, types, defaults.

@@ -97,16 +97,17 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
     if let Some(extra) = table.get("extra_body") {
         let entries = extra.entries().into_iter();
         settings.extra_body = entries
-            .map(|(name, value)| (name.to_owned(), value.json().clone()))
+            .map(|(name, value)| (name.to_owned(), variables.tree(&value)))
             .collect();
     }
+    settings.secrets = variables.secrets();
     Some(settings)
 }
 
 fn address(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<String> {
     let url = variables.text(cursor, Form::Plain)?;
     // A variable that isn't set is reported where the provider is used.
-    let known = url.is_empty() || Url::parse(&url).is_ok_and(|url| url.has_host());
+    let known = !variables.all_set() || Url::parse(&url).is_ok_and(|url| url.has_host());
     if !known {
         let message = "`base_url` must be an address such as `http://127.0.0.1:11434/v1`";
         cursor.report(cursor.finding(message));

@@ -53,7 +53,8 @@ pub fn load(
         let root = Cursor::new(&doc, &found);
         root.report(root.finding(format!("there is no profile `{profile}`")));
     }
-    let found = found.into_inner();
+    let mut found = found.into_inner();
+    found.sort();
     match found.has_errors() {
         true => Err(found),
         false => Ok(config),

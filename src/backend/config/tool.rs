@@ -58,7 +58,11 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<ToolSpec> 
         _ => {
             let one_of = name::list(KINDS);
             let message = format!("`{}` must have exactly one of {one_of}", cursor.key());
-            cursor.report(cursor.key_finding(message));
+            let near = open.entries().into_iter().find_map(|(key, _)| {
+                let near = name::closest(key, KINDS).filter(|_| !KINDS.contains(&key))?;
+                Some(format!("`{key}` is none of them; did you mean `{near}`?"))
+            });
+            cursor.report(cursor.key_finding(message).maybe_help(near));
             None
         }
     }
@@ -79,7 +83,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         .iter()
         .filter_map(|item| variables.text(item, Form::Plain))
         .collect();
-    if words.first().is_none_or(|program| program.is_empty()) {
+    if words.first().is_none_or(|program| program.is_empty()) && variables.all_set() {
         argv.report(argv.finding("`command` names no program"));
         return None;
     }

@@ -1,6 +1,8 @@
 //! `${NAME}` in the texts of `graphc.yaml`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+
+use serde_json::Value as Json;
 
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::yaml::{Cursor, show_path};
@@ -13,6 +15,8 @@ pub struct Variables<'a> {
     env: &'a dyn Fn(&str) -> Option<String>,
     secrets: RefCell<Secrets>,
     missing: RefCell<Vec<Diagnostic>>,
+    /// Whether something was reported that is no variable.
+    faulty: Cell<bool>,
 }
 
 /// What a text becomes that is filled in.
@@ -31,6 +35,7 @@ impl<'a> Variables<'a> {
             env,
             secrets: RefCell::default(),
             missing: RefCell::default(),
+            faulty: Cell::default(),
         }
     }
 
@@ -43,6 +48,23 @@ impl<'a> Variables<'a> {
     pub fn text(&self, cursor: &Cursor<'_>, form: Form) -> Option<String> {
         let text = cursor.text()?;
         Some(self.fill(text, cursor, form))
+    }
+
+    /// The tree at `cursor` with the variables of its texts filled in.
+    pub fn tree(&self, cursor: &Cursor<'_>) -> Json {
+        match cursor.json() {
+            Json::String(text) => Json::String(self.fill(text, cursor, Form::Plain)),
+            Json::Array(_) => {
+                let items = cursor.items();
+                items.iter().map(|item| self.tree(item)).collect()
+            }
+            Json::Object(_) => {
+                let entries = cursor.entries().into_iter();
+                let filled = entries.map(|(key, value)| (key.to_owned(), self.tree(&value)));
+                Json::Object(filled.collect())
+            }
+            other => other.clone(),
+        }
     }
 
     /// As [`Variables::text`], for what must not be seen and so must come from the environment.
@@ -73,6 +95,7 @@ impl<'a> Variables<'a> {
                 let help = "write `$${` for these two characters";
                 let message = "`${` has no `}`";
                 cursor.report(cursor.finding(message).help(help));
+                self.faulty.set(true);
                 return out;
             };
             out += &self.value(inner, cursor, form);
@@ -92,6 +115,7 @@ impl<'a> Variables<'a> {
         if !is_name {
             let message = format!("`{name}` is no name of an environment variable");
             cursor.report(cursor.finding(message));
+            self.faulty.set(true);
             return String::new();
         }
         // As in a shell, `:-` also stands in for a variable that is set to nothing.
@@ -115,6 +139,11 @@ impl<'a> Variables<'a> {
                 String::new()
             }
         }
+    }
+
+    /// Whether all variables needed so far are set, so that what they make up can be checked.
+    pub fn all_set(&self) -> bool {
+        self.missing.borrow().is_empty() && !self.faulty.get()
     }
 
     /// What was filled in so far.

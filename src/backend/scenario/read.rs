@@ -31,7 +31,8 @@ pub fn load(sources: &SourceMap, file: FileId) -> Result<Suite, Diagnostics> {
     let document = Document::parse(sources, file, &codes::INVALID_SCENARIO)?;
     let found = RefCell::new(Diagnostics::new());
     let suite = read(&Cursor::new(&document, &found));
-    let found = found.into_inner();
+    let mut found = found.into_inner();
+    found.sort();
     match suite {
         Some((flow, scenarios)) if !found.has_errors() => Ok(Suite {
             flow,

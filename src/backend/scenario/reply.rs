@@ -56,6 +56,9 @@ pub fn read(cursor: &Cursor<'_>) -> Option<ModelReply> {
     let body = match (says, fails) {
         ([false, false, false], true) => Err(Fault::read(&table)?),
         ([true, true, _], _) | ([false, false, false], _) | (_, true) => {
+            if table.has_unknown() {
+                return None;
+            }
             let message =
                 "a model's reply has one of `output` and `text`, `tool_calls`, or else `fail`";
             cursor.report(cursor.finding(message));

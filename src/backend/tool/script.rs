@@ -67,6 +67,9 @@ impl ToolReply {
             }
             (None, Some(_)) => Err(Fault::read(&table)?),
             _ => {
+                if table.has_unknown() {
+                    return None;
+                }
                 let message = "a tool's reply has either `result` or `fail`";
                 cursor.report(cursor.finding(message));
                 return None;

@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
 
     /// A map with a fixed set of keys; unknown ones are reported. `what` names it: `a provider`.
     pub fn table(&self, what: &str, keys: &[&str]) -> Option<Table<'a>> {
-        let table = self.open_table()?;
+        let mut table = self.open_table()?;
         for (key, entry) in table.entries() {
             if keys.contains(&key) {
                 continue;
@@ -113,6 +113,7 @@ impl<'a> Cursor<'a> {
             };
             let message = format!("`{key}` is no key of {what}");
             self.report(entry.key_finding(message).help(help));
+            table.unknown.push(key.to_owned());
         }
         Some(table)
     }
@@ -120,7 +121,10 @@ impl<'a> Cursor<'a> {
     /// A map with any keys.
     pub fn open_table(&self) -> Option<Table<'a>> {
         match self.json {
-            Json::Object(_) => Some(Table { at: self.clone() }),
+            Json::Object(_) => Some(Table {
+                at: self.clone(),
+                unknown: Vec::new(),
+            }),
             _ => {
                 self.expected("a map");
                 None
@@ -208,6 +212,8 @@ impl<'a> Cursor<'a> {
 #[derive(Clone)]
 pub struct Table<'a> {
     at: Cursor<'a>,
+    /// Keys that were reported.
+    unknown: Vec<String>,
 }
 
 impl<'a> Table<'a> {
@@ -227,10 +233,17 @@ impl<'a> Table<'a> {
         Some(self.at.child(Step::Key(key.to_owned()), json))
     }
 
-    /// The part under a key, which is reported where it is missing.
+    /// Whether unknown keys of it were reported.
+    pub fn has_unknown(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+
+    /// The part under a key, which is reported where it is missing, unless an unknown key that was
+    /// reported is likely meant to be this one.
     pub fn require(&self, key: &str) -> Option<Cursor<'a>> {
         let part = self.get(key);
-        if part.is_none() {
+        let meant = |unknown: &String| name::closest(unknown, [key]).is_some();
+        if part.is_none() && !self.unknown.iter().any(meant) {
             let finding = self.at.finding(format!("`{key}` is missing"));
             self.at.report(finding);
         }

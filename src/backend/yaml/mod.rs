@@ -9,6 +9,7 @@ mod cursor;
 mod parse;
 mod place;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -20,13 +21,19 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 pub use cursor::{Cursor, Table};
 
 /// One step from a tree to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
     /// Under that key.
     Key(String),
     /// At that position, from 0.
     Index(usize),
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&show_path(std::slice::from_ref(self)))
+    }
 }
 
 /// The way from a tree to a part of it.

@@ -47,13 +47,13 @@ pub fn shielded(text: &str) -> String {
         out.push_str(before);
         let line = after.lines().next().unwrap_or("");
         match line.split_once('}') {
-            Some((inner, _)) => {
+            Some((inner, _)) if !inner.contains(['"', '\'']) => {
                 out.extend(['$', OPEN]);
                 out.push_str(inner);
                 out.push(CLOSE);
                 rest = after.get(inner.len() + 1..).unwrap_or("");
             }
-            None => {
+            _ => {
                 out.push_str("${");
                 rest = after;
             }
@@ -73,6 +73,9 @@ fn reword(error: &serde_yaml::Error) -> String {
     let message = text.split(" at line ").next().unwrap_or(&text);
     if message.starts_with("EOF") || message.contains("end of stream") {
         return "this is no YAML document".to_owned();
+    }
+    if message.contains("more than one document") {
+        return "a second YAML document begins in this file".to_owned();
     }
     format!("this is no YAML: {message}")
 }
@@ -108,6 +111,11 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    /// A file of comments alone.
+    fn visit_none<E: Error>(self) -> Result<Json, E> {
         Ok(Json::Null)
     }
 

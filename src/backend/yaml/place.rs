@@ -43,21 +43,47 @@ pub fn offset(text: &str, at: Option<(u32, u32)>) -> usize {
     text.len()
 }
 
-/// Offset of the end of the key or scalar that begins at `start`; of its line for a list or map.
+/// Offset of the end of what begins at `start`: a key, a scalar, a list or map in brackets. What goes
+/// on over several lines ends with its first.
 pub fn scalar_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or("");
     let line = rest.lines().next().unwrap_or("");
-    let quoted = line.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let len = match quoted {
-        Some(quote) => line.get(1..).and_then(|r| r.find(quote)).map(|i| i + 2),
-        None => [": ", " #", ", ", "}", "]"]
+    let word = line.get(..length(line)).unwrap_or(line).trim_end();
+    start + word.strip_suffix(':').unwrap_or(word).len()
+}
+
+fn length(line: &str) -> usize {
+    let first = line.chars().next().unwrap_or(' ');
+    let len = match first {
+        '"' | '\'' => line.get(1..).and_then(|r| r.find(first)).map(|i| i + 2),
+        '{' | '[' => bracketed(line),
+        _ if line.starts_with("${") => line.find('}').map(|i| i + 1),
+        _ => [": ", " #", ", ", "}", "]"]
             .iter()
             .filter_map(|stop| line.find(stop))
             .min(),
     };
-    let word = line.get(..len.unwrap_or(line.len())).unwrap_or(line);
-    let word = word.trim_end();
-    start + word.strip_suffix(':').unwrap_or(word).len()
+    len.unwrap_or(line.len())
+}
+
+/// Length up to the bracket that closes the first, which stands at the beginning.
+fn bracketed(line: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    let mut quote = None;
+    for (i, c) in line.char_indices() {
+        match (quote, c) {
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[') => open += 1,
+            (None, '}' | ']') => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open == 0 {
+            return Some(i + 1);
+        }
+    }
+    None
 }
 
 #[derive(Clone, Copy)]
@@ -97,6 +123,10 @@ impl<'de> Visitor<'de> for Probe<'_> {
     scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Err(here())
+    }
+
+    fn visit_none<E: Error>(self) -> Result<(), E> {
         Err(here())
     }
 

@@ -1,6 +1,6 @@
 //! From a resolved graph to its flow.
 
-use crate::base::{IdVec, Span, Spanned};
+use crate::base::{IdVec, Span};
 use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
@@ -37,7 +37,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
         })
         .collect();
     Flow {
-        broken: builder.broken || graph.start.is_none(),
+        broken: builder.broken || graph.broken || graph.start.is_none(),
         colliding: graph
             .fields
             .iter()
@@ -49,9 +49,10 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
     }
 }
 
-struct Builder<'a> {
-    program: &'a Program,
-    graph: &'a Graph,
+/// Makes the parts of a graph's flow.
+pub(super) struct Builder<'a> {
+    pub(super) program: &'a Program,
+    pub(super) graph: &'a Graph,
     written: &'a Written,
     broken: bool,
 }
@@ -158,7 +159,7 @@ impl Builder<'_> {
         }
     }
 
-    fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
+    pub(super) fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
         let span = target.span;
         let one = |to| {
             vec![Goal {
@@ -192,7 +193,7 @@ impl Builder<'_> {
         }
     }
 
-    fn unknown(&mut self) -> Vec<Goal> {
+    pub(super) fn unknown(&mut self) -> Vec<Goal> {
         self.broken = true;
         vec![Goal {
             to: Spot::End,
@@ -201,76 +202,8 @@ impl Builder<'_> {
         }]
     }
 
-    /// What a tool's or a leaving subgraph's name leads to: the node's `ends` say so. Where they
-    /// lack it (which is reported), a node of that name is what was meant.
-    fn named(&mut self, name: &Spanned<String>, node: Option<&Node>) -> Vec<Goal> {
-        if let Some(end) = node
-            .and_then(|n| n.ends.as_ref())
-            .and_then(|e| e.find(&name.node))
-        {
-            return self.goals(&end.to, None);
-        }
-        match self.graph.node(&name.node) {
-            Some(id) => vec![Goal {
-                to: Spot::Node(id),
-                many: false,
-                span: name.span,
-            }],
-            None if name.node == "end" => vec![Goal {
-                to: Spot::End,
-                many: false,
-                span: name.span,
-            }],
-            None => self.unknown(),
-        }
-    }
-
     fn bodies(&self, node: &Node) -> Vec<(Span, &ToolBody)> {
         called_bodies(self.program, node)
-    }
-
-    fn tool_ways(&mut self, node: &Node) -> Vec<Way> {
-        let jumps: Vec<(Span, Spanned<String>)> = called_bodies(self.program, node)
-            .into_iter()
-            .flat_map(|(span, body)| body.jumps().into_iter().map(move |name| (span, name)))
-            .collect();
-        let way = |(span, name)| Way {
-            cause: Cause::Tool,
-            goals: self.named(&name, Some(node)),
-            writes: Vec::new(),
-            span,
-        };
-        jumps.into_iter().map(way).collect()
-    }
-
-    fn child_ways(&mut self, node: &Node) -> Vec<Way> {
-        let Work::Subgraph {
-            graph: Some(child),
-            name,
-            ..
-        } = &node.work
-        else {
-            return Vec::new();
-        };
-        let Some(child) = self.program.graphs.get(*child) else {
-            return Vec::new();
-        };
-        let goals: Vec<Vec<Goal>> = child
-            .leaves
-            .iter()
-            .map(|left| self.named(left, Some(node)))
-            .collect();
-        let way = |goals| Way {
-            cause: Cause::Child,
-            goals,
-            writes: Vec::new(),
-            span: name.span,
-        };
-        // Tasks that run side by side in the called graph may leave by several names at once.
-        match goals.len() > 1 && splits(child) {
-            true => vec![way(goals.into_iter().flatten().collect())],
-            false => goals.into_iter().map(way).collect(),
-        }
     }
 
     fn writes(&self, node: &Node) -> Vec<Write> {
@@ -295,27 +228,6 @@ impl Builder<'_> {
         }
         writes
     }
-}
-
-/// Whether more than one task may run at once in a graph.
-fn splits(graph: &Graph) -> bool {
-    let several = |jump: &Jump| {
-        let each = |target: &Target| matches!(target.kind, TargetKind::Each { .. });
-        jump.to.len() > 1 || jump.to.iter().any(each)
-    };
-    let routes = graph.start.iter().chain(&graph.on_error);
-    routes.flat_map(Route::jumps).any(several)
-        || graph.nodes.iter().any(|node| {
-            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-            let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-            let errors = node.on_error.iter().flat_map(Route::jumps);
-            node.edges.len() + node.joins.len() > 1
-                || goto
-                    .chain(skips)
-                    .chain(errors)
-                    .chain(&node.edges)
-                    .any(several)
-        })
 }
 
 /// Bodies of the tools that a node runs itself, each with the place where the node names it. An

@@ -3,18 +3,21 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build), [`written`]; [`reach`] and [`cycle`]; [`place`] and [`together`], which
+//! Reading order: [`model`], [`build`](mod@build) (with `outside`), [`written`]; [`reach`] and [`cycle`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
 //! say what may run in the same super-step; [`race`] and [`join`], which ask them.
 
+mod arrival;
 pub mod build;
 pub mod cycle;
 pub mod group;
 pub mod join;
 pub mod model;
+mod outside;
 pub mod place;
 pub mod race;
 pub mod reach;
 pub mod together;
+pub mod witness;
 pub mod written;
 
 pub use build::build;

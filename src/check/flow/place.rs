@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::IdVec;
 use crate::ir::{JoinId, NodeId};
 
 use super::model::{Cause, Flow, Goal, Spot, Way};
@@ -14,7 +13,7 @@ pub type Place = u32;
 pub struct Places<'a> {
     flow: &'a Flow,
     /// First place of each join's waiting members.
-    waiting: IdVec<JoinId, Place>,
+    waiting: Vec<Place>,
     /// First place of the deferred nodes waiting; one for each node.
     deferred: Place,
 }
@@ -56,10 +55,9 @@ impl<'a> Places<'a> {
         if self.running(place).is_some() || place >= self.deferred {
             return None;
         }
-        let (join, first) = self
-            .waiting
-            .entries()
-            .rfind(|(_, first)| **first <= place)?;
+        let after = self.waiting.partition_point(|first| *first <= place);
+        let index = after.checked_sub(1)?;
+        let (join, first) = (JoinId(index as u32), self.waiting.get(index)?);
         let member = self
             .flow
             .joins
@@ -73,7 +71,7 @@ impl<'a> Places<'a> {
     pub fn wait(&self, join: JoinId, member: NodeId) -> Option<Place> {
         let members = &self.flow.joins.get(join)?.members;
         let index = members.iter().position(|(node, _)| *node == member)?;
-        Some(self.waiting.get(join)? + index as Place)
+        Some(self.waiting.get(join.0 as usize)? + index as Place)
     }
 
     /// The ways that a finished node, or one taken on through branches, can take.

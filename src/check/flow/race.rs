@@ -7,7 +7,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::model::{Cause, Flow, Spot, Way, Write};
-use super::together::{Together, Witness};
+use super::together::Together;
+use super::witness::Witness;
 
 /// Most further writers that a message points at.
 const SHOWN: usize = 6;

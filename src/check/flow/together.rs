@@ -10,49 +10,55 @@
 //! a pair may be in it that no state allows.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
 
 use crate::base::Span;
 use crate::ir::{JoinId, NodeId};
 
+use super::arrival::Held;
 use super::model::{Flow, Goal, Spot, Way};
 use super::place::{Place, Places};
 
-/// Most pairs that are followed. A flow that runs a thousand nodes side by side comes near it.
-const MOST: usize = 1_000_000;
+/// Most pairs that are followed. A flow that runs 700 nodes side by side comes near it.
+const MOST: usize = 300_000;
 
 /// How a pair came to be.
 #[derive(Debug, Clone, Copy)]
-enum Origin {
+pub(super) enum Origin {
     /// The targets of one way.
     Fork { from: Option<NodeId>, span: Span },
     /// A pair of the step before, in the order of this one.
     Step(Place, Place),
 }
 
-/// What may run together in a flow.
-pub struct Together<'a> {
-    flow: &'a Flow,
-    places: Places<'a>,
-    pairs: HashMap<(Place, Place), Origin>,
-    open: VecDeque<(Place, Place)>,
-    alive: Vec<bool>,
-    fresh: Vec<Place>,
-    /// Arrivals at a join beside another task that may be let through once more pairs are known.
-    held: Vec<(Place, Place, JoinId)>,
-    fired: BTreeSet<JoinId>,
-    /// Places that a node may go on to, computed when first asked for.
-    next: Vec<Option<BTreeSet<Place>>>,
-    overflow: bool,
+impl Origin {
+    /// The same for the pair in the other order.
+    pub(super) fn turned(self) -> Self {
+        match self {
+            Origin::Step(a, b) => Origin::Step(b, a),
+            fork @ Origin::Fork { .. } => fork,
+        }
+    }
 }
 
-/// Two paths that begin at one fork and end in the same super-step.
-pub struct Witness {
-    /// The edge, arm or property that begins both.
-    pub fork: Span,
-    /// Names from the fork to the first node.
-    pub first: String,
-    /// Names from the fork to the second node.
-    pub second: String,
+/// What may run together in a flow.
+pub struct Together<'a> {
+    pub(super) flow: &'a Flow,
+    pub(super) places: Places<'a>,
+    pub(super) pairs: HashMap<(Place, Place), Origin>,
+    open: VecDeque<(Place, Place)>,
+    pub(super) alive: Vec<bool>,
+    fresh: Vec<Place>,
+    /// Arrivals at a join beside another task that may be let through once more pairs are known.
+    pub(super) held: Vec<Held>,
+    /// How many pairs there were when they were last looked at.
+    pub(super) looked: usize,
+    /// Joins two of whose members have come, or whose only one has.
+    touched: Vec<JoinId>,
+    pub(super) fired: BTreeSet<JoinId>,
+    /// Places that a node may go on to, computed when first asked for.
+    next: Vec<Option<Rc<[Place]>>>,
+    overflow: bool,
 }
 
 impl<'a> Together<'a> {
@@ -67,6 +73,8 @@ impl<'a> Together<'a> {
             alive: vec![false; count],
             fresh: Vec::new(),
             held: Vec::new(),
+            looked: 0,
+            touched: Vec::new(),
             fired: BTreeSet::new(),
             next: vec![None; count],
             overflow: false,
@@ -115,7 +123,7 @@ impl<'a> Together<'a> {
         self.overflow || self.has(a, b)
     }
 
-    fn has(&self, a: Place, b: Place) -> bool {
+    pub(super) fn has(&self, a: Place, b: Place) -> bool {
         self.pairs.contains_key(&(a.min(b), a.max(b)))
     }
 
@@ -125,7 +133,12 @@ impl<'a> Together<'a> {
                 self.go_on(place);
             } else if let Some((a, b)) = self.open.pop_front() {
                 self.step(a, b);
-            } else if !self.let_through() {
+            } else if let Some(join) = self.touched.pop() {
+                self.fire(join);
+            } else if self.looked < self.pairs.len() {
+                self.looked = self.pairs.len();
+                self.let_through();
+            } else {
                 return;
             }
             if self.pairs.len() > MOST {
@@ -143,10 +156,12 @@ impl<'a> Together<'a> {
             }
         } else if let Some(node) = self.places.deferred(place) {
             self.enter(node.0);
+        } else if let Some((join, _)) = self.places.waits(place) {
+            self.touched.push(join);
         }
     }
 
-    fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
+    pub(super) fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
         let mut ways = vec![way];
         let mut seen: Vec<*const Way> = Vec::new();
         while let Some(way) = ways.pop() {
@@ -158,11 +173,11 @@ impl<'a> Together<'a> {
                 from,
                 span: way.span,
             };
-            let reached: Vec<(BTreeSet<Place>, &Goal)> = way
-                .goals
-                .iter()
-                .map(|goal| (self.places.arrive(goal, from, |on| ways.push(on)), goal))
-                .collect();
+            let mut reached: Vec<(Rc<[Place]>, &Goal)> = Vec::new();
+            for goal in &way.goals {
+                let places = self.places.arrive(goal, from, |on| ways.push(on));
+                reached.push((places.into_iter().collect(), goal));
+            }
             for (i, (places, goal)) in reached.iter().enumerate() {
                 places.iter().for_each(|place| self.enter(*place));
                 if goal.many {
@@ -170,13 +185,17 @@ impl<'a> Together<'a> {
                 }
                 for (others, _) in reached.iter().skip(i + 1) {
                     self.cross(places, others, origin);
+                    if let Some(node) = from {
+                        self.hold(node.0, None, places, others, origin);
+                        self.hold(node.0, None, others, places, origin);
+                    }
                 }
             }
         }
     }
 
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
-    fn many(&mut self, places: &BTreeSet<Place>, goal: &Goal, origin: Origin) {
+    fn many(&mut self, places: &[Place], goal: &Goal, origin: Origin) {
         self.cross(places, places, origin);
         if let Spot::Node(worker) = goal.to
             && places.contains(&worker.0)
@@ -185,7 +204,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn cross(&mut self, left: &BTreeSet<Place>, right: &BTreeSet<Place>, origin: Origin) {
+    fn cross(&mut self, left: &[Place], right: &[Place], origin: Origin) {
         for a in left {
             for b in right.iter().filter(|b| *b != a) {
                 self.add(*a, *b, origin);
@@ -203,171 +222,62 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn add(&mut self, a: Place, b: Place, origin: Origin) {
-        let (key, origin) = match (a <= b, origin) {
-            (false, Origin::Step(p, q)) => ((b, a), Origin::Step(q, p)),
-            (false, fork) => ((b, a), fork),
-            (true, origin) => ((a, b), origin),
+    pub(super) fn add(&mut self, a: Place, b: Place, origin: Origin) {
+        let (key, origin) = match a <= b {
+            true => ((a, b), origin),
+            false => ((b, a), origin.turned()),
         };
         if let std::collections::hash_map::Entry::Vacant(entry) = self.pairs.entry(key) {
             entry.insert(origin);
             self.open.push_back(key);
+            let (one, other) = (self.places.waits(key.0), self.places.waits(key.1));
+            if let (Some((join, _)), Some((same, _))) = (one, other)
+                && join == same
+            {
+                self.touched.push(join);
+            }
         }
     }
 
     /// One super-step of two tasks.
     fn step(&mut self, a: Place, b: Place) {
         let (left, right) = (self.after(a), self.after(b));
-        for p in &left {
+        for p in left.iter() {
             for q in right.iter().filter(|q| *q != p) {
                 self.add(*p, *q, Origin::Step(a, b));
             }
         }
-        if let (Some(p), Some(q)) = (self.places.deferred(a), self.places.deferred(b)) {
-            self.add(p.0, q.0, Origin::Step(a, b));
+        let origin = Origin::Step(a, b);
+        match (self.places.deferred(a), self.places.deferred(b)) {
+            (Some(p), Some(q)) => self.add(p.0, q.0, origin),
+            (Some(p), None) if self.places.waits(b).is_some() => self.add(p.0, b, origin),
+            (None, Some(q)) if self.places.waits(a).is_some() => self.add(a, q.0, origin),
+            _ => {}
         }
-        for (one, other, places) in [(a, b, &left), (b, a, &right)] {
-            for place in places {
-                if self.places.running(one).is_some()
-                    && let Some((join, _)) = self.places.waits(*place)
-                {
-                    self.held.push((one, other, join));
-                }
-            }
+        if self.places.running(a).is_some() {
+            self.hold(a, Some(b), &left, &right, origin);
+        }
+        if self.places.running(b).is_some() {
+            self.hold(b, Some(a), &right, &left, Origin::Step(b, a));
         }
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
-    fn after(&mut self, place: Place) -> BTreeSet<Place> {
-        let Some(node) = self.places.running(place) else {
-            return BTreeSet::from([place]);
-        };
+    pub(super) fn after(&mut self, place: Place) -> Rc<[Place]> {
         if let Some(Some(known)) = self.next.get(place as usize) {
             return known.clone();
         }
-        let goals = self.places.ways(node).flat_map(|way| &way.goals);
-        let after: BTreeSet<Place> = goals
-            .flat_map(|goal| self.places.arrive(goal, Some(node), |_| {}))
-            .collect();
+        let after: Rc<[Place]> = match self.places.running(place) {
+            None => Rc::from([place]),
+            Some(node) => {
+                let goals = self.places.ways(node).flat_map(|way| &way.goals);
+                let places = goals.flat_map(|goal| self.places.arrive(goal, Some(node), |_| {}));
+                places.collect::<BTreeSet<Place>>().into_iter().collect()
+            }
+        };
         if let Some(slot) = self.next.get_mut(place as usize) {
             *slot = Some(after.clone());
         }
         after
-    }
-
-    /// Lets joins lead on where all members can have arrived. Whether anything came of it.
-    fn let_through(&mut self) -> bool {
-        let flow = self.flow;
-        let mut any = false;
-        for (id, join) in flow
-            .joins
-            .entries()
-            .filter(|(id, _)| !self.fired.contains(id))
-            .collect::<Vec<_>>()
-        {
-            let members = &join.members;
-            let all = members.iter().enumerate().all(|(i, (a, _))| {
-                let alive = self
-                    .places
-                    .wait(id, *a)
-                    .and_then(|p| self.alive.get(p as usize));
-                alive.copied().unwrap_or(false)
-                    && members
-                        .iter()
-                        .skip(i + 1)
-                        .all(|(b, _)| self.meet(id, *a, *b))
-            });
-            if all {
-                self.fired.insert(id);
-                join.ways.iter().for_each(|way| self.take(way, None));
-                any = true;
-            }
-        }
-        for (one, other, join) in std::mem::take(&mut self.held) {
-            match self.passes(one, other, join) {
-                true => {
-                    self.pass(one, other, join);
-                    any = true;
-                }
-                false => self.held.push((one, other, join)),
-            }
-        }
-        any
-    }
-
-    /// Whether all other members can be at the join, each beside both tasks, when `one` arrives there.
-    fn passes(&self, one: Place, other: Place, join: JoinId) -> bool {
-        let Some(gather) = self.flow.joins.get(join) else {
-            return false;
-        };
-        let beside = |member: NodeId, task: Place| {
-            task == member.0
-                || self.has(member.0, task)
-                || self
-                    .places
-                    .wait(join, member)
-                    .is_some_and(|wait| self.has(wait, task))
-        };
-        let others = gather.members.iter().filter(|(member, _)| member.0 != one);
-        self.fired.contains(&join)
-            && others
-                .clone()
-                .all(|(member, _)| beside(*member, one) && beside(*member, other))
-    }
-
-    /// The join leads on beside the other task, which may not be one that waits at the same join.
-    fn pass(&mut self, one: Place, other: Place, join: JoinId) {
-        let beside = self.after(other);
-        let flow = self.flow;
-        let ways = flow.joins.get(join).map_or(&[][..], |join| &join.ways);
-        for goal in ways.iter().flat_map(|way| &way.goals) {
-            for place in self.places.arrive(goal, None, |_| {}) {
-                for q in &beside {
-                    let same = self.places.waits(*q).is_some_and(|(at, _)| at == join);
-                    if *q != place && !same {
-                        self.add(place, *q, Origin::Step(one, other));
-                    }
-                }
-            }
-        }
-    }
-
-    /// How two nodes come to run together.
-    pub fn witness(&self, a: NodeId, b: NodeId) -> Option<Witness> {
-        let (mut p, mut q) = (a.0, b.0);
-        let (mut first, mut second) = (vec![p], vec![q]);
-        for _ in 0..=self.pairs.len() {
-            let swapped = p > q;
-            match *self.pairs.get(&(p.min(q), p.max(q)))? {
-                Origin::Step(left, right) => {
-                    (p, q) = match swapped {
-                        true => (right, left),
-                        false => (left, right),
-                    };
-                    first.push(p);
-                    second.push(q);
-                }
-                Origin::Fork { from, span } => {
-                    return Some(Witness {
-                        fork: span,
-                        first: self.path(from, &first),
-                        second: self.path(from, &second),
-                    });
-                }
-            }
-        }
-        None
-    }
-
-    /// `fork -> a -> b`, without the steps that a task waits.
-    fn path(&self, from: Option<NodeId>, backwards: &[Place]) -> String {
-        let fork = from.map_or("start", |node| self.flow.name(Spot::Node(node)));
-        let mut names = vec![fork];
-        for place in backwards.iter().rev() {
-            if let Some(node) = self.places.running(*place) {
-                names.push(self.flow.name(Spot::Node(node)));
-            }
-        }
-        names.join(" -> ")
     }
 }

@@ -22,7 +22,6 @@ pub struct Callee<'a> {
 impl Cx<'_> {
     /// Checks that each value is of a known name and fits, and that none that is needed is missing.
     pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
-        self.once_each(args);
         for arg in args {
             match callee.params.iter().find(|p| p.name.node == arg.name.node) {
                 Some(param) => {
@@ -64,20 +63,6 @@ impl Cx<'_> {
         }
     }
 
-    /// Reports names that are given twice.
-    pub fn once_each(&mut self, args: &[NamedArg]) {
-        for (i, arg) in args.iter().enumerate() {
-            let first = args.iter().take(i).find(|a| a.name.node == arg.name.node);
-            if let Some(first) = first {
-                let message = format!("`{}` is given twice", arg.name.node);
-                self.report(
-                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, arg.name.span)
-                        .label(first.name.span, "first here"),
-                );
-            }
-        }
-    }
-
     fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
         let near = closest(&arg.name.node, names());
@@ -96,7 +81,6 @@ impl Cx<'_> {
 
     /// Values of free names, as an interrupt's `ask` has them.
     pub fn free_args(&mut self, args: &[NamedArg]) {
-        self.once_each(args);
         for arg in args {
             let found = self.infer_with_effects(&arg.value, None);
             if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {

@@ -4,7 +4,7 @@
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
 //! Reading order: [`facts`], [`cx`]; [`args`], [`write`], [`jump`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`walk`]; [`tool`] and [`item`] for what stands outside graphs.
+//! [`node`], [`order`], [`walk`]; [`tool`] and [`item`] for what stands outside graphs.
 
 pub mod args;
 pub mod cx;
@@ -12,6 +12,7 @@ pub mod facts;
 pub mod item;
 pub mod jump;
 pub mod node;
+pub mod order;
 pub mod route;
 pub mod skip;
 pub mod subgraph;

@@ -7,19 +7,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::DfsPostOrder;
-
 use crate::base::IdVec;
 use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
-use super::super::flow::{Cause, Flow, Spot, Together, Way, Written, writes_of};
+use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
 use super::cx::{Computed, Cx, StateTypes};
 use super::facts::Facts;
 use super::jump::Behind;
 use super::node::{self, Outcome};
+use super::order::{beside, order};
 
 /// What typing a graph has shown.
 #[derive(Default)]
@@ -324,62 +322,4 @@ impl<'a> Walk<'a> {
         }
         typed
     }
-}
-
-fn beside(flow: &Flow, together: &Together) -> Vec<BTreeSet<FieldId>> {
-    let writes: Vec<BTreeSet<FieldId>> = flow
-        .stops
-        .ids()
-        .map(|id| writes_of(flow, id).into_iter().map(|w| w.field).collect())
-        .collect();
-    if !together.complete() {
-        let all: BTreeSet<FieldId> = writes.iter().flatten().copied().collect();
-        return vec![all; flow.stops.len()];
-    }
-    let mut beside = vec![BTreeSet::new(); flow.stops.len()];
-    for (a, b) in together.pairs() {
-        for (one, other) in [(a, b), (b, a)] {
-            let (Some(slot), Some(written)) =
-                (beside.get_mut(one.0 as usize), writes.get(other.0 as usize))
-            else {
-                continue;
-            };
-            slot.extend(written);
-        }
-    }
-    beside
-}
-
-/// The place of each spot in a reverse postorder from `start`: mostly behind all that lead to it.
-fn order(flow: &Flow) -> Vec<usize> {
-    let mut graph: DiGraph<(), ()> = DiGraph::new();
-    let root = graph.add_node(());
-    let spots: Vec<NodeIndex> = flow.spots().map(|_| graph.add_node(())).collect();
-    let find = |spot: Spot| flow.number(spot).and_then(|n| spots.get(n).copied());
-    let begins = flow.start.iter().map(|way| (root, way));
-    let others = flow
-        .spots()
-        .zip(&spots)
-        .flat_map(|(spot, index)| flow.ways(spot).iter().map(move |way| (*index, way)));
-    let arrows: Vec<(NodeIndex, NodeIndex)> = begins
-        .chain(others)
-        .flat_map(|(from, way)| {
-            way.goals
-                .iter()
-                .filter_map(move |goal| Some((from, find(goal.to)?)))
-        })
-        .collect();
-    for (from, to) in arrows {
-        graph.add_edge(from, to, ());
-    }
-    let mut order = vec![usize::MAX; spots.len()];
-    let mut visit = DfsPostOrder::new(&graph, root);
-    let mut place = graph.node_count();
-    while let Some(index) = visit.next(&graph) {
-        place -= 1;
-        if let Some(slot) = index.index().checked_sub(1).and_then(|n| order.get_mut(n)) {
-            *slot = place;
-        }
-    }
-    order
 }

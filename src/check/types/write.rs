@@ -13,7 +13,7 @@ impl Cx<'_> {
     /// Types a `set`: all values see the state before it; what follows sees what it wrote.
     pub fn set(&mut self, items: &[SetItem]) {
         let mut written = Vec::new();
-        for (i, item) in items.iter().enumerate() {
+        for item in items {
             let field = item
                 .field
                 .and_then(|id| Some((id, self.graph?.fields.get(id)?)));
@@ -21,13 +21,6 @@ impl Cx<'_> {
                 self.infer_with_effects(&item.value, None);
                 continue;
             };
-            if let Some(first) = items.iter().take(i).find(|other| other.field == item.field) {
-                let message = format!("`{}` is set twice", item.name.node);
-                self.report(
-                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, item.name.span)
-                        .label(first.name.span, "first here"),
-                );
-            }
             if field.mode == FieldMode::In {
                 self.read_only(item, field);
             }

@@ -143,7 +143,9 @@ impl Resolver<'_> {
             let Member::Node(node) = member else {
                 continue;
             };
-            self.check_node_name(&node.name);
+            if !self.check_node_name(&node.name) {
+                self.program.graphs[inside.graph].broken = true;
+            }
             if let Some(first) = inside.nodes.get(&node.name.node) {
                 // Its edges are lost.
                 self.program.graphs[inside.graph].broken = true;

@@ -1,7 +1,7 @@
 //! Which kind of node may have which property, and how often.
 
 use crate::ast::node::{Node as Written, Property, PropertyKind};
-use crate::base::name;
+use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
@@ -134,8 +134,13 @@ impl Resolver<'_> {
         self.diags.push(diagnostic.help(help));
     }
 
-    /// Reports a property that the node can't do without.
+    /// Reports a property that the node can't do without, unless it is lost in a part that did not parse.
     pub(super) fn missing(&mut self, node: &Written, message: String, help: &str) {
+        let inside = |at: &Span| at.start >= node.span.start && at.start < node.span.end;
+        let file = self.files.get(node.span.file.0 as usize);
+        if file.is_some_and(|file| file.errors.iter().any(inside)) {
+            return;
+        }
         let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, node.name.span);
         self.diags.push(diagnostic.help(help));
     }

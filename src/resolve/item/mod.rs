@@ -2,6 +2,7 @@
 //! vector of the program is filled in the order of its ids.
 
 mod attribute;
+mod default;
 mod event;
 mod model;
 mod record;

@@ -6,10 +6,10 @@ use crate::base::FileId;
 use crate::expr::ty::{EnumMember, RecordField};
 
 use super::super::Resolver;
-use super::super::default::constant_default;
 use super::super::names::Thing;
 use super::super::naming::Style;
 use super::super::program::{self, Param, RecordDecl};
+use crate::expr::infer::constant;
 
 impl Resolver<'_> {
     /// Fills in every record and enum, then the copies that imports made.
@@ -62,32 +62,6 @@ impl Resolver<'_> {
         });
     }
 
-    /// Defaults as JSON, until no default waits for another's record.
-    fn record_defaults(&mut self) {
-        let decls = std::mem::take(&mut self.program.records);
-        for _ in 0..=decls.len() {
-            let mut changed = false;
-            for decl in &decls {
-                for (i, param) in decl.fields.iter().enumerate() {
-                    let Some(default) = &param.default else {
-                        continue;
-                    };
-                    let ty = &param.ty.node;
-                    let value = constant_default(default, ty, &self.program.types);
-                    let field = self.program.types.records[decl.id].fields.get_mut(i);
-                    if let Some(field) = field.filter(|field| field.default != value) {
-                        field.default = value;
-                        changed = true;
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        self.program.records = decls;
-    }
-
     fn enum_item(&mut self, file: FileId, decl: &EnumDecl) {
         let Some(Thing::Enum(id)) = self.own(file, &decl.name) else {
             return;
@@ -135,7 +109,7 @@ impl Resolver<'_> {
                 default: param
                     .default
                     .as_ref()
-                    .and_then(|e| constant_default(e, &param.ty.node, &self.program.types)),
+                    .and_then(|e| constant(e, &self.program.types)),
                 constraints: param.constraints.clone(),
             })
             .collect()

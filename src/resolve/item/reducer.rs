@@ -57,11 +57,10 @@ impl Resolver<'_> {
 
     /// A reducer gives back what it keeps: its result has the type of its first parameter.
     fn check_result(&mut self, old: &mut Param, returns: &mut Spanned<Type>) {
-        let known = old.ty.node != Type::Error && returns.node != Type::Error;
-        if !known || old.ty.node == returns.node {
+        let types = &self.program.types;
+        if channel::same(&old.ty.node, &returns.node, types) {
             return;
         }
-        let types = &self.program.types;
         let message = format!(
             "a reducer gives back `{}`, the type of its first parameter, but this is `{}`",
             types.show(&old.ty.node),

@@ -45,7 +45,6 @@ impl Resolver<'_> {
         match &policy.state {
             PolicyState::Done(retry) => return retry.clone(),
             PolicyState::Busy => {
-                policy.state = PolicyState::Done(None);
                 let message = format!("retry policy `{}` stands for itself", name.node);
                 self.bad_value(message, name.span);
                 return None;
@@ -53,9 +52,7 @@ impl Resolver<'_> {
             PolicyState::Open => policy.state = PolicyState::Busy,
         }
         let retry = self.retry(file, spec);
-        if let Some(policy) = self.policies.get_mut(index)
-            && matches!(policy.state, PolicyState::Busy)
-        {
+        if let Some(policy) = self.policies.get_mut(index) {
             policy.state = PolicyState::Done(retry.clone());
         }
         retry

@@ -52,7 +52,6 @@ impl Resolver<'_> {
         match &set.state {
             ToolsetState::Done(list) => return list.clone(),
             ToolsetState::Busy => {
-                set.state = ToolsetState::Done(empty(decl.span));
                 let message = format!("toolset `{}` holds itself", decl.name.node);
                 self.bad_value(message, decl.name.span);
                 return empty(decl.span);
@@ -60,9 +59,7 @@ impl Resolver<'_> {
             ToolsetState::Open => set.state = ToolsetState::Busy,
         }
         let list = self.tool_list(file, &decl.tools, decl.span);
-        if let Some(set) = self.toolsets.get_mut(index)
-            && matches!(set.state, ToolsetState::Busy)
-        {
+        if let Some(set) = self.toolsets.get_mut(index) {
             set.state = ToolsetState::Done(list.clone());
         }
         list

@@ -10,6 +10,7 @@ mod reply;
 mod request;
 mod stream;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ pub enum Structured {
 }
 
 /// How a provider is reached: an entry of `providers` in `graphc.yaml`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Settings {
     /// Its name there.
     pub name: String,
@@ -74,6 +75,31 @@ pub struct Settings {
     pub structured: Structured,
     /// Fields put into every request, over those that it has by itself.
     pub extra_body: JsonMap<String, Json>,
+    /// What else must not be told.
+    pub secrets: Secrets,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            base_url,
+            api_key,
+            headers,
+            timeout,
+            ..
+        } = self;
+        let (most, field, way) = (
+            self.max_concurrency,
+            &self.max_tokens_field,
+            self.structured,
+        );
+        let text = format!(
+            "{name} at {base_url}, {api_key:?}, {headers:?}, {timeout:?}, {most:?}, {field}, {way:?}, {:?}",
+            self.extra_body
+        );
+        f.write_str(&self.secrets.scrub(&text))
+    }
 }
 
 impl Settings {
@@ -94,6 +120,7 @@ impl Settings {
             },
             structured: Structured::default(),
             extra_body: JsonMap::new(),
+            secrets: Secrets::default(),
         }
     }
 }
@@ -109,7 +136,7 @@ pub struct OpenAi {
 impl OpenAi {
     /// A provider over a shared client. Nothing is sent before the first call.
     pub fn new(settings: Settings, wire: Arc<Wire>) -> Self {
-        let mut secrets = Secrets::default();
+        let mut secrets = settings.secrets.clone();
         secrets.extend(settings.headers.iter().map(|(_, value)| value));
         if let ApiKey::Given(key) = &settings.api_key {
             secrets.add(key);

@@ -8,6 +8,7 @@
 mod group;
 mod output;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -52,7 +53,7 @@ pub const TOOL_VARIABLE: &str = "GRAPHC_TOOL";
 pub const DEFAULT_LIMIT: usize = 16 << 20;
 
 /// How a program is called: `command` in `graphc.yaml`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct CommandSpec {
     /// Program and arguments; at least the program.
     pub argv: Vec<String>,
@@ -64,6 +65,20 @@ pub struct CommandSpec {
     pub timeout: Option<Duration>,
     /// Most bytes of its stdout.
     pub limit: usize,
+}
+
+impl fmt::Debug for CommandSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        let Self {
+            argv,
+            timeout,
+            limit,
+            ..
+        } = self;
+        let text = format!("{argv:?} {names:?} {timeout:?} {limit}");
+        f.write_str(&self.secrets.scrub(&text))
+    }
 }
 
 /// A program as a tool.

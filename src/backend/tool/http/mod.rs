@@ -6,6 +6,7 @@
 pub mod select;
 pub mod template;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use template::Renderer;
 const LIMIT: usize = 16 << 20;
 
 /// The request of a tool: `http` in `graphc.yaml`. Texts are templates over `args`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct HttpSpec {
     /// Method.
     pub method: Method,
@@ -45,6 +46,15 @@ pub struct HttpSpec {
     pub timeout: Option<Duration>,
     /// What must not be told.
     pub secrets: Secrets,
+}
+
+impl fmt::Debug for HttpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, url, .. } = self;
+        let parts = (&self.headers, &self.query, &self.body, &self.result);
+        let text = format!("{method} {url} {parts:?} {:?}", self.timeout);
+        f.write_str(&self.secrets.scrub(&text))
+    }
 }
 
 /// A request as a tool.

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::backend::yaml::Step;
 
 /// The way from a reply to its result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Selector {
     text: String,
     steps: Vec<Step>,
@@ -56,6 +56,12 @@ fn step(text: &str) -> Option<(Step, &str)> {
     }
     let (index, rest) = inner.split_once(']')?;
     Some((Step::Index(index.parse().ok()?), rest))
+}
+
+impl fmt::Debug for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl fmt::Display for Selector {

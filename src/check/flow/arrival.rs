@@ -1,0 +1,141 @@
+//! What comes to joins beside other tasks, and when the joins lead on there.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::ir::{JoinId, NodeId};
+
+use super::place::Place;
+use super::together::{Origin, Together};
+
+/// A member's arrival at a join, beside something else that goes on.
+#[derive(Clone)]
+pub(super) struct Held {
+    join: JoinId,
+    member: NodeId,
+    /// The task that arrives.
+    one: Place,
+    /// The task beside it; `None` for other targets of the same way.
+    other: Option<Place>,
+    /// Where that is in the next super-step.
+    beside: Rc<[Place]>,
+    origin: Origin,
+    /// Held since another join led on beside it. Such a one holds no further ones.
+    chained: bool,
+}
+
+impl Together<'_> {
+    /// Notes those of the places that are arrivals at joins.
+    pub(super) fn hold(
+        &mut self,
+        one: Place,
+        other: Option<Place>,
+        places: &[Place],
+        beside: &Rc<[Place]>,
+        origin: Origin,
+    ) {
+        for (join, member) in places.iter().filter_map(|place| self.places.waits(*place)) {
+            self.held.push(Held {
+                join,
+                member,
+                one,
+                other,
+                beside: beside.clone(),
+                origin,
+                chained: false,
+            });
+        }
+    }
+
+    /// A join leads on where each two of its members can both have come.
+    pub(super) fn fire(&mut self, id: JoinId) {
+        let flow = self.flow;
+        let Some(join) = flow.joins.get(id).filter(|_| !self.fired.contains(&id)) else {
+            return;
+        };
+        let members = &join.members;
+        let all = members.iter().enumerate().all(|(i, (a, _))| {
+            let place = self.places.wait(id, *a);
+            let alive = place.and_then(|place| self.alive.get(place as usize));
+            alive.copied().unwrap_or(false)
+                && members
+                    .iter()
+                    .skip(i + 1)
+                    .all(|(b, _)| self.meet(id, *a, *b))
+        });
+        if all {
+            self.fired.insert(id);
+            join.ways.iter().for_each(|way| self.take(way, None));
+            // What was held at it may pass now.
+            self.looked = 0;
+        }
+    }
+
+    /// Lets tasks pass that were held at joins, where all other members can have come by now.
+    pub(super) fn let_through(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            match self.passes(&held) {
+                true => self.pass(&held),
+                false => self.held.push(held),
+            }
+        }
+    }
+
+    /// Whether all other members can be at the join, beside all that runs, when the one arrives there.
+    fn passes(&self, held: &Held) -> bool {
+        let Some(gather) = self.flow.joins.get(held.join) else {
+            return false;
+        };
+        let beside = |member: NodeId, task: Place| {
+            let wait = self.places.wait(held.join, member);
+            task == member.0
+                || self.has(member.0, task)
+                || wait.is_some_and(|wait| self.has(wait, task))
+        };
+        self.fired.contains(&held.join)
+            && gather
+                .members
+                .iter()
+                .filter(|(member, _)| *member != held.member)
+                .all(|(member, _)| {
+                    beside(*member, held.one)
+                        && held.other.is_none_or(|other| beside(*member, other))
+                })
+    }
+
+    /// The join leads on beside what runs there, which is not what waits at the same join. What comes
+    /// to another join at that moment may make that one lead on as well.
+    fn pass(&mut self, held: &Held) {
+        let flow = self.flow;
+        let ways = flow.joins.get(held.join).map_or(&[][..], |join| &join.ways);
+        let goals = ways.iter().flat_map(|way| &way.goals);
+        let led: BTreeSet<Place> = goals
+            .flat_map(|goal| self.places.arrive(goal, None, |_| {}))
+            .collect();
+        let led: Rc<[Place]> = led.into_iter().collect();
+        let arrives = held
+            .other
+            .is_none_or(|other| self.places.running(other).is_some());
+        for q in held.beside.iter() {
+            let at = self.places.waits(*q);
+            if at.is_some_and(|(join, _)| join == held.join) {
+                continue;
+            }
+            for place in led.iter().filter(|place| *place != q) {
+                self.add(*place, *q, held.origin);
+            }
+            if let Some((join, member)) = at.filter(|_| arrives && !held.chained) {
+                self.held.push(Held {
+                    join,
+                    member,
+                    one: held.other.unwrap_or(held.one),
+                    other: held.other.map(|_| held.one),
+                    beside: led.clone(),
+                    origin: held.origin.turned(),
+                    chained: true,
+                });
+                self.looked = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The command that goes on with a thread, ready to be pasted.
+
+use crate::expr::TypeTable;
+use crate::run::engine::RunResult;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::step::BEFORE;
+
+use super::super::Context;
+use super::example;
+
+/// `graphc resume FILE --thread ID`, with the options that this process was given.
+#[derive(Debug, Clone)]
+pub struct Hint {
+    words: Vec<String>,
+}
+
+impl Hint {
+    /// The command for a thread. `options` are pairs such as `--store`, `memory`.
+    pub fn new(
+        file: &str,
+        thread: &str,
+        options: &[(&str, Option<&str>)],
+        context: &Context,
+    ) -> Self {
+        let mut words = vec!["graphc".to_owned()];
+        let option = |name: &str, value: Option<&str>| {
+            let pair = value.map(|value| [name.to_owned(), quoted(value)]);
+            pair.into_iter().flatten()
+        };
+        let path =
+            |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
+        words.extend(option("-C", path(&context.directory).as_deref()));
+        words.extend(["resume".to_owned(), quoted(file)]);
+        words.extend(option("--thread", Some(thread)));
+        for (name, value) in options {
+            words.extend(option(name, *value));
+        }
+        words.extend(option("--config", path(&context.config).as_deref()));
+        words.extend(option("--profile", context.profile.as_deref()));
+        Self { words }
+    }
+
+    /// The command without an answer.
+    pub fn resume(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// The command that answers an interrupt, with an example of the right type.
+    pub fn answer(&self, open: &OpenInterrupt, several: bool, types: &TypeTable) -> String {
+        let mut command = self.resume();
+        if open.effect == BEFORE {
+            return command;
+        }
+        if several {
+            command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
+        }
+        let example = match &open.expect {
+            Some(ty) if example::is_known(ty, types) => example::of(ty, types).to_string(),
+            Some(_) => "JSON".to_owned(),
+            None => "{}".to_owned(),
+        };
+        command.push_str(&format!(" --answer {}", quoted(&example)));
+        command
+    }
+
+    /// A line for each open interrupt: where it is and how to go on.
+    pub fn interrupted(&self, result: &RunResult, types: &TypeTable) -> String {
+        let questions = result
+            .interrupts
+            .iter()
+            .filter(|open| open.effect != BEFORE);
+        let several = questions.count() > 1;
+        let lines = result.interrupts.iter().map(|open| {
+            let what = match open.effect == BEFORE {
+                true => format!("stopped before `{}`; go on with", open.path),
+                false => format!("`{}` waits for an answer; give it with", open.path),
+            };
+            format!("{what}:\n  {}", self.answer(open, several, types))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for (word, written) in [
+            ("t-1", "t-1"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$x;`y`", "'$x;`y`'"),
+        ] {
+            assert_eq!(quoted(word), written);
+        }
+    }
+}

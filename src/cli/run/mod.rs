@@ -1,0 +1,181 @@
+//! `graphc run FILE`
+//!
+//! [`session`] puts together what a run needs and drives it through its interrupts. Beside it:
+//! [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
+//! a person), [`watch`] with [`progress`] (what is shown while it runs), [`signals`] (Ctrl-C),
+//! [`hint`] and [`example`] (the command that goes on).
+
+pub mod answers;
+pub mod ask;
+pub mod example;
+pub mod hint;
+pub mod progress;
+pub mod scene;
+pub mod session;
+pub mod signals;
+pub mod watch;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::backend::scenario::Start;
+use crate::run::event::Mode;
+use crate::run::journal;
+
+use super::json_arg::JsonArg;
+use super::{Context, Exit, Failure, duration, flow};
+
+use session::{Leg, Session, Wanted};
+
+const EXAMPLES: &str = "\
+Examples:
+  graphc run desk.graph --scenario handed_over
+  graphc run desk.graph --scenario handed_over --no-answers --thread t1
+  graphc run desk.graph --input '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}'
+  graphc run desk.graph --input @input.json --profile prod --stream updates,messages
+
+Exit status:
+  0  done                              3  interrupted, waiting for an answer
+  1  the flow has errors               4  the flow failed
+  2  wrong usage, could not start      130  cancelled; the thread can be resumed";
+
+/// Arguments of `graphc run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The flow: `*.graph`, its IR, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The graph to run; may be left out where the file has one that no other calls
+    #[arg(long, value_name = "NAME")]
+    pub graph: Option<String>,
+    /// The graph's input: an object of its `in` fields; with a scenario, in place of its input
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub input: Option<JsonArg>,
+    /// The thread to start, or to add to with a new input; a new one where left out
+    #[arg(long, value_name = "ID")]
+    pub thread: Option<String>,
+    /// Take input, replies and answers from this scenario of the flow's `.test.yaml`
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Leave the scenario's answers out and ask nobody: interrupts stay open
+    #[arg(long)]
+    pub no_answers: bool,
+    /// Answer to an interrupt that the run comes to; may be given several times, in their order
+    #[arg(long = "answer", value_name = "JSON|@FILE")]
+    pub answers: Vec<JsonArg>,
+    /// Stop before this node, by name or path; may be given several times
+    #[arg(long, value_name = "NODE")]
+    pub interrupt_before: Vec<String>,
+    /// How the run goes; shared with `graphc resume`.
+    #[command(flatten)]
+    pub how: RunOptions,
+}
+
+/// How a run goes: what it stands on, what it shows, what bounds it.
+#[derive(Debug, clap::Args)]
+pub struct RunOptions {
+    /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    /// Print events as they happen, one JSON object per line
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,..")]
+    pub stream: Vec<StreamMode>,
+    /// When the journal is on disk
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub durability: Durability,
+    /// The most super-steps of this run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub recursion_limit: Option<u32>,
+    /// The longest that the run may take, such as `90s` or `10m`
+    #[arg(long, value_name = "D", value_parser = duration::parse)]
+    pub timeout: Option<Duration>,
+}
+
+/// What a stream shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StreamMode {
+    /// The whole state after each super-step
+    Values,
+    /// What each node wrote
+    Updates,
+    /// What models say, as they say it
+    Messages,
+    /// What the flow emits
+    Custom,
+    /// Beginning and end of each task
+    Tasks,
+    /// Each checkpoint
+    Checkpoints,
+    /// All that is known
+    Debug,
+}
+
+/// When the journal and the commits are on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Durability {
+    /// Before the next effect
+    Sync,
+    /// In order, behind the step
+    #[default]
+    Async,
+    /// At the end, at an interrupt and on an error
+    Exit,
+}
+
+impl StreamMode {
+    /// The events that it stands for.
+    pub fn modes(self) -> Vec<Mode> {
+        match self {
+            StreamMode::Values => vec![Mode::Values],
+            StreamMode::Updates => vec![Mode::Updates],
+            StreamMode::Messages => vec![Mode::Messages],
+            StreamMode::Custom => vec![Mode::Custom],
+            StreamMode::Tasks => vec![Mode::Tasks],
+            StreamMode::Checkpoints => vec![Mode::Checkpoints],
+            StreamMode::Debug => Mode::ALL.to_vec(),
+        }
+    }
+}
+
+impl From<Durability> for journal::Durability {
+    fn from(durability: Durability) -> Self {
+        match durability {
+            Durability::Sync => journal::Durability::Sync,
+            Durability::Async => journal::Durability::Async,
+            Durability::Exit => journal::Durability::Exit,
+        }
+    }
+}
+
+/// Runs a graph, and goes on with it for as long as there are answers.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let given = args
+        .answers
+        .iter()
+        .map(|answer| answer.read("--answer"))
+        .collect::<Result<Vec<_>, _>>()?;
+    let input = args.input.map(|input| input.read("--input")).transpose()?;
+    let session = Session::open(
+        Wanted {
+            file: args.file,
+            how: args.how,
+            scenario: args.scenario.map(|name| (name, Start::Run)),
+            thread: args.thread,
+            interrupt_before: args.interrupt_before,
+            given,
+            alone: args.no_answers,
+        },
+        context,
+    )?;
+    let scenario = session.scenario();
+    let named = args.graph.as_deref();
+    let named = named.or_else(|| scenario.and_then(|s| s.graph.as_deref()));
+    let graph = flow::graph(session.flow(), named)?;
+    let scripted = scenario.map(|scenario| scenario.input.clone().into());
+    let input = input.or(scripted).unwrap_or_else(|| json!({}));
+    session.run(Leg::Start(graph, input))
+}

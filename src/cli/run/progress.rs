@@ -1,0 +1,252 @@
+//! A run as a person follows it on stderr: nodes as they begin, what models say as they say it.
+
+use std::collections::VecDeque;
+use std::io::{Write, stderr};
+use std::time::Instant;
+
+use serde_json::Value as Json;
+
+use crate::diag::render::snippet::visible;
+use crate::run::engine::RunResult;
+use crate::run::event::{Event, EventKind};
+use crate::run::store::RunState;
+
+use super::super::Context;
+
+/// Columns of a value that is shown in one line.
+const WIDEST: usize = 100;
+
+/// Signs before lines.
+struct Signs {
+    node: &'static str,
+    call: &'static str,
+    result: &'static str,
+    event: &'static str,
+    wrong: &'static str,
+}
+
+const UNICODE: Signs = Signs {
+    node: "●",
+    call: "→",
+    result: "←",
+    event: "◆",
+    wrong: "✗",
+};
+const ASCII: Signs = Signs {
+    node: "*",
+    call: "->",
+    result: "<-",
+    event: "+",
+    wrong: "x",
+};
+
+/// Progress on stderr.
+///
+/// One node speaks at a time: while its words come, what happens elsewhere waits, so that the words
+/// of two models never mix.
+pub struct Progress {
+    color: bool,
+    signs: &'static Signs,
+    started: Instant,
+    /// Path of the node whose words are being shown.
+    speaker: Option<String>,
+    waiting: VecDeque<Event>,
+}
+
+impl Progress {
+    /// Progress that begins now.
+    pub fn new(context: &Context) -> Self {
+        let style = context.terminal.style;
+        Self {
+            color: style.color,
+            signs: if style.unicode { &UNICODE } else { &ASCII },
+            started: Instant::now(),
+            speaker: None,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Shows an event, now or when the speaker has finished.
+    pub fn event(&mut self, event: Event) {
+        let path = path(&event);
+        match &self.speaker {
+            Some(speaker) if *speaker != path => self.waiting.push_back(event),
+            _ => self.show(&path, event),
+        }
+    }
+
+    /// Shows all that waits: nothing more will come for a while.
+    pub fn pause(&mut self) {
+        self.fall_silent();
+    }
+
+    /// Says what the run came to.
+    pub fn end(&mut self, result: &RunResult) {
+        let word = match result.state {
+            RunState::Done => "done",
+            RunState::Interrupted => "interrupted",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+            RunState::Running => "running",
+        };
+        let usage = result.usage;
+        let tokens = match usage.input_tokens + usage.output_tokens {
+            0 => String::new(),
+            _ => format!(
+                ", {} tokens in and {} out",
+                usage.input_tokens, usage.output_tokens
+            ),
+        };
+        let seconds = self.started.elapsed().as_secs_f64();
+        let thread = visible(&result.thread_id);
+        self.line(&format!(
+            "{word} in {seconds:.1} s{tokens}, thread {thread}"
+        ));
+    }
+
+    fn show(&mut self, path: &str, event: Event) {
+        let signs = self.signs;
+        match event.kind {
+            EventKind::TaskStarted { send } => {
+                let send = send.map_or(String::new(), |index| format!("[{index}]"));
+                self.line(&self.bold(&format!("{} {}{send}", signs.node, visible(path))));
+            }
+            EventKind::Token { text, .. } => {
+                if self.speaker.is_none() {
+                    self.speaker = Some(path.to_owned());
+                    self.write("  ");
+                }
+                let text = visible(&text).replace('\n', "\n  ");
+                self.write(&self.dim(&text));
+            }
+            EventKind::Message(message) => {
+                let spoken = self.speaker.is_some();
+                self.end_words();
+                self.message(&message, spoken);
+                self.fall_silent();
+            }
+            EventKind::Custom { name, payload } => {
+                let text = format!("  {} {} {}", signs.event, visible(&name), brief(&payload));
+                self.line(&text);
+            }
+            EventKind::Retrying {
+                attempt,
+                error,
+                wait_ms,
+            } => {
+                self.end_words();
+                let text = format!(
+                    "  {} attempt {attempt}: {}; again in {wait_ms} ms",
+                    signs.wrong,
+                    fault(&error)
+                );
+                self.line(&text);
+                self.fall_silent();
+            }
+            EventKind::TaskFinished { error, .. } => {
+                self.end_words();
+                if let Some(error) = error {
+                    self.line(&format!("  {} {}", signs.wrong, fault(&error)));
+                }
+                self.fall_silent();
+            }
+            _ => {}
+        }
+    }
+
+    /// A message of a model or a tool. `spoken`: its words have been shown already.
+    fn message(&mut self, message: &Json, spoken: bool) {
+        let text = |key: &str| message.get(key).and_then(Json::as_str).unwrap_or_default();
+        let content = match message.get("content") {
+            Some(Json::String(text)) => clipped(text),
+            Some(Json::Null) | None => String::new(),
+            Some(other) => brief(other),
+        };
+        match text("role") {
+            "tool" => {
+                let name = visible(text("name"));
+                let line = format!("  {} {name} {content}", self.signs.result);
+                self.line(&self.dim(&line));
+            }
+            "assistant" if !spoken && !content.is_empty() => {
+                self.line(&self.dim(&format!("  {content}")));
+            }
+            _ => {}
+        }
+        let calls = message.get("tool_calls").and_then(Json::as_array);
+        for call in calls.into_iter().flatten() {
+            let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
+            let args = call.get("args").map_or(String::new(), brief);
+            self.line(&format!("  {} {} {args}", self.signs.call, visible(name)));
+        }
+    }
+
+    /// Ends the line of words that were being shown.
+    fn end_words(&mut self) {
+        if self.speaker.is_some() {
+            self.write("\n");
+        }
+    }
+
+    /// Lets others speak: what has waited is shown, up to the next one's words.
+    fn fall_silent(&mut self) {
+        self.speaker = None;
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().for_each(|event| self.event(event));
+    }
+
+    fn line(&self, text: &str) {
+        self.write(&format!("{text}\n"));
+    }
+
+    /// A stderr that can't be written to leaves nobody to tell.
+    fn write(&self, text: &str) {
+        let mut stderr = stderr().lock();
+        let _ = stderr.write_all(text.as_bytes());
+        let _ = stderr.flush();
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.styled("2", text)
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.styled("1", text)
+    }
+
+    fn styled(&self, code: &str, text: &str) -> String {
+        match self.color {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+/// Path of the node that made an event.
+fn path(event: &Event) -> String {
+    match (&*event.ns, event.node.as_deref()) {
+        ("", Some(node)) => node.to_owned(),
+        (ns, Some(node)) => format!("{ns}/{node}"),
+        (ns, None) => ns.to_owned(),
+    }
+}
+
+/// `kind: message` of an error.
+fn fault(error: &Json) -> String {
+    let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
+    format!("{}: {}", text("kind"), clipped(text("message")))
+}
+
+/// A value in one line.
+fn brief(value: &Json) -> String {
+    clipped(&value.to_string())
+}
+
+/// The beginning of a text, in one line.
+fn clipped(text: &str) -> String {
+    let text = visible(text.trim()).replace(['\n', '\t'], " ");
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

@@ -1,0 +1,343 @@
+//! A run from the command line: what it stands on, and its way through interrupts to an end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use tokio::runtime::Runtime;
+
+use crate::backend::bind::bind;
+use crate::backend::scenario::{Scenario, Script, Start};
+use crate::base::{SourceMap, name};
+use crate::ir::{Flow, GraphId};
+use crate::run::ambient::{Ambient, SystemAmbient};
+use crate::run::engine::{self, Engine, RunResult, StartError, open_interrupts};
+use crate::run::interrupt::Answer;
+use crate::run::model::Usage;
+use crate::run::plan::plan;
+use crate::run::store::{RunState, Store};
+use crate::run::stream;
+
+use super::super::{Context, Exit, Failure, files, flow, settings, storage};
+use super::answers::{Answers, Reply};
+use super::hint::Hint;
+use super::scene::{self, SceneAmbient};
+use super::signals::Signals;
+use super::watch::Watch;
+use super::{Durability, RunOptions};
+
+/// Stack of the threads that run tasks: expressions nest.
+const STACK_BYTES: usize = 16 << 20;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The flow.
+    pub file: PathBuf,
+    /// How the run goes.
+    pub how: RunOptions,
+    /// The scenario, and what it begins with.
+    pub scenario: Option<(String, Start)>,
+    /// The thread; a new one where left out.
+    pub thread: Option<String>,
+    /// Nodes to stop before.
+    pub interrupt_before: Vec<String>,
+    /// Answers to interrupts as they open.
+    pub given: Vec<Json>,
+    /// Whether the scenario's answers stay out and nobody is asked.
+    pub alone: bool,
+}
+
+/// One stretch of a run, from where it begins to its end or the next interrupt.
+#[derive(Debug)]
+pub enum Leg {
+    /// A new run of a graph with an input.
+    Start(GraphId, Json),
+    /// On from where the thread stands.
+    Resume(Vec<Answer>),
+}
+
+/// A run that is ready to start.
+pub struct Session<'a> {
+    engine: Engine,
+    store: Arc<dyn Store>,
+    script: Option<Arc<Script>>,
+    thread: String,
+    options: engine::RunOptions,
+    answers: Answers,
+    hint: Hint,
+    watch: Watch,
+    context: &'a Context,
+}
+
+impl<'a> Session<'a> {
+    /// Reads the flow, its settings and the scenario, and opens the store. Nothing has run when it fails.
+    pub fn open(wanted: Wanted, context: &'a Context) -> Result<Self, Failure> {
+        let loaded = flow::load(&wanted.file, context)?;
+        let flow = loaded.flow;
+        let mut sources = SourceMap::new();
+        let config = settings::load(&loaded.project, context, &mut sources)?;
+        let script = match &wanted.scenario {
+            Some((name, start)) => Some(scene::load(&wanted.file, name, *start, context)?),
+            None => None,
+        };
+        known_nodes(&flow, &wanted.interrupt_before)?;
+        let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
+            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+        let plan = plan(flow).map_err(|error| {
+            let file = files::shown(&wanted.file);
+            Failure::unusable(format!("`{file}` can't run: {error}")).exit(Exit::Errors)
+        })?;
+        let how = &wanted.how;
+        let place = storage::Place::find(how.store.as_deref(), &config, &loaded.project)
+            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+        let store = place.open(how.durability == Durability::Sync)?;
+        let scenario = script.as_ref().map(|script| script.scenario());
+        let ambient: Arc<dyn Ambient> = match scenario {
+            Some(scenario) => Arc::new(SceneAmbient {
+                clock: scenario.clock,
+            }),
+            None => Arc::new(SystemAmbient),
+        };
+        let scripted = scenario.and_then(|scenario| scenario.thread.clone());
+        let thread = wanted.thread.or(scripted).unwrap_or_else(new_thread);
+        if thread.trim().is_empty() {
+            return Err(Failure::unusable(
+                "a thread's id has at least one character",
+            ));
+        }
+        let mut answers = Answers {
+            given: wanted.given.into(),
+            person: !wanted.alone && context.terminal.stdin && context.terminal.stderr,
+            ..Answers::default()
+        };
+        if let (Some(scenario), Some((_, Start::Run)), false) =
+            (scenario, &wanted.scenario, wanted.alone)
+        {
+            answers.script(&scenario.answers);
+        }
+        let scenario = wanted.scenario.as_ref().map(|(name, _)| name.as_str());
+        let file = wanted.file.to_string_lossy();
+        let hint = Hint::new(
+            &file,
+            &thread,
+            &[("--scenario", scenario), ("--store", how.store.as_deref())],
+            context,
+        );
+        Ok(Self {
+            engine: Engine {
+                plan: Arc::new(plan),
+                backends,
+                store: Some(Arc::clone(&store)),
+                ambient,
+            },
+            store,
+            thread,
+            options: engine::RunOptions {
+                durability: how.durability.into(),
+                recursion_limit: how.recursion_limit.map(u64::from),
+                timeout: how.timeout,
+                interrupt_before: wanted.interrupt_before,
+                ..engine::RunOptions::default()
+            },
+            watch: Watch::new(&how.stream, context),
+            answers,
+            hint,
+            script,
+            context,
+        })
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> &Flow {
+        &self.engine.plan.flow
+    }
+
+    /// The scenario that is played, where one is.
+    pub fn scenario(&self) -> Option<&Scenario> {
+        self.script.as_ref().map(|script| script.scenario())
+    }
+
+    /// Runs to an end, or to an interrupt that nobody answers, and prints what it came to.
+    pub fn run(self, first: Leg) -> Result<Exit, Failure> {
+        runtime()?.block_on(self.go(first))
+    }
+
+    async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
+        let signals = Signals::listen(self.hint.resume());
+        self.options.cancel = signals.cancel.clone();
+        let mut next = match first {
+            Leg::Start(graph, input) => {
+                self.note_what_is_dropped().await?;
+                Leg::Start(graph, input)
+            }
+            Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
+            answered => answered,
+        };
+        let mut usage = Usage::default();
+        let result = loop {
+            let mut result = self.leg(next).await?;
+            usage += result.usage;
+            result.usage = usage;
+            if result.state != RunState::Interrupted || signals.cancel.is_cancelled() {
+                break result;
+            }
+            signals.asking(true);
+            let reply = self
+                .answers
+                .to(&result.interrupts, &self.engine.plan.flow.types);
+            signals.asking(false);
+            match reply {
+                Reply::GoOn(answers) => next = Leg::Resume(answers),
+                Reply::Leave => break result,
+            }
+        };
+        self.watch.result(&result, self.context)?;
+        self.say(&result);
+        Ok(match result.state {
+            RunState::Done | RunState::Running => Exit::Done,
+            RunState::Interrupted => Exit::Interrupted,
+            RunState::Failed => Exit::Failed,
+            RunState::Cancelled => Exit::Cancelled,
+        })
+    }
+
+    /// A thread that waits for answers is answered before it goes on, where a person is there.
+    async fn asked_first(&mut self, signals: &Signals) -> Result<Leg, Failure> {
+        let known = self.store.thread(&self.thread).await.map_err(unusable)?;
+        let open = known.map_or_else(Vec::new, |thread| open_interrupts(&thread.status));
+        if open.is_empty() || !self.answers.person {
+            return Ok(Leg::Resume(Vec::new()));
+        }
+        signals.asking(true);
+        let reply = self.answers.to(&open, &self.engine.plan.flow.types);
+        signals.asking(false);
+        Ok(match reply {
+            Reply::GoOn(answers) => Leg::Resume(answers),
+            Reply::Leave => Leg::Resume(Vec::new()),
+        })
+    }
+
+    /// Runs one leg while its events are shown. Where nobody reads them any more, it is cancelled.
+    async fn leg(&mut self, leg: Leg) -> Result<RunResult, Failure> {
+        let watch = std::mem::replace(&mut self.watch, Watch::Nobody);
+        let (sink, events) = stream::channel(watch.modes());
+        let options = engine::RunOptions {
+            events: Some(sink),
+            ..self.options.clone()
+        };
+        let cancel = options.cancel.clone();
+        let reader = tokio::spawn(async move {
+            let (watch, written) = watch.follow(events).await;
+            if written.is_err() {
+                cancel.cancel();
+            }
+            (watch, written)
+        });
+        let ended = match leg {
+            Leg::Start(graph, input) => {
+                let start = self.engine.start(graph, &self.thread, &input, options);
+                start.await
+            }
+            Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
+        };
+        let (watch, written) = reader
+            .await
+            .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
+        self.watch = watch;
+        let result = ended.map_err(not_started)?;
+        written.map(|()| result)
+    }
+
+    /// A new input on a thread that has something left to do lets go of that.
+    async fn note_what_is_dropped(&self) -> Result<(), Failure> {
+        let known = self.store.thread(&self.thread).await.map_err(unusable)?;
+        let state = match known.map(|thread| thread.status.state) {
+            None | Some(RunState::Done) => return Ok(()),
+            Some(RunState::Interrupted) => "was interrupted",
+            Some(RunState::Failed) => "had failed",
+            Some(RunState::Cancelled) => "was cancelled",
+            Some(RunState::Running) => "was cut off",
+        };
+        self.context.say(&format!(
+            "note: thread `{}` {state}; what it left undone is dropped (to go on with it: {})",
+            self.thread,
+            self.hint.resume()
+        ));
+        Ok(())
+    }
+
+    /// Says on stderr why it failed, or how to go on.
+    fn say(&self, result: &RunResult) {
+        match (result.state, &result.error) {
+            (RunState::Interrupted, _) => {
+                let types = &self.engine.plan.flow.types;
+                self.context.say(&self.hint.interrupted(result, types));
+            }
+            (RunState::Failed, Some(error)) => {
+                let place = [&error.path, &error.place].into_iter().flatten();
+                let place: String = place.map(|place| format!(" at {place}")).collect();
+                let help = format!("when its cause is gone, go on with: {}", self.hint.resume());
+                let kind = error.kind.word();
+                let message = &error.message;
+                Failure::unusable(format!("{kind}{place}: {message}"))
+                    .help(help)
+                    .say();
+            }
+            (RunState::Cancelled, _) => {
+                let command = self.hint.resume();
+                self.context
+                    .say(&format!("cancelled; go on with: {command}"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The threads that tasks run on.
+pub fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(STACK_BYTES)
+        .build()
+        .map_err(|error| Failure::unusable(format!("could not start a thread: {error}")))
+}
+
+fn unusable(error: impl std::fmt::Display) -> Failure {
+    Failure::unusable(error.to_string())
+}
+
+fn not_started(error: StartError) -> Failure {
+    Failure::unusable(error.to_string())
+}
+
+/// Refuses names of nodes that no graph has.
+fn known_nodes(flow: &Flow, wanted: &[String]) -> Result<(), Failure> {
+    for path in wanted {
+        let last = path.rsplit('/').next().unwrap_or(path);
+        let nodes = || flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
+        if nodes().any(|node| node.name == last) {
+            continue;
+        }
+        let near = name::closest(last, nodes().map(|node| node.name.as_str()));
+        let failure = Failure::unusable(format!(
+            "`--interrupt-before`: no graph has a node `{last}`"
+        ));
+        return Err(match near {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None => failure,
+        });
+    }
+    Ok(())
+}
+
+/// An id that can be read out: `t-` and eight letters and digits that aren't taken for others.
+fn new_thread() -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let bits = uuid::Uuid::new_v4().as_u128();
+    let letter = |index: u32| {
+        let five = (bits >> (5 * index)) as usize & 31;
+        LETTERS.get(five).copied().map_or('0', char::from)
+    };
+    format!("t-{}", (0..8).map(letter).collect::<String>())
+}

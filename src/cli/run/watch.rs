@@ -1,0 +1,112 @@
+//! What is shown while a run goes on: lines for programs, progress for people, or nothing.
+
+use serde_json::{Value as Json, json};
+
+use crate::run::engine::RunResult;
+use crate::run::event::{Event, Mode};
+use crate::run::stream::EventStream;
+
+use super::super::{Context, Failure, output};
+use super::StreamMode;
+use super::progress::Progress;
+
+/// Who watches a run.
+pub enum Watch {
+    /// A program reads events on stdout, one JSON object per line.
+    Lines(Lines),
+    /// A person looks at stderr.
+    Person(Progress),
+    /// Nobody.
+    Nobody,
+}
+
+/// Events as lines. A run that goes on after an interrupt numbers its events anew; a reader sees
+/// them numbered through.
+#[derive(Debug, Default)]
+pub struct Lines {
+    modes: Vec<Mode>,
+    /// Number of the last line of the legs before this one.
+    before: u64,
+    last: u64,
+}
+
+impl Watch {
+    /// Lines where a stream was asked for, else progress where a person looks.
+    pub fn new(stream: &[StreamMode], context: &Context) -> Self {
+        if !stream.is_empty() {
+            let modes = stream.iter().flat_map(|mode| mode.modes()).collect();
+            return Watch::Lines(Lines {
+                modes,
+                ..Lines::default()
+            });
+        }
+        match context.terminal.stderr && !context.quiet {
+            true => Watch::Person(Progress::new(context)),
+            false => Watch::Nobody,
+        }
+    }
+
+    /// The events that it wants.
+    pub fn modes(&self) -> Vec<Mode> {
+        match self {
+            Watch::Lines(lines) => lines.modes.clone(),
+            Watch::Person(_) => vec![Mode::Tasks, Mode::Messages, Mode::Custom],
+            Watch::Nobody => Vec::new(),
+        }
+    }
+
+    /// Shows all events of one leg, to its end.
+    pub async fn follow(mut self, mut events: EventStream) -> (Self, Result<(), Failure>) {
+        let mut written = Ok(());
+        if let Watch::Lines(lines) = &mut self {
+            lines.before = lines.last;
+        }
+        while let Some(event) = events.next().await {
+            written = self.event(event);
+            if written.is_err() {
+                break;
+            }
+        }
+        if let Watch::Person(progress) = &mut self {
+            progress.pause();
+        }
+        (self, written)
+    }
+
+    fn event(&mut self, mut event: Event) -> Result<(), Failure> {
+        match self {
+            Watch::Lines(lines) => {
+                event.seq += lines.before;
+                lines.last = event.seq;
+                output::print(&format!("{}\n", event.to_json()))
+            }
+            Watch::Person(progress) => {
+                progress.event(event);
+                Ok(())
+            }
+            Watch::Nobody => Ok(()),
+        }
+    }
+
+    /// Prints what the run came to.
+    pub fn result(&mut self, result: &RunResult, context: &Context) -> Result<(), Failure> {
+        let mut json = result.to_json();
+        match self {
+            Watch::Lines(_) => {
+                if let Json::Object(entries) = &mut json {
+                    entries.insert("type".to_owned(), json!("result"));
+                }
+                output::print(&format!("{json}\n"))
+            }
+            _ => {
+                if let Watch::Person(progress) = self {
+                    progress.end(result);
+                }
+                match context.terminal.stdout {
+                    true => output::print(&format!("{json:#}\n")),
+                    false => output::print(&format!("{json}\n")),
+                }
+            }
+        }
+    }
+}

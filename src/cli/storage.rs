@@ -1,0 +1,88 @@
+//! The store that a command works on.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::backend::config::Config;
+use crate::diag::Diagnostics;
+use crate::run::store::Store;
+use crate::store::{Options, Sync, open_with};
+
+use super::project::{self, Project};
+use super::{Failure, files};
+
+/// The store of a project without a word about it.
+pub const DEFAULT: &str = "sqlite:.graphc/threads.db";
+
+impl fmt::Display for Place {
+    /// Only the file of a store in a file: an address may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.url.split_once(':') {
+            Some(("sqlite", path)) => {
+                let path = self.base.join(path);
+                let here = project::here().unwrap_or_default();
+                match path.starts_with(&here) {
+                    true => f.write_str(&project::relative(&path, &here)),
+                    false => f.write_str(&files::shown(&path)),
+                }
+            }
+            Some((scheme, _)) => f.write_str(scheme),
+            None => f.write_str(&self.url),
+        }
+    }
+}
+
+/// A store that isn't open.
+#[derive(Debug, Clone)]
+pub struct Place {
+    url: String,
+    /// Folder that a relative path is one from.
+    base: PathBuf,
+}
+
+impl Place {
+    /// The store that was named, else that of the settings, else the default one.
+    ///
+    /// A path on the command line is one from the current folder, one in the settings from theirs.
+    pub fn find(
+        named: Option<&str>,
+        config: &Config,
+        project: &Project,
+    ) -> Result<Self, Diagnostics> {
+        let at = |url: &str, base: &Path| Self {
+            url: url.to_owned(),
+            base: base.to_owned(),
+        };
+        match (named, &config.store) {
+            (Some(url), _) => Ok(at(url, Path::new(""))),
+            (None, Some(entry)) => {
+                let mut missing = Diagnostics::new();
+                entry.missing.iter().cloned().for_each(|m| missing.push(m));
+                match missing.is_empty() {
+                    true => Ok(at(entry.value.reveal(), &project.home)),
+                    false => Err(missing),
+                }
+            }
+            (None, None) => Ok(at(DEFAULT, &project.home)),
+        }
+    }
+
+    /// Opens it, and makes it where it isn't there.
+    pub fn open(&self, sync: bool) -> Result<Arc<dyn Store>, Failure> {
+        let options = Options {
+            sync: if sync { Sync::Full } else { Sync::Normal },
+            ..Options::default()
+        };
+        open_with(&self.url, &self.base, options)
+            .map_err(|error| Failure::unusable(error.to_string()))
+    }
+
+    /// Whether it holds anything: a file that isn't there is not made just to be looked into.
+    pub fn is_there(&self) -> bool {
+        match self.url.strip_prefix("sqlite:") {
+            Some(path) => self.base.join(path).exists(),
+            None => true,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `graphc threads list`
+
+use serde_json::json;
+
+use super::super::{Context, Failure, output};
+use super::table::table;
+use super::{Format, Shelf, failed, seconds, word};
+
+/// Prints all threads, the latest used first.
+pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
+    let threads = match &shelf.store {
+        Some(store) => store.threads().await.map_err(failed)?,
+        None => Vec::new(),
+    };
+    match shelf.format {
+        Format::Json => {
+            for thread in threads {
+                let line = json!({
+                    "thread_id": thread.thread_id,
+                    "graph": thread.status.graph,
+                    "status": thread.status.state,
+                    "checkpoint_id": thread.checkpoint.to_string(),
+                    "run_id": thread.status.run_id,
+                    "created_at": thread.created_at,
+                    "updated_at": thread.status.at,
+                });
+                output::print(&format!("{line}\n"))?;
+            }
+            Ok(())
+        }
+        Format::Human if threads.is_empty() => {
+            context.say(&format!("no threads in `{}`", shelf.shown));
+            Ok(())
+        }
+        Format::Human => {
+            let rows: Vec<[String; 5]> = threads
+                .iter()
+                .map(|thread| {
+                    let status = &thread.status;
+                    [
+                        thread.thread_id.clone(),
+                        status.graph.clone(),
+                        word(status.state).to_owned(),
+                        thread.checkpoint.to_string(),
+                        seconds(&status.at),
+                    ]
+                })
+                .collect();
+            let head = ["THREAD", "GRAPH", "STATUS", "CHECKPOINT", "UPDATED"];
+            output::print(&table(head, &rows))
+        }
+    }
+}

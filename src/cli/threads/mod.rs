@@ -1,0 +1,194 @@
+//! `graphc threads`
+//!
+//! [`list`], [`show`] and [`history`] read, [`delete`] removes; [`table`] sets lines in columns.
+
+pub mod delete;
+pub mod history;
+pub mod list;
+pub mod show;
+pub mod table;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::base::{SourceMap, name};
+use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
+
+use super::project::Project;
+use super::run::session::runtime;
+use super::storage::Place;
+use super::{Context, Exit, Failure, settings};
+
+const EXAMPLES: &str = "\
+Examples:
+  graphc threads                       all threads of the project
+  graphc threads show t1
+  graphc threads history t1 --limit 5 --format json
+  graphc threads delete t1 --store sqlite:.graphc/threads.db";
+
+/// Arguments of `graphc threads`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    #[arg(long, value_name = "URL", global = true)]
+    pub store: Option<String>,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t, value_name = "FORM", global = true)]
+    pub format: Format,
+    /// What to do; `list` where left out.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+}
+
+/// Form of what is printed, all of it on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// Tables and values, for a person
+    #[default]
+    Human,
+    /// One JSON object per line
+    Json,
+}
+
+/// What is done with threads.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// List all threads: id, graph, status, checkpoint, when last written
+    List,
+    /// Show a thread: where it stands, open interrupts with the command that answers, its state
+    Show {
+        /// The thread
+        #[arg(value_name = "ID")]
+        thread: String,
+        /// A checkpoint in place of the newest
+        #[arg(long, value_name = "ID")]
+        checkpoint: Option<u64>,
+    },
+    /// List a thread's checkpoints, newest first
+    History {
+        /// The thread
+        #[arg(value_name = "ID")]
+        thread: String,
+        /// The most checkpoints to list
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Only those before this checkpoint
+        #[arg(long, value_name = "ID")]
+        before: Option<u64>,
+    },
+    /// Delete threads with all that is kept of them; refused while a run holds one
+    Delete {
+        /// The threads
+        #[arg(value_name = "ID", required = true)]
+        threads: Vec<String>,
+    },
+}
+
+/// Looks into the store of the project around the current folder.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let project = Project::around(Path::new("."), context.config.as_deref())?;
+    let mut sources = SourceMap::new();
+    let config = settings::load(&project, context, &mut sources)?;
+    let place = Place::find(args.store.as_deref(), &config, &project)
+        .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+    let shelf = Shelf {
+        store: match place.is_there() {
+            true => Some(place.open(false)?),
+            false => None,
+        },
+        shown: place.to_string(),
+        named: args.store,
+        format: args.format,
+    };
+    let work = async {
+        match args.action.unwrap_or(Action::List) {
+            Action::List => list::run(&shelf, context).await,
+            Action::Show { thread, checkpoint } => {
+                show::run(&shelf, &thread, checkpoint, context).await
+            }
+            Action::History {
+                thread,
+                limit,
+                before,
+            } => history::run(&shelf, &thread, before, limit, context).await,
+            Action::Delete { threads } => delete::run(&shelf, &threads, context).await,
+        }
+    };
+    runtime()?.block_on(work)?;
+    Ok(Exit::Done)
+}
+
+/// A store that is looked into.
+pub struct Shelf {
+    /// The store; `None` where nothing has been kept yet.
+    store: Option<Arc<dyn Store>>,
+    /// Where it is, for messages.
+    shown: String,
+    /// The store as named on the command line.
+    named: Option<String>,
+    format: Format,
+}
+
+impl Shelf {
+    /// A thread, with the store that has it.
+    async fn thread(&self, id: &str) -> Result<(&Arc<dyn Store>, ThreadInfo), Failure> {
+        let Some(store) = &self.store else {
+            return Err(self.unknown(id, &[]));
+        };
+        match store.thread(id).await.map_err(failed)? {
+            Some(info) => Ok((store, info)),
+            None => {
+                let all = store.threads().await.map_err(failed)?;
+                Err(self.unknown(id, &all))
+            }
+        }
+    }
+
+    fn unknown(&self, id: &str, all: &[ThreadInfo]) -> Failure {
+        let ids = all.iter().map(|info| info.thread_id.as_str());
+        let help = match name::closest(id, ids) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`graphc threads` lists all".to_owned(),
+        };
+        Failure::unusable(format!("there is no thread `{id}` in `{}`", self.shown)).help(help)
+    }
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::unusable(error.to_string())
+}
+
+/// The word for where a thread stands.
+fn word(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Done => "done",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "cancelled",
+    }
+}
+
+/// A point in time without fractions of a second.
+fn seconds(at: &str) -> String {
+    match at.split_once('.') {
+        Some((start, _)) => format!("{start}Z"),
+        None => at.to_owned(),
+    }
+}
+
+/// The nodes that a checkpoint's schedule has next.
+fn next(schedule: &serde_json::Value) -> Vec<String> {
+    let tasks = schedule.get("tasks").and_then(|tasks| tasks.as_array());
+    let nodes = tasks.into_iter().flatten().filter_map(|task| {
+        let node = task.get("node")?.as_str()?;
+        Some(match task.get("send").and_then(|send| send.as_u64()) {
+            Some(send) => format!("{node}[{send}]"),
+            None => node.to_owned(),
+        })
+    });
+    nodes.collect()
+}

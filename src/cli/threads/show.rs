@@ -1,0 +1,169 @@
+//! `graphc threads show`
+
+use std::sync::Arc;
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use crate::expr::TypeTable;
+use crate::run::engine::open_interrupts;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::store::{RunState, Store, ThreadInfo};
+
+use super::super::run::ask;
+use super::super::run::hint::Hint;
+use super::super::{Context, Failure, output};
+use super::{Format, Shelf, failed, next, seconds, word};
+
+/// The state of a thread at a checkpoint.
+struct Standing {
+    checkpoint: u64,
+    next: Vec<String>,
+    state: JsonMap<String, Json>,
+}
+
+/// Prints where a thread stands, or stood at a checkpoint.
+pub async fn run(
+    shelf: &Shelf,
+    thread: &str,
+    checkpoint: Option<u64>,
+    context: &Context,
+) -> Result<(), Failure> {
+    let (store, info) = shelf.thread(thread).await?;
+    let standing = match checkpoint {
+        None => newest(store, thread).await?,
+        Some(seq) => at(store, thread, seq).await?,
+    };
+    let open = match checkpoint {
+        None => open_interrupts(&info.status),
+        Some(_) => Vec::new(),
+    };
+    let text = match shelf.format {
+        Format::Json => format!(
+            "{}\n",
+            machine(&info, &standing, &open, checkpoint.is_none())
+        ),
+        Format::Human => {
+            let store = shelf.named.as_deref();
+            // Which file the flow is in is not known of a thread.
+            let hint = Hint::new("FILE", thread, &[("--store", store)], context);
+            human(&info, &standing, &open, &hint, checkpoint.is_none())
+        }
+    };
+    output::print(&text)
+}
+
+async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failure> {
+    let image = store.load(thread).await.map_err(failed)?;
+    let root = image.and_then(|image| image.frames.into_iter().next());
+    Ok(match root {
+        Some(root) => Standing {
+            checkpoint: root.seq,
+            next: next(&root.schedule),
+            state: root
+                .fields
+                .into_iter()
+                .map(|(name, field)| (name, field.value.to_json()))
+                .collect(),
+        },
+        None => Standing {
+            checkpoint: 0,
+            next: Vec::new(),
+            state: JsonMap::new(),
+        },
+    })
+}
+
+async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, Failure> {
+    let before = seq.saturating_add(1);
+    let found = store
+        .history(thread, Some(before), 1)
+        .await
+        .map_err(failed)?;
+    let Some(checkpoint) = found.into_iter().find(|checkpoint| checkpoint.seq == seq) else {
+        let message = format!("thread `{thread}` has no checkpoint `{seq}`");
+        let help = format!("`graphc threads history {thread}` lists them");
+        return Err(Failure::unusable(message).help(help));
+    };
+    let state = store
+        .state(thread, &checkpoint.frame, seq)
+        .await
+        .map_err(failed)?;
+    Ok(Standing {
+        checkpoint: seq,
+        next: next(&checkpoint.schedule),
+        state: state
+            .into_iter()
+            .map(|(name, value)| (name, value.to_json()))
+            .collect(),
+    })
+}
+
+fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], newest: bool) -> Json {
+    let status = &info.status;
+    let mut json = json!({
+        "thread_id": info.thread_id,
+        "graph": status.graph,
+        "checkpoint_id": standing.checkpoint.to_string(),
+        "run_id": status.run_id,
+        "created_at": info.created_at,
+        "updated_at": status.at,
+        "next": standing.next,
+        "state": standing.state,
+    });
+    if let Some(entries) = json.as_object_mut() {
+        if newest {
+            entries.insert("status".to_owned(), json!(status.state));
+        }
+        if !open.is_empty() {
+            let open = open.iter().map(OpenInterrupt::to_json).collect();
+            entries.insert("interrupts".to_owned(), open);
+        }
+        if let (true, RunState::Failed, Some(error)) = (newest, status.state, &status.error) {
+            entries.insert("error".to_owned(), error.clone());
+        }
+    }
+    json
+}
+
+fn human(
+    info: &ThreadInfo,
+    standing: &Standing,
+    open: &[OpenInterrupt],
+    hint: &Hint,
+    newest: bool,
+) -> String {
+    let status = &info.status;
+    let mut out = String::new();
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            out.push_str(&format!("{name:<11} {value}\n"));
+        }
+    };
+    line("thread", &info.thread_id);
+    line("graph", &status.graph);
+    line("status", if newest { word(status.state) } else { "" });
+    line("checkpoint", &standing.checkpoint.to_string());
+    line("created", &seconds(&info.created_at));
+    line("updated", &seconds(&status.at));
+    line("next", &standing.next.join(", "));
+    let error = status.error.as_ref().filter(|_| newest);
+    if let Some(error) = error.filter(|_| status.state == RunState::Failed) {
+        let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
+        line("error", &format!("{}: {}", text("kind"), text("message")));
+    }
+    for interrupt in open {
+        out.push_str(&ask::question(interrupt));
+        let command = hint.answer(interrupt, open.len() > 1, &TypeTable::default());
+        out.push_str(&format!("  {command}\n"));
+    }
+    if newest && open.is_empty() && !matches!(status.state, RunState::Done) {
+        line_resume(&mut out, hint);
+    }
+    let state = Json::Object(standing.state.clone());
+    out.push_str(&format!("\n{state:#}\n"));
+    out
+}
+
+fn line_resume(out: &mut String, hint: &Hint) {
+    out.push_str(&format!("{:<11} {}\n", "go on with", hint.resume()));
+}

@@ -1,0 +1,58 @@
+//! Graphs and their state.
+
+use crate::expr::infer::constant;
+use crate::resolve::graph as from;
+
+use super::Lowering;
+use super::ends::Names;
+use crate::ir::graph::{Field, Graph, Join};
+use crate::ir::jump::{Jump, Route, Target};
+
+impl Lowering<'_> {
+    /// A graph.
+    pub fn graph(&self, graph: &from::Graph) -> Graph {
+        let all = Names::of_graph(graph);
+        let start = match &graph.start {
+            Some(route) => self.route(route, all),
+            None => Route::Always(Jump {
+                to: vec![Target::End],
+                set: Vec::new(),
+                emits: Vec::new(),
+            }),
+        };
+        let joins = graph.joins.iter().map(|join| Join {
+            members: join.members.iter().map(|member| member.node).collect(),
+            to: self.jump(&join.to, all),
+        });
+        let tools = graph.tools.as_ref();
+        Graph {
+            name: graph.name.node.clone(),
+            doc: graph.doc.clone(),
+            fields: graph.fields.iter().map(|field| self.field(field)).collect(),
+            leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
+            tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
+            start,
+            nodes: graph
+                .nodes
+                .entries()
+                .map(|(id, node)| self.node(graph, id, node))
+                .collect(),
+            joins: joins.collect(),
+            recursion_limit: graph.recursion_limit,
+            at: self.place(graph.span),
+        }
+    }
+
+    fn field(&self, field: &from::Field) -> Field {
+        let default = field.default.as_ref();
+        Field {
+            name: field.name.node.clone(),
+            doc: field.doc.clone(),
+            ty: field.ty.node.clone(),
+            mode: field.mode,
+            channel: field.channel.clone(),
+            default: default.and_then(|expr| constant(expr, &self.program.types)),
+            at: self.place(field.span),
+        }
+    }
+}

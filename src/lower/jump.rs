@@ -1,0 +1,112 @@
+//! Routes, jumps and targets.
+
+use crate::resolve::target as from;
+
+use super::Lowering;
+use super::ends::Names;
+use crate::ir::jump::{Arm, Emit, Jump, Route, SetItem, Target};
+
+impl Lowering<'_> {
+    /// A route. `names` is where a computed target looks up what it gives.
+    pub fn route(&self, route: &from::Route, names: Names<'_>) -> Route {
+        match route {
+            from::Route::Always(jump) => Route::Always(self.jump(jump, names)),
+            from::Route::Arms(arms, _) => {
+                let arms = arms.iter().map(|arm| Arm {
+                    when: self.maybe(&arm.when),
+                    jump: self.jump(&arm.jump, names),
+                });
+                Route::Arms(arms.collect())
+            }
+        }
+    }
+
+    /// A jump.
+    pub fn jump(&self, jump: &from::Jump, names: Names<'_>) -> Jump {
+        let to = jump
+            .to
+            .iter()
+            .filter_map(|target| self.target(target, names));
+        Jump {
+            to: to.collect(),
+            set: self.set(&jump.set),
+            emits: self.emits(&jump.emits),
+        }
+    }
+
+    /// Several static edges as one jump; a target that two of them have is one target.
+    pub fn edges(&self, edges: &[from::Jump], names: Names<'_>) -> Jump {
+        let mut all = Jump {
+            to: Vec::new(),
+            set: Vec::new(),
+            emits: Vec::new(),
+        };
+        for edge in edges {
+            let jump = self.jump(edge, names);
+            for target in jump.to {
+                if !all.to.contains(&target) {
+                    all.to.push(target);
+                }
+            }
+            all.set.extend(jump.set);
+            all.emits.extend(jump.emits);
+        }
+        all
+    }
+
+    /// A target; `None` for what was reported.
+    pub fn target(&self, target: &from::Target, names: Names<'_>) -> Option<Target> {
+        Some(match &target.kind {
+            from::TargetKind::Node(node) => Target::Node(*node),
+            from::TargetKind::End => Target::End,
+            from::TargetKind::Fail(message) => Target::Fail {
+                message: self.maybe(message),
+                at: self.place(target.span),
+            },
+            from::TargetKind::Computed(name) => Target::Computed {
+                name: self.expr(name),
+                table: self.table(names),
+            },
+            from::TargetKind::Each {
+                var,
+                items,
+                worker,
+                with,
+                ..
+            } => Target::Each {
+                var: var.node.clone(),
+                items: self.expr(items),
+                worker: (*worker)?,
+                with: self.named(with),
+            },
+            from::TargetKind::Parent(name) => Target::Parent(name.node.clone()),
+            from::TargetKind::Named(name) => Target::Named(name.node.clone()),
+            from::TargetKind::Unknown => return None,
+        })
+    }
+
+    /// Writes.
+    pub fn set(&self, set: &[from::SetItem]) -> Vec<SetItem> {
+        let item = |item: &from::SetItem| {
+            item.field.map(|field| SetItem {
+                field,
+                replace: item.replace,
+                value: self.expr(&item.value),
+            })
+        };
+        set.iter().filter_map(item).collect()
+    }
+
+    /// Events.
+    pub fn emits(&self, emits: &[from::Emit]) -> Vec<Emit> {
+        let emit = |emit: &from::Emit| {
+            emit.event.map(|event| Emit {
+                event,
+                fields: self.named(&emit.fields),
+                on_start: emit.on_start,
+                when: self.maybe(&emit.when),
+            })
+        };
+        emits.iter().filter_map(emit).collect()
+    }
+}

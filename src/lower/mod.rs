@@ -1,0 +1,120 @@
+//! Lowering: from a checked program to the IR. It cannot fail, for all that could be wrong was
+//! reported before; what an error left open (a reference without an id) is left out.
+//!
+//! What it adds to the program: places instead of spans, text instead of trees, defaults of a graph
+//! merged into its nodes, `ends` made explicit, fields passed by name in subgraph calls. Order is the order
+//! of declaration everywhere, so that the same source gives the same bytes.
+//!
+//! Reading order: `text` (expressions, places), `jump`, `node`, `call` (what a node does), `ends`,
+//! `tool`, `graph`.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "an id is only made with the element that it stands for"
+)]
+
+mod call;
+mod ends;
+mod graph;
+mod jump;
+mod node;
+mod text;
+mod tool;
+
+use crate::base::SourceMap;
+use crate::check::Checked;
+use crate::expr::infer::constant;
+use crate::expr::ty::RecordField;
+use crate::resolve::Program;
+use crate::resolve::program::{self, Param};
+
+use crate::ir::flow::{Event, FORMAT, Flow, Model, Reducer};
+
+/// The IR of a program without errors.
+pub fn lower(program: &Program, _checked: &Checked, sources: &SourceMap) -> Flow {
+    let cx = Lowering { program, sources };
+    Flow {
+        format: FORMAT,
+        files: text::files(sources),
+        types: program.types.clone(),
+        functions: cx.functions(),
+        events: program.events.iter().map(|event| cx.event(event)).collect(),
+        reducers: program.reducers.iter().map(|r| cx.reducer(r)).collect(),
+        models: program.models.iter().map(|model| cx.model(model)).collect(),
+        tools: program.tools.iter().map(|tool| cx.tool(tool)).collect(),
+        graphs: program.graphs.iter().map(|graph| cx.graph(graph)).collect(),
+        entry: program.entry,
+    }
+}
+
+/// What every part is lowered with.
+struct Lowering<'a> {
+    program: &'a Program,
+    sources: &'a SourceMap,
+}
+
+impl Lowering<'_> {
+    fn functions(&self) -> Vec<String> {
+        let modules = self.program.modules.iter();
+        let mut names: Vec<String> = modules
+            .flat_map(|module| module.functions.iter())
+            .cloned()
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn event(&self, event: &program::Event) -> Event {
+        Event {
+            name: event.name.node.clone(),
+            doc: event.doc.clone(),
+            fields: self.fields(&event.fields),
+        }
+    }
+
+    fn reducer(&self, reducer: &program::Reducer) -> Reducer {
+        let param = |param: &Param| (param.name.node.clone(), param.ty.node.clone());
+        Reducer {
+            name: reducer.name.node.clone(),
+            old: param(&reducer.old),
+            new: param(&reducer.new),
+            body: self.expr(&reducer.body),
+        }
+    }
+
+    fn model(&self, model: &program::Model) -> Model {
+        let reference = model.reference.node.as_str();
+        let (provider, name) = reference.split_once('/').unwrap_or((reference, ""));
+        let settings = model.settings.clone();
+        Model {
+            name: model.name.node.clone(),
+            provider: provider.to_owned(),
+            model: name.to_owned(),
+            temperature: settings.temperature,
+            top_p: settings.top_p,
+            max_tokens: settings.max_tokens,
+            thinking_budget: settings.thinking_budget,
+            reasoning_effort: settings.reasoning_effort,
+            seed: settings.seed,
+            timeout_ms: settings.timeout_ms,
+            retry: settings.retry,
+            fallback: model.fallback.iter().map(|model| model.node).collect(),
+        }
+    }
+
+    /// Fields of a record, event or `input`, or parameters.
+    fn fields(&self, params: &[Param]) -> Vec<RecordField> {
+        let field = |param: &Param| RecordField {
+            name: param.name.node.clone(),
+            doc: param.doc.clone(),
+            ty: param.ty.node.clone(),
+            default: param
+                .default
+                .as_ref()
+                .and_then(|default| constant(default, &self.program.types)),
+            constraints: param.constraints.clone(),
+        };
+        params.iter().map(field).collect()
+    }
+}

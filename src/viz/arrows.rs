@@ -1,0 +1,152 @@
+//! The arrows of a graph, read from its routes.
+
+use crate::ir::{Jump, Node, Route, Target};
+
+use super::label::{duration, short};
+use super::picture::{Arrow, Kind, Sketch, Way};
+use crate::ir::Work;
+
+/// Draws all arrows: those of the start, of each node, of the joins.
+pub fn draw(sketch: &mut Sketch<'_>) {
+    let graph = sketch.graph;
+    let start = sketch.start();
+    route(sketch, &start, &graph.start, Way::Edge, "");
+    for (id, node) in graph.nodes.entries() {
+        if let Some(from) = sketch.node(id) {
+            leaving(sketch, &from, node);
+        }
+    }
+    for (id, join) in graph.joins.entries() {
+        let Some(at) = sketch.join(id) else { continue };
+        for member in &join.members {
+            if let Some(from) = sketch.node(*member) {
+                sketch.arrow(Arrow {
+                    from,
+                    to: at.clone(),
+                    label: String::new(),
+                    kind: Way::Edge,
+                });
+            }
+        }
+        jump(sketch, &at, &join.to, Way::Edge, "");
+    }
+}
+
+fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
+    for skip in &node.skips {
+        if let Some(to) = &skip.to {
+            let label = format!("skip when {}", short(&skip.when.text));
+            jump(sketch, from, to, Way::Choice, &label);
+        }
+    }
+    if let Some(next) = &node.next {
+        route(sketch, from, next, Way::Edge, "");
+    }
+    if let Work::Interrupt {
+        timeout: Some(timeout),
+        ..
+    } = &node.work
+    {
+        let label = format!("after {}", duration(timeout.after_ms));
+        jump(sketch, from, &timeout.to, Way::Limit, &label);
+    }
+    if let Some(visits) = &node.max_visits {
+        let label = match visits.limit {
+            1 => "after 1 visit".to_owned(),
+            limit => format!("after {limit} visits"),
+        };
+        jump(sketch, from, &visits.to, Way::Limit, &label);
+    }
+    // What is left of the ends is reached by a tool's jump or out of a subgraph.
+    for end in &node.ends {
+        let to = reached(sketch, &end.to);
+        for to in to
+            .into_iter()
+            .filter(|to| to != from || node.next.is_none())
+        {
+            if !sketch.leads(from, &to) {
+                let kind = Way::Jump;
+                let label = "jump".to_owned();
+                let from = from.to_owned();
+                sketch.arrow(Arrow {
+                    from,
+                    to,
+                    label,
+                    kind,
+                });
+            }
+        }
+    }
+    if let Some(on_error) = &node.on_error {
+        route(sketch, from, on_error, Way::Error, "error");
+    }
+}
+
+/// Arrows of a route. `label` stands before the conditions.
+fn route(sketch: &mut Sketch<'_>, from: &str, route: &Route, way: Way, label: &str) {
+    match route {
+        Route::Always(to) => jump(sketch, from, to, way, label),
+        Route::Arms(arms) => {
+            let way = if way == Way::Edge { Way::Choice } else { way };
+            for arm in arms {
+                let condition = match &arm.when {
+                    Some(when) => short(&when.text),
+                    None => "else".to_owned(),
+                };
+                let label = match label {
+                    "" => condition,
+                    label => format!("{label}: {condition}"),
+                };
+                jump(sketch, from, &arm.jump, way, &label);
+            }
+        }
+    }
+}
+
+fn jump(sketch: &mut Sketch<'_>, from: &str, jump: &Jump, way: Way, label: &str) {
+    for target in &jump.to {
+        let (kind, own) = match target {
+            Target::Computed { name, .. } => (Way::Choice, format!("({})", short(&name.text))),
+            Target::Each { var, items, .. } => {
+                (Way::Send, format!("each {var} in {}", short(&items.text)))
+            }
+            _ => (way, String::new()),
+        };
+        let label = match (label, &*own) {
+            (label, "") => label.to_owned(),
+            ("", own) => own.to_owned(),
+            (label, own) => format!("{label}: {own}"),
+        };
+        for to in reached(sketch, target) {
+            sketch.arrow(Arrow {
+                from: from.to_owned(),
+                to,
+                label: label.clone(),
+                kind,
+            });
+        }
+    }
+}
+
+/// The boxes that a target leads to.
+fn reached(sketch: &mut Sketch<'_>, target: &Target) -> Vec<String> {
+    match target {
+        Target::Node(node) => sketch.node(*node).into_iter().collect(),
+        Target::End => vec![sketch.outside(Kind::End, "end")],
+        Target::Fail { message, .. } => {
+            let text = match message {
+                Some(message) => format!("fail {}", short(&message.text)),
+                None => "fail".to_owned(),
+            };
+            vec![sketch.outside(Kind::Fail, &text)]
+        }
+        Target::Computed { table, .. } => {
+            let ends = table.iter();
+            ends.flat_map(|end| reached(sketch, &end.to)).collect()
+        }
+        Target::Each { worker, .. } => sketch.node(*worker).into_iter().collect(),
+        Target::Parent(name) => vec![sketch.outside(Kind::Parent, &format!("parent.{name}"))],
+        // Only tools' bodies have these.
+        Target::Named(_) => Vec::new(),
+    }
+}

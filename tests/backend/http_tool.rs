@@ -1,0 +1,90 @@
+//! Requests as tools.
+
+use std::sync::Arc;
+
+use graphc::backend::config::{self, ToolSpec};
+use graphc::backend::tool::http::HttpTool;
+use graphc::backend::wire::Wire;
+use graphc::base::SourceMap;
+use graphc::ir::ErrorKind;
+use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
+use serde_json::{Value as Json, json};
+
+use super::context::context;
+use super::server::{Asked, Reply, Server, json as answer, with_headers};
+
+async fn run(http: &str, args: Json, reply: Reply) -> (Asked, Result<Json, ToolError>) {
+    let server = Server::start(vec![reply]).await;
+    let mut sources = SourceMap::new();
+    let file = sources.add("graphc.yaml", &format!("tools:\n  kb:\n    http: {http}\n"));
+    let url = server.url.clone();
+    let env = move |name: &str| match name {
+        "URL" => Some(url.clone()),
+        "TOKEN" => Some("hunter22".to_owned()),
+        _ => None,
+    };
+    let config = config::load(&sources, file, None, &env).unwrap();
+    let ToolSpec::Http(spec) = config.tools["kb"].value.clone() else {
+        panic!("an http tool")
+    };
+    let call = ToolCall {
+        tool: "kb".into(),
+        args: args.as_object().unwrap().clone(),
+    };
+    let tool: Arc<dyn ToolBackend> = Arc::new(HttpTool::new(*spec, Wire::new()));
+    let result = tool.call(call, &context()).await;
+    (server.only(), result)
+}
+
+#[tokio::test]
+async fn a_request_is_made_of_templates() {
+    let http = r#"{ url: "${URL}/search/{{ args.area }}?v=1", query: { tag: "{{ args.tags }}", none: "{{ args.none }}", n: 3 }, headers: { X-Token: "Key ${TOKEN}" }, body: { query: "{{ args.query }}", text: "find {{ args.query }}!", limit: "{{ args.limit }}", all: "{{ args.tags }}" }, result: "$.hits[0]" }"#;
+    let args = json!({ "area": "a/../b c", "query": "{{ x }}", "limit": 2, "tags": ["x", "y z"], "none": null });
+    let (asked, result) = run(http, args, answer(200, r#"{"hits":[{"id":1}]}"#)).await;
+    assert_eq!(result.unwrap(), json!({ "id": 1 }));
+    assert_eq!(
+        asked.line,
+        "POST /search/a%2F..%2Fb%20c?v=1&n=3&tag=x&tag=y+z HTTP/1.1"
+    );
+    assert_eq!(asked.header("x-token"), Some("Key hunter22"));
+    assert_eq!(asked.header("idempotency-key"), Some("key-1"));
+    assert_eq!(
+        asked.json(),
+        json!({ "query": "{{ x }}", "text": "find {{ x }}!", "limit": 2, "all": ["x", "y z"] })
+    );
+}
+
+#[tokio::test]
+async fn replies_are_json_or_text() {
+    let get = r#"{ url: "${URL}/x" }"#;
+    let text = with_headers(200, "content-type: text/plain\r\n", "all fine");
+    let (asked, result) = run(get, json!({}), text).await;
+    assert_eq!(asked.line, "GET /x HTTP/1.1");
+    assert_eq!(result.unwrap(), json!("all fine"));
+    let (_, result) = run(get, json!({}), answer(204, "")).await;
+    assert_eq!(result.unwrap(), Json::Null);
+    let (_, result) = run(get, json!({}), answer(200, "<html>")).await;
+    assert_eq!(result.unwrap_err().kind, ErrorKind::InvalidOutput);
+    let part = r#"{ url: "${URL}/x", result: $.hits }"#;
+    let (_, result) = run(part, json!({}), answer(200, r#"{"hit":1}"#)).await;
+    let error = result.unwrap_err();
+    assert_eq!(error.message, "the reply of `kb` has no `$.hits`");
+}
+
+#[tokio::test]
+async fn statuses_are_errors_by_kind() {
+    let get = r#"{ url: "${URL}/x", headers: { T: "${TOKEN}" } }"#;
+    for (status, kind) in [
+        (400, ErrorKind::ToolError),
+        (404, ErrorKind::ToolError),
+        (401, ErrorKind::Auth),
+        (429, ErrorKind::RateLimit),
+        (500, ErrorKind::ServerError),
+    ] {
+        let body = r#"{"message":"no hunter22 here"}"#;
+        let (_, result) = run(get, json!({}), answer(status, body)).await;
+        let error = result.unwrap_err();
+        assert_eq!(error.kind, kind);
+        assert!(error.message.ends_with("no *** here"), "{}", error.message);
+    }
+}

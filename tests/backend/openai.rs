@@ -1,0 +1,445 @@
+//! Chat completions against a local server.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use graphc::backend::llm::openai::{ApiKey, OpenAi, Settings, Structured};
+use graphc::backend::secret::Secret;
+use graphc::backend::wire::Wire;
+use graphc::ir::ErrorKind;
+use graphc::run::model::{
+    CallContext, ChatDelta, ChatModel, ChatRequest, FinishReason, ModelError, OutputSpec,
+    ToolChoice, ToolSpec, Usage,
+};
+use graphc::value::Value;
+use serde_json::json;
+
+use super::context::context;
+use super::server::{Reply, Server, events, json as answer, with_headers};
+
+fn request(stream: bool) -> ChatRequest {
+    let messages = json!([
+        { "id": null, "role": "system", "content": "Be short.", "tool_calls": [], "tool_call_id": null, "name": null, "usage": null },
+        { "role": "user", "content": "Hello" },
+    ]);
+    ChatRequest {
+        model_name: "writer".into(),
+        model: "gpt-test".into(),
+        messages: Value::from_json(&messages).as_list().unwrap().clone(),
+        tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
+        output: None,
+        temperature: None,
+        top_p: None,
+        max_tokens: None,
+        thinking_budget: None,
+        reasoning_effort: None,
+        seed: None,
+        stream,
+    }
+}
+
+fn settings(url: &str) -> Settings {
+    let mut settings = Settings::new("local", &format!("{url}/v1/"));
+    settings.api_key = ApiKey::Given(Secret::new("sk-very-secret"));
+    settings
+}
+
+/// All deltas, or the error with the deltas before it.
+async fn ask(
+    settings: Settings,
+    request: ChatRequest,
+    cx: &CallContext,
+) -> Result<Vec<ChatDelta>, (Vec<ChatDelta>, ModelError)> {
+    let model = OpenAi::new(settings, Wire::new());
+    let mut stream = model.stream(request, cx).await.map_err(|e| (vec![], e))?;
+    let mut deltas = Vec::new();
+    while let Some(delta) = stream.next().await {
+        match delta {
+            Ok(delta) => deltas.push(delta),
+            Err(error) => return Err((deltas, error)),
+        }
+    }
+    Ok(deltas)
+}
+
+async fn fail(reply: Reply, stream: bool) -> ModelError {
+    let server = Server::start(vec![reply]).await;
+    let asked = ask(settings(&server.url), request(stream), &context()).await;
+    let (_, error) = asked.unwrap_err();
+    assert!(!error.message.contains("secret"), "{}", error.message);
+    error
+}
+
+fn texts(deltas: &[ChatDelta]) -> Vec<&str> {
+    let texts = deltas.iter().filter_map(|delta| match delta {
+        ChatDelta::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn calls(deltas: &[ChatDelta]) -> Vec<(&str, &str, &str)> {
+    let calls = deltas.iter().filter_map(|delta| match delta {
+        ChatDelta::ToolCall(call) => Some((
+            call.id.as_str(),
+            call.name.as_str(),
+            call.arguments.as_str(),
+        )),
+        _ => None,
+    });
+    calls.collect()
+}
+
+#[tokio::test]
+async fn a_stream_of_text_with_usage_behind_the_end() {
+    let server = Server::start(vec![events(&[
+        r#"{"choices":[{"delta":{"role":"assistant","content":""},"index":0}]}"#,
+        r#"{"choices":[{"delta":{"reasoning_content":"hm"},"index":0}]}"#,
+        r#"{"choices":[{"delta":{"content":"Grüß "},"index":0}]}"#,
+        r#"{"choices":[{"delta":{"content":"dich"},"index":0}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop","index":0}]}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}"#,
+        "[DONE]",
+    ])])
+    .await;
+    let mut asked = request(true);
+    asked.temperature = Some(0.2);
+    asked.max_tokens = Some(50);
+    asked.seed = Some(7);
+    let deltas = ask(settings(&server.url), asked, &context()).await.unwrap();
+    assert_eq!(texts(&deltas), ["Grüß ", "dich"]);
+    assert_eq!(deltas[0], ChatDelta::Reasoning("hm".into()));
+    let usage = Usage {
+        input_tokens: 7,
+        output_tokens: 3,
+    };
+    assert_eq!(
+        deltas[3..],
+        [
+            ChatDelta::Usage(usage),
+            ChatDelta::Finish(FinishReason::Stop)
+        ]
+    );
+    let sent = server.only();
+    assert_eq!(sent.line, "POST /v1/chat/completions HTTP/1.1");
+    assert_eq!(sent.header("authorization"), Some("Bearer sk-very-secret"));
+    assert_eq!(sent.header("idempotency-key"), Some("key-1"));
+    assert_eq!(
+        sent.json(),
+        json!({
+            "model": "gpt-test",
+            "messages": [{ "role": "system", "content": "Be short." }, { "role": "user", "content": "Hello" }],
+            "temperature": 0.2, "max_tokens": 50, "seed": 7,
+            "stream": true, "stream_options": { "include_usage": true },
+        })
+    );
+}
+
+#[tokio::test]
+async fn tool_calls_are_put_together_from_pieces() {
+    let server = Server::start(vec![events(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":""}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"ids\":"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"list"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"[1]}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#,
+        "[DONE]",
+    ])])
+    .await;
+    let mut asked = request(true);
+    let parameters = json!({ "type": "object", "properties": {} });
+    asked.tools = vec![ToolSpec {
+        name: "read".into(),
+        description: "Reads.".into(),
+        parameters: parameters.clone(),
+    }];
+    asked.tool_choice = ToolChoice::Tool("read".into());
+    let deltas = ask(settings(&server.url), asked, &context()).await.unwrap();
+    assert_eq!(
+        calls(&deltas),
+        [("a", "read", r#"{"ids":[1]}"#), ("b", "list", "{}")]
+    );
+    assert_eq!(
+        deltas.last(),
+        Some(&ChatDelta::Finish(FinishReason::ToolCalls))
+    );
+    let sent = server.only().json();
+    let function = json!({ "name": "read", "description": "Reads.", "parameters": parameters });
+    assert_eq!(
+        sent["tools"],
+        json!([{ "type": "function", "function": function }])
+    );
+    assert_eq!(
+        sent["tool_choice"],
+        json!({ "type": "function", "function": { "name": "read" } })
+    );
+}
+
+#[tokio::test]
+async fn calls_of_servers_that_number_carelessly() {
+    let server = Server::start(vec![events(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":{"n":1}}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"z","arguments":"{}"}}]},"finish_reason":"stop"}]}"#,
+    ])])
+    .await;
+    let deltas = ask(settings(&server.url), request(true), &context())
+        .await
+        .unwrap();
+    assert_eq!(
+        calls(&deltas),
+        [("a", "x", r#"{"n":1}"#), ("b", "y", "{}"), ("c", "z", "{}")]
+    );
+    assert_eq!(
+        deltas.last(),
+        Some(&ChatDelta::Finish(FinishReason::ToolCalls))
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_with_tools_is_written_as_the_protocol_wants() {
+    let whole = r#"{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#;
+    let server = Server::start(vec![answer(200, whole)]).await;
+    let mut asked = request(false);
+    let messages = json!([
+        { "role": "user", "content": [{ "type": "text", "text": "look" }, { "type": "image_url", "image_url": { "url": "data:," } }], "name": "ann" },
+        { "role": "assistant", "content": "", "tool_calls": [{ "id": "c1", "name": "find", "args": { "q": "x" } }] },
+        { "role": "tool", "content": [1, 2], "tool_call_id": "c1", "name": "find" },
+    ]);
+    asked.messages = Value::from_json(&messages).as_list().unwrap().clone();
+    let deltas = ask(settings(&server.url), asked, &context()).await.unwrap();
+    assert_eq!(texts(&deltas), ["ok"]);
+    assert_eq!(deltas.len(), 3);
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "find", "arguments": r#"{"q":"x"}"# } });
+    assert_eq!(
+        server.only().json(),
+        json!({ "model": "gpt-test", "messages": [
+            { "role": "user", "name": "ann", "content": [{ "type": "text", "text": "look" }, { "type": "image_url", "image_url": { "url": "data:," } }] },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "content": "[1,2]", "tool_call_id": "c1" },
+        ] })
+    );
+}
+
+#[tokio::test]
+async fn structured_output_is_asked_for_the_way_the_server_knows() {
+    let whole = r#"{"choices":[{"message":{"content":"{}"},"finish_reason":"stop"}]}"#;
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false });
+    let send = async |way: Structured, schema: serde_json::Value| {
+        let server = Server::start(vec![answer(200, whole)]).await;
+        let mut asked = request(false);
+        asked.output = Some(OutputSpec {
+            name: "Decision".into(),
+            schema,
+        });
+        let mut settings = settings(&server.url);
+        settings.structured = way;
+        ask(settings, asked, &context()).await.unwrap();
+        server.only().json()
+    };
+    let sent = send(Structured::JsonSchema, schema.clone()).await;
+    let format = json!({ "type": "json_schema", "json_schema": { "name": "Decision", "schema": schema, "strict": true } });
+    assert_eq!(sent["response_format"], format);
+    assert_eq!(sent["messages"][0]["content"], "Be short.");
+    let sent = send(Structured::JsonObject, schema.clone()).await;
+    assert_eq!(sent["response_format"], json!({ "type": "json_object" }));
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.starts_with("Be short.\n\nAnswer with JSON only"),
+        "{system}"
+    );
+    let sent = send(Structured::Prompt, schema).await;
+    assert_eq!(sent.get("response_format"), None);
+    let sent = send(Structured::JsonSchema, json!({ "type": "array" })).await;
+    assert_eq!(sent.get("response_format"), None);
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(system.ends_with(r#"{"type":"array"}"#), "{system}");
+}
+
+#[tokio::test]
+async fn a_stream_that_was_answered_as_a_whole_is_read_all_the_same() {
+    let whole = r#"{"choices":[{"message":{"content":"ok"},"finish_reason":"length"}]}"#;
+    let server = Server::start(vec![answer(200, whole)]).await;
+    let deltas = ask(settings(&server.url), request(true), &context())
+        .await
+        .unwrap();
+    assert_eq!(texts(&deltas), ["ok"]);
+    assert_eq!(
+        deltas.last(),
+        Some(&ChatDelta::Finish(FinishReason::Length))
+    );
+}
+
+#[tokio::test]
+async fn statuses_are_errors_by_kind() {
+    let body = r#"{"error":{"message":"bad key sk-very-secret","type":"invalid_request_error","code":null}}"#;
+    for (status, kind) in [
+        (400, ErrorKind::InvalidRequest),
+        (401, ErrorKind::Auth),
+        (403, ErrorKind::Auth),
+        (404, ErrorKind::InvalidRequest),
+        (408, ErrorKind::Timeout),
+        (429, ErrorKind::RateLimit),
+        (500, ErrorKind::ServerError),
+        (503, ErrorKind::ServerError),
+    ] {
+        for stream in [true, false] {
+            let error = fail(answer(status, body), stream).await;
+            assert_eq!(error.kind, kind, "{status}");
+            assert!(
+                error.message.ends_with(": bad key ***"),
+                "{}",
+                error.message
+            );
+            assert!(error.message.contains(&status.to_string()));
+        }
+    }
+    let quota = r#"{"error":{"message":"no money","code":"insufficient_quota"}}"#;
+    assert_eq!(
+        fail(answer(429, quota), true).await.kind,
+        ErrorKind::InvalidRequest
+    );
+    let filter = r#"{"error":{"message":"no","code":"content_filter"}}"#;
+    assert_eq!(
+        fail(answer(400, filter), true).await.kind,
+        ErrorKind::ContentFilter
+    );
+    let page = with_headers(502, "", "<html>\n  <b>Bad gateway</b></html>");
+    let error = fail(page, true).await;
+    assert!(
+        error.message.ends_with("<html> <b>Bad gateway</b></html>"),
+        "{}",
+        error.message
+    );
+}
+
+#[tokio::test]
+async fn retry_after_is_kept() {
+    let reply = with_headers(429, "retry-after: 3\r\n", "{}");
+    assert_eq!(
+        fail(reply, true).await.retry_after,
+        Some(Duration::from_secs(3))
+    );
+}
+
+#[tokio::test]
+async fn faults_within_a_stream() {
+    let part = r#"{"choices":[{"delta":{"content":"Hal"}}]}"#;
+    let cases: [(&[&str], ErrorKind, &str); 5] = [
+        (&[part], ErrorKind::Network, "broke its reply off"),
+        (
+            &[part, "{nonsense"],
+            ErrorKind::ServerError,
+            "can't be read",
+        ),
+        (
+            &[part, r#"{"error":{"message":"slow down","code":429}}"#],
+            ErrorKind::RateLimit,
+            "slow down",
+        ),
+        (
+            &[part, r#"{"error":{"message":"oops"}}"#],
+            ErrorKind::ServerError,
+            "oops",
+        ),
+        (
+            &[
+                r#"{"choices":[{"delta":{"refusal":"I won't"}}]}"#,
+                r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+            ],
+            ErrorKind::ContentFilter,
+            "refused: I won't",
+        ),
+    ];
+    for (data, kind, says) in cases {
+        let error = fail(events(data), true).await;
+        assert_eq!(error.kind, kind, "{}", error.message);
+        assert!(error.message.contains(says), "{}", error.message);
+    }
+    let cut = with_headers(200, "content-type: text/event-stream\r\n", "");
+    let Reply::Raw(pieces) = cut else { panic!() };
+    let longer = pieces[0].replace("content-length: 0", "content-length: 500");
+    let error = fail(Reply::Raw(vec![longer]), true).await;
+    assert_eq!(error.kind, ErrorKind::Network, "{}", error.message);
+}
+
+#[tokio::test]
+async fn replies_that_are_none() {
+    for body in ["", "{}", "[]", r#"{"choices":[]}"#, "<html>"] {
+        let error = fail(answer(200, body), false).await;
+        assert_eq!(error.kind, ErrorKind::ServerError, "{}", error.message);
+    }
+    let refusal = r#"{"choices":[{"message":{"content":null,"refusal":"no"}}]}"#;
+    assert_eq!(
+        fail(answer(200, refusal), false).await.kind,
+        ErrorKind::ContentFilter
+    );
+    let error = r#"{"error":{"message":"overloaded","code":503}}"#;
+    assert_eq!(
+        fail(answer(200, error), false).await.kind,
+        ErrorKind::ServerError
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there() {
+    let server = Server::start(Vec::new()).await;
+    tokio::task::yield_now().await;
+    let (_, error) = ask(settings(&server.url), request(true), &context())
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Network, "{}", error.message);
+    assert!(
+        error.message.contains("can't be reached"),
+        "{}",
+        error.message
+    );
+    assert!(
+        !error.message.contains("chat/completions"),
+        "{}",
+        error.message
+    );
+}
+
+#[tokio::test]
+async fn silence_ends_with_the_timeout_or_the_run() {
+    let server = Server::start(vec![Reply::Silence, Reply::Silence]).await;
+    let mut cx = context();
+    cx.timeout = Some(Duration::from_millis(60));
+    let (_, error) = ask(settings(&server.url), request(true), &cx)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Timeout);
+    let cx = context();
+    let cancel = cx.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        cancel.cancel();
+    });
+    let (_, error) = ask(settings(&server.url), request(true), &cx)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Cancelled);
+}
+
+#[tokio::test]
+async fn what_can_not_be_said_is_refused_before_anything_is_sent() {
+    let server = Server::start(Vec::new()).await;
+    let mut thinking = request(true);
+    thinking.thinking_budget = Some(1000);
+    let (_, error) = ask(settings(&server.url), thinking, &context())
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidRequest);
+    let mut keyless = settings(&server.url);
+    keyless.api_key = ApiKey::Missing("OPENAI_API_KEY".into());
+    let (_, error) = ask(keyless, request(true), &context()).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Auth);
+    assert!(
+        error.message.contains("OPENAI_API_KEY"),
+        "{}",
+        error.message
+    );
+    assert!(server.asked().is_empty());
+}

@@ -1,0 +1,267 @@
+//! What the compiler says of programs: every `tests/check/**/*.graph` is compiled, and every finding
+//! must be marked in it, at its place.
+//!
+//! A mark stands under the line that it speaks of:
+//!
+//! ```text
+//!   start -> wrok
+//! //         ^^^^ error[unknown-target] `Main` has no node `wrok`
+//! ```
+//!
+//! The carets are the columns of the finding's primary place (the first line of it; columns 1 and 2
+//! belong to the slashes), the text is a part of the message. A file without marks must be clean.
+//! Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
+//! the case; what stands before is `main.graph`, where the compiler begins.
+//! `UPDATE=1 cargo test --test check` writes the marks anew.
+//!
+//! The examples of the pages behind `graphc explain` are compiled in the same way.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use graphc::compile::{Compiled, compile};
+use graphc::diag::{Diagnostic, Level, codes};
+
+const MAIN: &str = "main.graph";
+
+/// One file of a case: its lines without marks, and the marks under each.
+struct Section {
+    /// The `//# file:` line, where there is one.
+    head: Option<String>,
+    name: String,
+    lines: Vec<(String, Vec<String>)>,
+}
+
+fn sections(text: &str) -> Vec<Section> {
+    let new = |head: Option<&str>, name: &str| Section {
+        head: head.map(str::to_owned),
+        name: name.trim().to_owned(),
+        lines: Vec::new(),
+    };
+    let mut sections = vec![new(None, MAIN)];
+    for line in text.lines() {
+        let current = sections.last_mut().unwrap();
+        if let Some(name) = line.strip_prefix("//# file:") {
+            sections.push(new(Some(line), name));
+        } else if is_mark(line) {
+            match current.lines.last_mut() {
+                Some((_, marks)) => marks.push(line.to_owned()),
+                None => panic!("a mark without a line above it: {line}"),
+            }
+        } else {
+            current.lines.push((line.to_owned(), Vec::new()));
+        }
+    }
+    sections
+}
+
+fn is_mark(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("//") else {
+        return false;
+    };
+    let rest = rest.trim_start_matches(' ');
+    let after = rest.trim_start_matches('^');
+    let levels = ["error", "warning", "info"];
+    after.len() < rest.len() && levels.iter().any(|l| after.starts_with(&format!(" {l}[")))
+}
+
+fn files(sections: &[Section]) -> BTreeMap<String, String> {
+    let text = |section: &Section| {
+        let lines = section.lines.iter();
+        lines.fold(String::new(), |text, (line, _)| text + line + "\n")
+    };
+    let named = sections.iter().map(|s| (s.name.clone(), text(s)));
+    named.collect()
+}
+
+/// A finding as a mark: file, line from 0, carets, level and code, message.
+struct Found {
+    file: String,
+    line: usize,
+    carets: String,
+    head: String,
+    message: String,
+}
+
+fn found(compiled: &Compiled, diagnostic: &Diagnostic) -> Found {
+    let span = diagnostic.span();
+    let place = compiled.sources.location(span);
+    let covered = compiled.sources.text(span).lines().next().unwrap_or("");
+    let start = place.column as usize;
+    let end = start + covered.trim_end().chars().count().max(1);
+    let start = start.max(3);
+    let carets = " ".repeat(start - 3) + &"^".repeat(end.saturating_sub(start).max(1));
+    Found {
+        file: compiled.sources.name(span.file).to_owned(),
+        line: place.line as usize - 1,
+        carets,
+        head: format!("{}[{}]", diagnostic.level.word(), diagnostic.code.slug),
+        message: diagnostic.message.replace('\n', " "),
+    }
+}
+
+impl Found {
+    fn mark(&self) -> String {
+        format!("//{} {} {}", self.carets, self.head, self.message)
+    }
+
+    fn matches(&self, mark: &str) -> bool {
+        let place = format!("//{} {}", self.carets, self.head);
+        let text = mark.strip_prefix(&place);
+        text.is_some_and(|text| self.message.contains(text.trim()))
+    }
+}
+
+/// What differs between marks and findings.
+fn compare(sections: &[Section], all: &[Found]) -> String {
+    let mut report = String::new();
+    for section in sections {
+        for (number, (line, marks)) in section.lines.iter().enumerate() {
+            let here = all
+                .iter()
+                .filter(|f| f.file == section.name && f.line == number);
+            let mut missing: Vec<&String> = marks.iter().collect();
+            let mut extra = Vec::new();
+            for finding in here {
+                match missing.iter().position(|mark| finding.matches(mark)) {
+                    Some(i) => drop(missing.remove(i)),
+                    None => extra.push(finding.mark()),
+                }
+            }
+            if missing.is_empty() && extra.is_empty() {
+                continue;
+            }
+            writeln!(report, "  {}:{}: {line}", section.name, number + 1).unwrap();
+            missing
+                .iter()
+                .for_each(|m| writeln!(report, "    not found  {m}").unwrap());
+            extra
+                .iter()
+                .for_each(|m| writeln!(report, "    not marked {m}").unwrap());
+        }
+    }
+    for finding in all {
+        let known = sections
+            .iter()
+            .any(|section| section.name == finding.file && finding.line < section.lines.len());
+        if !known {
+            writeln!(
+                report,
+                "  {}: outside the case: {}",
+                finding.file,
+                finding.mark()
+            )
+            .unwrap();
+        }
+    }
+    report
+}
+
+fn with_marks(sections: &[Section], all: &[Found]) -> String {
+    let mut text = String::new();
+    for section in sections {
+        if let Some(head) = &section.head {
+            text += &format!("{head}\n");
+        }
+        for (number, (line, _)) in section.lines.iter().enumerate() {
+            text += &format!("{line}\n");
+            for finding in all {
+                if finding.file == section.name && finding.line == number {
+                    text += &format!("{}\n", finding.mark());
+                }
+            }
+        }
+    }
+    text
+}
+
+fn cases(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(cases(&path));
+        } else if path.extension().is_some_and(|ext| ext == "graph") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn findings_are_marked() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check");
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut report = String::new();
+    for path in cases(&folder) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let sections = sections(&text);
+        let compiled = compile(MAIN, &files(&sections));
+        let diagnostics = compiled.diagnostics.iter();
+        let all: Vec<Found> = diagnostics.map(|d| found(&compiled, d)).collect();
+        let differences = compare(&sections, &all);
+        if differences.is_empty() {
+            continue;
+        }
+        if update {
+            std::fs::write(&path, with_marks(&sections, &all)).unwrap();
+        } else {
+            let name = path.strip_prefix(&folder).unwrap().display();
+            writeln!(report, "{name}\n{differences}").unwrap();
+        }
+    }
+    assert!(
+        report.is_empty(),
+        "marks and findings differ (UPDATE=1 writes the marks anew):\n\n{report}"
+    );
+}
+
+/// Language and text of the fenced block below a heading of a page.
+fn example<'a>(page: &'a str, heading: &str) -> Option<(&'a str, &'a str)> {
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n"))?;
+    let (_, rest) = rest.split_once("```")?;
+    let (language, rest) = rest.split_once('\n')?;
+    let (code, _) = rest.split_once("```")?;
+    Some((language, code))
+}
+
+#[test]
+fn examples_of_pages_hold() {
+    let mut report = String::new();
+    for code in codes::ALL {
+        let examples = (example(code.page, "Wrong"), example(code.page, "Right"));
+        let (Some((language, wrong)), Some((_, right))) = examples else {
+            let slug = code.slug;
+            writeln!(report, "{slug}: a page has `## Wrong` and `## Right`").unwrap();
+            continue;
+        };
+        // Pages about `graphc.yaml` and scenarios are tried where those are read.
+        if language != "graph" {
+            continue;
+        }
+        let wrong = compile(MAIN, &files(&sections(wrong)));
+        let findings = || wrong.diagnostics.iter();
+        if !findings().any(|d| d.code == *code) {
+            writeln!(report, "{}: the wrong example does not show it", code.slug).unwrap();
+        }
+        for other in findings().filter(|d| d.code != *code && d.level == Level::Error) {
+            let slug = other.code.slug;
+            writeln!(
+                report,
+                "{}: wrong: also {slug}: {}",
+                code.slug, other.message
+            )
+            .unwrap();
+        }
+        let right = compile(MAIN, &files(&sections(right)));
+        for finding in right.diagnostics.iter() {
+            let slug = finding.code.slug;
+            writeln!(report, "{}: right: {slug}: {}", code.slug, finding.message).unwrap();
+        }
+    }
+    assert!(report.is_empty(), "examples of pages:\n{report}");
+}

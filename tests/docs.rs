@@ -1,0 +1,214 @@
+//! The documents: every flow in them compiles, and what is made from the code is up to date.
+//!
+//! A block fenced as ` ```graph ` is a whole file and compiles without a finding. One fenced as
+//! ` ```graph,fragment ` is a part of one: the comment before it, `<!-- around` .. `-->`, is the file
+//! around it, with a line `@@` where the part stands; the whole compiles without an error. One fenced as
+//! ` ```graph,wrong ` has errors.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use graphc::compile::compile;
+use graphc::diag::render;
+use graphc::expr::function::{FUNCTIONS, Function};
+
+const DOCUMENTS: [&str; 5] = [
+    "README.md",
+    "docs/language.md",
+    "docs/runtime.md",
+    "docs/cli.md",
+    "docs/functions.md",
+];
+
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A flow of a document: where it begins, its text, and what may be reported of it.
+struct Block {
+    line: usize,
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Whole,
+    Fragment,
+    Wrong,
+}
+
+fn blocks(document: &str) -> Vec<Block> {
+    let text = std::fs::read_to_string(project(document)).unwrap();
+    let mut blocks = Vec::new();
+    let mut around = None::<String>;
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        if line == "<!-- around" {
+            let inside = lines.by_ref().map(|(_, line)| line);
+            let file: Vec<&str> = inside.take_while(|line| *line != "-->").collect();
+            around = Some(file.join("\n"));
+            continue;
+        }
+        let Some(kind) = line.strip_prefix("```graph") else {
+            continue;
+        };
+        let inside = lines.by_ref().map(|(_, line)| line);
+        let inside: Vec<&str> = inside.take_while(|line| *line != "```").collect();
+        let inside = inside.join("\n") + "\n";
+        let place = format!("{document}:{}", at + 1);
+        let (kind, text) = match (kind, around.take()) {
+            ("", None) => (Kind::Whole, inside),
+            (",wrong", None) => (Kind::Wrong, inside),
+            (",fragment", Some(around)) => {
+                assert!(
+                    around.lines().any(|line| line.trim() == "@@"),
+                    "{place}: no `@@`"
+                );
+                (Kind::Fragment, around.replace("@@", &inside))
+            }
+            (kind, _) => panic!("{place}: `graph{kind}` with or without what is around it"),
+        };
+        blocks.push(Block {
+            line: at + 1,
+            text,
+            kind,
+        });
+    }
+    blocks
+}
+
+#[test]
+fn every_flow_in_the_documents_compiles() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for document in DOCUMENTS {
+        for block in blocks(document) {
+            seen += 1;
+            let files = BTreeMap::from([("main.graph".to_owned(), block.text)]);
+            let compiled = compile("main.graph", &files);
+            let found = &compiled.diagnostics;
+            let fine = match block.kind {
+                Kind::Whole => found.is_empty(),
+                Kind::Fragment => !found.has_errors(),
+                Kind::Wrong => found.has_errors(),
+            };
+            if !fine {
+                let shown = render::human(
+                    &compiled.diagnostics,
+                    &compiled.sources,
+                    render::Style::PLAIN,
+                );
+                wrong.push(format!("{document}:{}\n{shown}", block.line));
+            }
+        }
+    }
+    assert!(seen > 5, "{seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The reference of functions, from the table that the checker and the evaluator read.
+fn functions() -> String {
+    let mut out = String::from(
+        "# Functions\n\n\
+         What expressions may call, made from the table that the compiler checks calls against and the runtime\n\
+         evaluates. A capital letter in a signature is any type; `T?` may be null; `optional<T>` is what `a.?b`\n\
+         gives. A method's receiver is its first parameter. Every example is true, and run as a test. Macros\n\
+         (`map`, `filter`, `all`, ...) and operators are in [language.md](language.md#4-expressions).\n",
+    );
+    let modules: std::collections::BTreeSet<&str> = FUNCTIONS.iter().map(|f| f.module).collect();
+    for module in modules {
+        let title = match module {
+            "" => "Built in".to_owned(),
+            module => format!("From `{module}`"),
+        };
+        write!(
+            out,
+            "\n## {title}\n\n| call | types | meaning | example |\n|---|---|---|---|\n"
+        )
+        .unwrap();
+        for function in FUNCTIONS.iter().filter(|f| f.module == module) {
+            out.push_str(&row(function));
+        }
+    }
+    out
+}
+
+fn row(function: &Function) -> String {
+    let call = match function.method {
+        true => format!("x.{}(..)", function.name),
+        false => format!("{}(..)", function.name),
+    };
+    let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+    let signatures: Vec<String> = function.signatures.iter().map(|text| code(text)).collect();
+    format!(
+        "| {} | {} | {} | {} |\n",
+        code(&call),
+        signatures.join("<br>"),
+        function.doc.replace('|', "\\|"),
+        code(function.example)
+    )
+}
+
+#[test]
+fn the_functions_are_those_of_the_table() {
+    let path = project("docs/functions.md");
+    let made = functions();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == made,
+        "docs/functions.md is not what the table gives; UPDATE=1 writes it anew"
+    );
+}
+
+/// What `[text](path#part)` in a document points to is there.
+#[test]
+fn links_lead_somewhere() {
+    let mut documents: Vec<PathBuf> = std::fs::read_dir(project("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    documents.extend(["README.md", "CHANGELOG.md"].map(project));
+    let mut wrong = Vec::new();
+    for document in documents {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().unwrap();
+            if link.starts_with("http") || link.contains(char::is_whitespace) {
+                continue;
+            }
+            let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => document.clone(),
+                path => document.parent().unwrap().join(path),
+            };
+            let there = match part {
+                "" => target.exists(),
+                part => std::fs::read_to_string(&target).is_ok_and(|text| has_part(&text, part)),
+            };
+            if !there {
+                wrong.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn has_part(text: &str, part: &str) -> bool {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|heading| heading.trim_start_matches('#').trim().to_lowercase())
+        .any(|heading| {
+            let kept = heading
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            kept.map(|c| if c == ' ' { '-' } else { c })
+                .collect::<String>()
+                == part
+        })
+}

@@ -1,0 +1,237 @@
+//! The README does what it says: its console blocks are run, its picture is what `graphc viz` draws.
+//!
+//! `<!-- file NAME -->` before a block writes it to a file, `<!-- run -->` runs the commands of a console
+//! block and compares what they print (stdout, then stderr), `<!-- viz FLOW -->` compares a drawing.
+//! All in one folder that has a copy of `graphs/`, in the order of the text. In what is printed, `[..]` stands for
+//! any text. `UPDATE=1` writes what differs anew, with ids and the ends of long lines cut.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Longest line that the README shows whole.
+const WIDTH: usize = 240;
+
+/// What is left out of a line, or of the lines of an output.
+const CUT: &str = "[..]";
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        copy(&project("graphs"), &path.join("graphs"));
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true if entry.file_name() == ".graphc" => {}
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// A folder, and the status of the last command in it.
+struct Shell {
+    folder: Folder,
+    status: i32,
+}
+
+impl Shell {
+    /// What a command line prints.
+    fn run(&mut self, line: &str) -> String {
+        if line == "echo $?" {
+            return format!("{}\n", self.status);
+        }
+        let arguments = ["graphc ", "cargo run -- "]
+            .iter()
+            .find_map(|start| line.strip_prefix(start))
+            .unwrap_or_else(|| panic!("only `graphc` can be run, not `{line}`"));
+        let output = Command::new(env!("CARGO_BIN_EXE_graphc"))
+            .args(words(arguments))
+            .current_dir(&self.folder.0)
+            .env_remove("NO_COLOR")
+            .env("COLUMNS", "100")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        self.status = output.status.code().unwrap();
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let lines = text.iter().flat_map(|text| text.lines());
+        lines.map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+}
+
+/// Words of a command line; single quotes keep blanks.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (at, part) in line.split('\'').enumerate() {
+        let quoted = at % 2 == 1;
+        for (i, piece) in part.split(' ').enumerate() {
+            match quoted {
+                true => words.last_mut().unwrap().push_str(match i {
+                    0 => piece,
+                    _ => " ",
+                }),
+                false if i > 0 => words.push(piece.to_owned()),
+                false => words.last_mut().unwrap().push_str(piece),
+            }
+            if quoted && i > 0 {
+                words.last_mut().unwrap().push_str(piece);
+            }
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a text is what was written, [`CUT`] standing for anything.
+fn matches(written: &str, text: &str) -> bool {
+    let Some((first, rest)) = written.split_once(CUT) else {
+        return written == text;
+    };
+    let Some(mut text) = text.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once(CUT).unwrap_or(("", rest));
+    for piece in middle.split(CUT) {
+        match text.find(piece) {
+            Some(at) => text = &text[at + piece.len()..],
+            None => return false,
+        }
+    }
+    text.ends_with(last)
+}
+
+/// A line as the README shows it: long ones and what differs from run to run cut.
+fn shortened(line: &str) -> String {
+    let mut line = line.to_owned();
+    if let Some((before, rest)) = line.split_once("\"run_id\":\"")
+        && let Some((_, after)) = rest.split_once('"')
+    {
+        line = format!("{before}\"run_id\":\"{CUT}\"{after}");
+    }
+    match line.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{}{CUT}", &line[..at]),
+        None => line,
+    }
+}
+
+/// The README with each block as it is now; blocks that still say the same stay as they are.
+fn replayed(readme: &str) -> String {
+    let mut shell = Shell {
+        folder: Folder::new(),
+        status: 0,
+    };
+    let mut out = String::new();
+    let mut task = None::<(String, String)>;
+    let mut lines = readme.lines();
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        out.push('\n');
+        if let Some(comment) = line.strip_prefix("<!-- ") {
+            let words = comment.trim_end_matches(" -->");
+            let (verb, rest) = words.split_once(' ').unwrap_or((words, ""));
+            task = Some((verb.to_owned(), rest.to_owned()));
+            continue;
+        }
+        let Some((verb, rest)) = task.take_if(|_| line.starts_with("```")) else {
+            continue;
+        };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let block = block
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>();
+        let now = match verb.as_str() {
+            "file" => {
+                std::fs::write(shell.folder.0.join(rest), &block).unwrap();
+                block
+            }
+            "run" => console(&mut shell, &block),
+            "viz" => shell.run(&format!("graphc viz {rest} --format mermaid")),
+            other => panic!("`{other}` is nothing to do with a block"),
+        };
+        out.push_str(&now);
+        out.push_str("```\n");
+    }
+    out
+}
+
+fn console(shell: &mut Shell, block: &str) -> String {
+    let mut out = String::new();
+    for part in block
+        .split_inclusive('\n')
+        .fold(Vec::<String>::new(), |mut parts, line| {
+            match line.starts_with("$ ") {
+                true => parts.push(line.to_owned()),
+                false => parts
+                    .last_mut()
+                    .expect("a command comes first")
+                    .push_str(line),
+            }
+            parts
+        })
+    {
+        let (command, written) = part.split_once('\n').unwrap();
+        let printed = shell.run(&command[2..]);
+        let printed = match matches(written, &printed) {
+            true => written.to_owned(),
+            false => printed.lines().map(|line| shortened(line) + "\n").collect(),
+        };
+        out.push_str(command);
+        out.push('\n');
+        out.push_str(&printed);
+    }
+    out
+}
+
+#[test]
+fn the_readme_does_what_it_says() {
+    let path = project("README.md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let replayed = replayed(&written);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &replayed).unwrap();
+        return;
+    }
+    if written != replayed {
+        let changes = difference(&written, &replayed);
+        panic!("README.md says otherwise (UPDATE=1 writes it anew):\n{changes}");
+    }
+}
+
+fn difference(old: &str, new: &str) -> String {
+    similar::TextDiff::from_lines(old, new)
+        .unified_diff()
+        .header("written", "now")
+        .to_string()
+}
+
+#[test]
+fn cuts_match_anything() {
+    assert!(matches("a\n", "a\n") && !matches("a\n", "ab\n"));
+    assert!(matches("a[..]c\n", "a b c\n") && matches("a[..]\n", "abc\n"));
+    assert!(!matches("a[..]c\n", "a b d\n") && !matches("", "a\n"));
+    assert_eq!(words("a 'b c' d"), ["a", "b c", "d"]);
+    assert_eq!(words("--answer '{\"a\": 1}'"), ["--answer", "{\"a\": 1}"]);
+}
