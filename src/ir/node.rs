@@ -20,7 +20,7 @@ pub enum Work {
     Agent {
         /// The model call of each turn.
         call: ModelCall,
-        /// Most turns; the next one is an error of kind `fail`.
+        /// Most turns; after the last one the node is done.
         max_turns: u32,
         /// Ends the loop where it holds after a turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]

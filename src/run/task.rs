@@ -97,6 +97,8 @@ pub struct TaskRun<'a> {
     /// Set by a jump that replaces the node's own way on: a tool's, a leaving subgraph's, that of a
     /// `skip` with a target. The node does not arrive at its joins then.
     pub jumped: bool,
+    /// The error that the node's `on_error` is about: what `fail` without a message passes on.
+    pub handles: Option<RunError>,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -113,7 +115,18 @@ impl<'a> TaskRun<'a> {
         let view = View::new(&around.cx.plan, around.graph, around.fields, ids);
         let mut run = Self::aside(around, &node.name, node.slots, view, effects);
         run.ends = Some(&node.ends);
-        fill(&mut run.slots, slots::INPUT, input.cloned());
+        let input = match (input, &node.input) {
+            (Some(Value::Map(given)), Some(defaults)) => {
+                let mut all = defaults.clone();
+                for (name, value) in given.iter() {
+                    all.insert(name.clone(), value.clone());
+                }
+                Some(Value::Map(all))
+            }
+            (None, Some(defaults)) => Some(Value::Map(defaults.clone())),
+            (input, _) => input.cloned(),
+        };
+        fill(&mut run.slots, slots::INPUT, input);
         run
     }
 
@@ -134,6 +147,7 @@ impl<'a> TaskRun<'a> {
             view,
             slots,
             jumped: false,
+            handles: None,
             next: Vec::new(),
             leaves: Vec::new(),
         };
@@ -367,6 +381,9 @@ impl<'a> TaskRun<'a> {
             TargetPlan::Node(node) => self.enter(*node),
             TargetPlan::End => Ok(()),
             TargetPlan::Fail { message, place } => {
+                if let (None, Some(error)) = (message, &self.handles) {
+                    return Err(error.clone());
+                }
                 let message = match message {
                     Some(message) => show(&self.eval(message)?),
                     None => format!("node `{}` went to `fail`", self.name),

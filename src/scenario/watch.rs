@@ -101,8 +101,8 @@ impl ChatModel for WatchedModel {
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             messages: messages.collect(),
         }));
-        self.watch.pause(cx).await;
         let reply = self.model.stream(request, cx).await;
+        self.watch.pause(cx).await;
         self.watch.made("model", &cx.node).await;
         reply
     }
@@ -118,8 +118,8 @@ impl ToolBackend for WatchedTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let tool = call.tool.clone();
         self.watch.log.tell(Sighting::Called { tool: tool.clone() });
-        self.watch.pause(cx).await;
         let result = self.tool.call(call, cx).await;
+        self.watch.pause(cx).await;
         self.watch.made("tool", &tool).await;
         result
     }

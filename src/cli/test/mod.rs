@@ -10,6 +10,7 @@ mod play;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::ValueEnum;
 
@@ -64,6 +65,7 @@ pub enum Format {
 
 /// Plays all scenarios and reports; what could not be compiled has been said on the way.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let began = Instant::now();
     let loaded = load::all(&args.paths, context)?;
     let filter = args.filter.as_deref().unwrap_or("");
     let reports = play::all(
@@ -101,7 +103,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         }
         passed &= is_enough(coverage, args.min);
     }
-    context.say(&human::summary(&reports));
+    context.say(&human::summary(&reports, began.elapsed()));
     Ok(if passed { Exit::Done } else { Exit::Errors })
 }
 

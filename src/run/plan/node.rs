@@ -7,10 +7,12 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::expr::schema::json_schema;
+use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::node::{Ask, ModelCall, Pass, Work};
 use crate::ir::{FieldId, Graph, GraphId, JoinId, ModelId, Node, Retry, ToolId};
 use crate::run::model::ToolChoice;
+use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError, Text};
 use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
@@ -59,6 +61,8 @@ pub struct NodePlan {
     pub work: WorkPlan,
     /// How many slots its scope has.
     pub slots: usize,
+    /// Defaults of its `input`, which whoever comes without one gets; `None` where it declares none.
+    pub input: Option<Map>,
     /// When it does nothing.
     pub skips: Vec<(Code, Option<JumpPlan>)>,
     /// `let` names.
@@ -190,6 +194,19 @@ pub struct ModelCallPlan {
     pub stream: bool,
 }
 
+/// Defaults of a node's `input`; a field that may be null begins as null.
+fn defaults(input: &[RecordField]) -> Option<Map> {
+    let known = input.iter().filter_map(|field| {
+        let value = match &field.default {
+            Some(default) => Value::from_json(default),
+            None if field.ty.admits_null() => Value::Null,
+            None => return None,
+        };
+        Some((field.name.as_str(), value))
+    });
+    (!input.is_empty()).then(|| known.collect())
+}
+
 /// A node of a graph.
 pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePlan, PlanError> {
     let mut scope = builder.scope(graph.fields.iter().map(|field| field.name.as_str()), true);
@@ -243,6 +260,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePla
         name: node.name.as_str().into(),
         pure: matches!(work, WorkPlan::Update | WorkPlan::Branch) && node.timeout_ms.is_none(),
         work,
+        input: defaults(&node.input),
         skips,
         lets,
         requires,

@@ -124,13 +124,11 @@ pub fn handle(
     );
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
+    run.handles = Some(error.clone());
     match run.route(route, true) {
         Ok(()) => Outcome::Done(run.into_output(&[])),
         // `else -> fail` passes the error on as it is.
-        Err(failed) if failed.kind == ErrorKind::Fail => Outcome::Failed(RunError {
-            attempt: failed.attempt,
-            ..error
-        }),
+        Err(failed) if failed == error => Outcome::Failed(error),
         Err(failed) => {
             let path = run.path();
             Outcome::Failed(RunError {

@@ -20,7 +20,7 @@ use crate::run::plan::node::ModelCallPlan;
 use crate::run::task::TaskRun;
 use crate::value::{List, Map, Value};
 
-use super::retry::{self, Failure};
+use super::retry::{self, Attempted, Failure};
 
 /// A whole reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -163,7 +163,13 @@ async fn with_fallbacks(
         } else {
             format!("{id}~{turn}")
         };
-        let asked = retry::attempts(run, policy, (&id, "model", path), |attempt| {
+        let effect = Attempted {
+            id: &id,
+            kind: "model",
+            subject: path,
+            fails_as_result: false,
+        };
+        let asked = retry::attempts(run, policy, effect, |attempt| {
             one_attempt(run, call, model, messages, &id, path, attempt)
         });
         match asked.await {

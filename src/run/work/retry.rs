@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use crate::ir::Retry;
+use crate::ir::{ErrorKind, Retry};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
@@ -26,6 +26,20 @@ impl From<RunError> for Failure {
     }
 }
 
+/// The effect that attempts are made at.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempted<'e> {
+    /// Its id within the task.
+    pub id: &'e str,
+    /// `model` or `tool`.
+    pub kind: &'e str,
+    /// What scripts count it by.
+    pub subject: &'e str,
+    /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
+    /// it would count twice.
+    pub fails_as_result: bool,
+}
+
 /// Makes attempts until one succeeds, the policy ends them, or the run is cancelled. Only a failed
 /// attempt is made again; each is kept in the journal.
 ///
@@ -34,14 +48,13 @@ impl From<RunError> for Failure {
 pub async fn attempts<T, F, A>(
     run: &TaskRun<'_>,
     policy: Option<&Retry>,
-    effect: (&str, &str, &str),
+    effect: Attempted<'_>,
     mut attempt: A,
 ) -> Result<T, RunError>
 where
     F: Future<Output = Result<T, Failure>>,
     A: FnMut(u32) -> F,
 {
-    let (id, kind, subject) = effect;
     let cx = run.around.cx;
     let mut number = 1;
     loop {
@@ -53,8 +66,15 @@ where
         error.attempt = number;
         let again =
             policy.filter(|policy| number < policy.attempts && policy.on.contains(&error.kind));
-        run.effects
-            .failed_attempt(cx, id, number, kind, subject, &error);
+        // A call that was cancelled is made again as if for the first time.
+        let counts = error.kind != ErrorKind::Cancelled;
+        if counts && (again.is_some() || !effect.fails_as_result) {
+            let Attempted {
+                id, kind, subject, ..
+            } = effect;
+            run.effects
+                .failed_attempt(cx, id, number, kind, subject, &error);
+        }
         let Some(policy) = again else {
             return Err(error);
         };

@@ -20,7 +20,7 @@ use crate::value::{Map, Value};
 
 use super::body;
 use super::model_call::message;
-use super::retry::{self, Failure};
+use super::retry::{self, Attempted, Failure};
 
 /// A call that a model asked for.
 pub struct Requested {
@@ -243,7 +243,12 @@ async fn call_outside(
         let made = retry::attempts(
             run,
             node.retry.as_ref(),
-            (&id, "tool", &tool.name),
+            Attempted {
+                id: &id,
+                kind: "tool",
+                subject: &tool.name,
+                fails_as_result: call.errors == Errors::ToModel,
+            },
             |attempt| one_attempt(run, &call, &id, args.clone(), attempt),
         );
         match made.await {
@@ -295,6 +300,10 @@ async fn one_attempt(
         let message = format!("tool `{}` is not bound to anything", plan.name);
         return Err(RunError::new(ErrorKind::ToolError, message).into());
     };
+    // Counted only once it is sure to be made.
+    if run.effects.stop.is_cancelled() {
+        return Err(cancelled().into());
+    }
     let context = CallContext {
         thread_id: cx.thread_id.clone(),
         run_id: cx.run_id.clone(),
@@ -306,9 +315,6 @@ async fn one_attempt(
         timeout: plan.timeout,
         cancel: run.effects.stop.clone(),
     };
-    if context.cancel.is_cancelled() {
-        return Err(cancelled().into());
-    }
     let made = backend.call(
         ToolCall {
             tool: plan.name.to_string(),

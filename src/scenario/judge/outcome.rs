@@ -1,10 +1,11 @@
 //! How the run ended, where it went, what it gave and asked.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::backend::scenario::expect::{Mismatch, Written};
 use crate::backend::scenario::{PathStep, Scenario, compare_path};
 use crate::backend::yaml::Step;
+use crate::ir::ErrorKind;
 use crate::run::store::RunState;
 
 use super::Finding;
@@ -32,7 +33,7 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
         found.extend(in_order(interrupts, "interrupt", &observed.interrupts));
     }
     if let Some(error) = &expect.error {
-        found.extend(failure(error, ended));
+        found.extend(failure(error, ended, observed));
     }
     found
 }
@@ -134,13 +135,17 @@ fn same_name(wanted: &Json, actual: &Json) -> bool {
     key.is_some_and(|key| wanted.get(key) == actual.get(key))
 }
 
-/// `node` may be the node's name or its whole path.
-fn failure(expected: &Written<Json>, ended: &Ended) -> Vec<Finding> {
-    let Some(error) = &ended.error else {
+/// `node` may be the node's name or its whole path. Where the run has no error, it is about the last
+/// answer that was refused.
+fn failure(expected: &Written<Json>, ended: &Ended, observed: &Observed) -> Vec<Finding> {
+    let refused = observed.refused.last();
+    let refused = refused
+        .map(|(_, message)| json!({ "kind": ErrorKind::InvalidInput.word(), "message": message }));
+    let Some(error) = ended.error.clone().or(refused) else {
         let message = format!("expected the error {}, there was none", expected.value);
         return vec![Finding::new(&expected.at, message)];
     };
-    let mut error = error.clone();
+    let mut error = error;
     if let (Some(entries), Some(path)) = (error.as_object_mut(), path_of(expected, ended)) {
         entries.insert("node".to_owned(), path);
     }
