@@ -276,6 +276,10 @@ fn read(written: &str, ty: &Type, choices: Option<&[Choice]>) -> Result<Json, St
             "n" | "no" | "false" => Ok(json!(false)),
             _ => Err(format!("write `yes` or `no`, not `{written}`")),
         },
+        Type::Int | Type::Uint => match written.parse::<i64>() {
+            Ok(number) => Ok(json!(number)),
+            Err(_) => Err(format!("write a whole number, not `{written}`")),
+        },
         Type::Json => Ok(serde_json::from_str(written).unwrap_or_else(|_| json!(written))),
         _ => serde_json::from_str(written).map_err(|error| format!("not JSON: {error}")),
     }
