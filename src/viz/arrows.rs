@@ -58,14 +58,7 @@ fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
     }
     for (name, label) in jumps(sketch.flow, node) {
         for end in node.ends.iter().filter(|end| end.name == name) {
-            for to in reached(sketch, &end.to) {
-                sketch.arrow(Arrow {
-                    from: from.to_owned(),
-                    to,
-                    label: label.clone(),
-                    kind: Way::Jump,
-                });
-            }
+            arrows(sketch, from, &end.to, Way::Jump, &label);
         }
     }
     if let Some(on_error) = &node.on_error {
@@ -126,27 +119,36 @@ fn route(sketch: &mut Sketch<'_>, from: &str, route: &Route, way: Way, label: &s
 }
 
 fn jump(sketch: &mut Sketch<'_>, from: &str, jump: &Jump, way: Way, label: &str) {
+    let labelled = |own: &str| match (label, own) {
+        (label, "") => label.to_owned(),
+        ("", own) => own.to_owned(),
+        (label, own) => format!("{label}: {own}"),
+    };
     for target in &jump.to {
-        let (kind, own) = match target {
-            Target::Computed { name, .. } => (Way::Choice, format!("({})", short(&name.text))),
-            Target::Each { var, items, .. } => {
-                (Way::Send, format!("each {var} in {}", short(&items.text)))
+        match target {
+            Target::Computed { name, table } => {
+                for end in table {
+                    let label = labelled(&format!("{} = {}", short(&name.text), end.name));
+                    arrows(sketch, from, &end.to, Way::Choice, &label);
+                }
             }
-            _ => (way, String::new()),
-        };
-        let label = match (label, &*own) {
-            (label, "") => label.to_owned(),
-            ("", own) => own.to_owned(),
-            (label, own) => format!("{label}: {own}"),
-        };
-        for to in reached(sketch, target) {
-            sketch.arrow(Arrow {
-                from: from.to_owned(),
-                to,
-                label: label.clone(),
-                kind,
-            });
+            Target::Each { var, items, .. } => {
+                let label = labelled(&format!("each {var} in {}", short(&items.text)));
+                arrows(sketch, from, target, Way::Send, &label);
+            }
+            _ => arrows(sketch, from, target, way, label),
         }
+    }
+}
+
+fn arrows(sketch: &mut Sketch<'_>, from: &str, target: &Target, kind: Way, label: &str) {
+    for to in reached(sketch, target) {
+        sketch.arrow(Arrow {
+            from: from.to_owned(),
+            to,
+            label: label.to_owned(),
+            kind,
+        });
     }
 }
 

@@ -5,12 +5,12 @@ use std::io::{BufRead, Write};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::diag::render::snippet::visible;
-use crate::expr::accept::accept;
+use crate::expr::accept::{accept, accept_fields};
 use crate::expr::ty::RecordField;
 use crate::expr::{Type, TypeTable};
 use crate::run::interrupt::OpenInterrupt;
 
-use super::example::choices;
+use super::example::{self, choices};
 
 /// What a person said.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,11 @@ pub fn ask(
                 for mismatch in wrong {
                     say(&format!("  {}\n", visible(&mismatch.to_string())));
                 }
-                say(&format!("expected: {}\n", types.show(ty)));
+                let example = example::of(ty, types);
+                say(&format!(
+                    "expected: {}, such as {example}\n",
+                    types.show(ty)
+                ));
             }
         }
     }
@@ -176,9 +180,23 @@ impl Form<'_> {
             {
                 return Some(json);
             }
-            match read(written, ty, choices.as_deref()) {
+            let read = read(written, ty, choices.as_deref());
+            match read.and_then(|json| self.fitting(json, field)) {
                 Ok(json) => return Some(json),
                 Err(why) => (self.say)(&format!("  {}\n", visible(&why))),
+            }
+        }
+    }
+
+    /// The value, where the field takes it: what is wrong is said while that field is asked for.
+    fn fitting(&self, json: Json, field: Option<&RecordField>) -> Result<Json, String> {
+        let Some(field) = field else { return Ok(json) };
+        let object = json!({ &field.name: json });
+        match accept_fields(&object, std::slice::from_ref(field), self.types) {
+            Ok(_) => Ok(json),
+            Err(wrong) => {
+                let messages = wrong.into_iter().map(|mismatch| mismatch.message);
+                Err(messages.collect::<Vec<_>>().join("; "))
             }
         }
     }
@@ -257,6 +275,10 @@ fn read(written: &str, ty: &Type, choices: Option<&[Choice]>) -> Result<Json, St
             "y" | "yes" | "true" => Ok(json!(true)),
             "n" | "no" | "false" => Ok(json!(false)),
             _ => Err(format!("write `yes` or `no`, not `{written}`")),
+        },
+        Type::Int | Type::Uint => match written.parse::<i64>() {
+            Ok(number) => Ok(json!(number)),
+            Err(_) => Err(format!("write a whole number, not `{written}`")),
         },
         Type::Json => Ok(serde_json::from_str(written).unwrap_or_else(|_| json!(written))),
         _ => serde_json::from_str(written).map_err(|error| format!("not JSON: {error}")),
