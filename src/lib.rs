@@ -54,6 +54,7 @@
 //! | [`store`] | threads in memory and in SQLite | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
+//! | [`viz`] | drawings of a flow | files |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
 //! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the
@@ -83,7 +84,7 @@
 //!   effect is made twice: `tests/run.rs`, `tests/crash.rs`.
 //! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches: `benches/`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
-//!   compile and their commands do what is shown: `tests/docs.rs`, `tests/cli.rs`.
+//!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.
 //!
 //! # Deliberately absent
 //!

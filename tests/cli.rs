@@ -3,7 +3,9 @@
 //! A case is a talk in a fresh folder. `$ graphc ..` runs the command (`NAME=value` before it sets the
 //! environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the
 //! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files. Lines
-//! that begin with `#` are notes. `UPDATE=1` rewrites what is below each command.
+//! that begin with `#` are notes; `< FILE` at the end of a command is its stdin. Ids and times that
+//! differ from run to run are shown as `[ID]`, `[THREAD]` and `[TIME]`. `UPDATE=1` rewrites what is below each
+//! command.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fmt::Write as _;
@@ -112,6 +114,12 @@ fn answer(line: &str, folder: &Path) -> String {
         _ => {}
     }
     let mut command = graphc(folder);
+    if let [.., less, file] = words.as_slice()
+        && less == "<"
+    {
+        command.stdin(std::fs::File::open(folder.join(file)).unwrap());
+        words.truncate(words.len() - 2);
+    }
     while let Some((name, value)) = words[0].split_once('=') {
         command.env(name, value);
         words.remove(0);
@@ -126,11 +134,29 @@ fn answer(line: &str, folder: &Path) -> String {
         0 => {}
         status => writeln!(text, "? {status}").unwrap(),
     }
-    text.replace('\u{1b}', "\\e")
+    stable(&text)
+        .replace('\u{1b}', "\\e")
         .replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
         .lines()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// The text without what differs from run to run.
+fn stable(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (pattern, shown) in [
+        (
+            "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+            "[ID]",
+        ),
+        (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
+        (r"\bt-[0-9a-hjkmnp-tv-z]{8}\b", "[THREAD]"),
+    ] {
+        let pattern = regex::Regex::new(pattern).unwrap();
+        text = pattern.replace_all(&text, shown).into_owned();
+    }
+    text
 }
 
 fn replay(name: &str, case: &str) -> String {
@@ -190,7 +216,9 @@ fn completions_name_every_command() {
             .output()
             .unwrap();
         let script = String::from_utf8(output.stdout).unwrap();
-        for command in ["init", "eval", "explain", "completions"] {
+        for command in [
+            "init", "check", "build", "run", "resume", "threads", "viz", "eval", "explain",
+        ] {
             assert!(script.contains(command), "{shell}: {command}");
         }
         assert!(output.status.success() && output.stderr.is_empty());

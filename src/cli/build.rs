@@ -77,6 +77,9 @@ fn written(data: &impl serde::Serialize, format: Format) -> Result<String, Failu
         Format::Json => serde_json::to_string_pretty(data)
             .map(|text| text + "\n")
             .map_err(|error| failed(&error)),
-        Format::Yaml => serde_yaml::to_string(data).map_err(|error| failed(&error)),
+        // By way of JSON, which has no tagged values: the YAML then reads back as the same data.
+        Format::Yaml => serde_json::to_value(data)
+            .map_err(|error| failed(&error))
+            .and_then(|json| serde_yaml::to_string(&json).map_err(|error| failed(&error))),
     }
 }

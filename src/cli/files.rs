@@ -146,7 +146,12 @@ pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
         .and_then(|()| fs::rename(&draft, &place));
     written.map_err(|error| {
         let _ = fs::remove_file(&draft);
-        failed("write", path, &error)
+        match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                Failure::unusable(format!("there is no folder for `{}`", shown(path)))
+            }
+            _ => failed("write", path, &error),
+        }
     })
 }
 

@@ -78,9 +78,18 @@ impl Place {
             .map_err(|error| Failure::unusable(error.to_string()))
     }
 
+    /// Whether threads outlive the process.
+    pub fn keeps(&self) -> bool {
+        self.url != "memory"
+    }
+
     /// Whether it holds anything: a file that isn't there is not made just to be looked into.
     pub fn is_there(&self) -> bool {
         match self.url.strip_prefix("sqlite:") {
+            // No path: what is wrong with it is said when it is opened.
+            Some(path) if path.is_empty() || path.starts_with("//") || path.starts_with(':') => {
+                true
+            }
             Some(path) => self.base.join(path).exists(),
             None => true,
         }

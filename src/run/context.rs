@@ -45,8 +45,10 @@ pub struct RunContext {
     pub stop_after_steps: Option<u64>,
     /// Super-steps committed.
     pub committed: AtomicU64,
-    /// Tokens used.
+    /// Tokens used, in processes before this one too.
     pub usage: Mutex<Usage>,
+    /// Whether replies from the journal count as used: what a killed process had not noted.
+    pub count_known: bool,
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
 }

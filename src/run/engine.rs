@@ -224,6 +224,8 @@ impl Engine {
             journal,
             &options,
         );
+        cx.usage = Mutex::new(used_before(&image));
+        cx.count_known = image.status.state == RunState::Running;
         let nested = image
             .frames
             .into_iter()
@@ -305,6 +307,7 @@ impl Engine {
             stop_after_steps: options.stop_after_steps,
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
+            count_known: false,
             images: Mutex::default(),
         }
     }
@@ -318,6 +321,14 @@ impl Engine {
     ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
+        if !flow_graph.leaves.is_empty() {
+            let names = crate::base::name::list(flow_graph.leaves.iter().map(String::as_str));
+            let message = format!(
+                "graph `{}` leaves for {names} of its caller, so that it can only be called",
+                plan.name
+            );
+            return Err(StartError::refused(message));
+        }
         let mut frame = Frame::new(graph, plan, "".into(), String::new());
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
@@ -617,6 +628,19 @@ impl Engine {
             usage,
         }
     }
+}
+
+/// Tokens that earlier processes of the run have used, as far as they had noted it: the count only grows.
+fn used_before(image: &ThreadImage) -> Usage {
+    let noted = serde_json::from_value(image.status.usage.clone()).unwrap_or_default();
+    let frames = image
+        .frames
+        .iter()
+        .map(|frame| super::schedule::usage(&frame.schedule));
+    let most = frames
+        .chain([noted])
+        .max_by_key(|usage| usage.input_tokens + usage.output_tokens);
+    most.unwrap_or_default()
 }
 
 /// The interrupts that a thread waits at.

@@ -11,12 +11,16 @@ use crate::value::Value;
 
 use super::error::RunError;
 use super::frame::Agenda;
+use super::model::Usage;
 use super::plan::GraphPlan;
 use super::task::Task;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
     graph: String,
+    /// Tokens that the run had used.
+    #[serde(default)]
+    usage: Usage,
     tasks: Vec<StoredTask>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joins: Vec<StoredJoin>,
@@ -45,7 +49,7 @@ struct StoredJoin {
 }
 
 /// The agenda as JSON.
-pub fn to_json(graph: &GraphPlan, agenda: &Agenda) -> Json {
+pub fn to_json(graph: &GraphPlan, agenda: &Agenda, usage: Usage) -> Json {
     let name = |node: &NodeId| graph.nodes[*node].name.to_string();
     let tasks = agenda.tasks.iter().map(|task| StoredTask {
         node: name(&task.node),
@@ -58,6 +62,7 @@ pub fn to_json(graph: &GraphPlan, agenda: &Agenda) -> Json {
     });
     let stored = Stored {
         graph: graph.name.to_string(),
+        usage,
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
@@ -136,6 +141,12 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
         .map(|name| Arc::from(name.as_str()))
         .collect();
     Ok(agenda)
+}
+
+/// Tokens that the run had used at a checkpoint.
+pub fn usage(json: &Json) -> Usage {
+    let usage = json.get("usage").cloned().unwrap_or_default();
+    serde_json::from_value(usage).unwrap_or_default()
 }
 
 /// Names of the nodes that run next, each once, in order.

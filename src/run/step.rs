@@ -379,7 +379,7 @@ pub async fn keep(
             run_id: cx.run_id.clone(),
             source,
             writes: changes,
-            schedule: schedule::to_json(graph, &frame.agenda),
+            schedule: schedule::to_json(graph, &frame.agenda, cx.usage()),
             at: cx.ambient.now().to_string(),
         })]);
         cx.journal.committed().await?;

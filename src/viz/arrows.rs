@@ -1,10 +1,9 @@
 //! The arrows of a graph, read from its routes.
 
-use crate::ir::{Jump, Node, Route, Target};
+use crate::ir::{Flow, Jump, Node, Route, Target, ToolId, Work};
 
 use super::label::{duration, short};
 use super::picture::{Arrow, Kind, Sketch, Way};
-use crate::ir::Work;
 
 /// Draws all arrows: those of the start, of each node, of the joins.
 pub fn draw(sketch: &mut Sketch<'_>) {
@@ -57,22 +56,14 @@ fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
         };
         jump(sketch, from, &visits.to, Way::Limit, &label);
     }
-    // What is left of the ends is reached by a tool's jump or out of a subgraph.
-    for end in &node.ends {
-        let to = reached(sketch, &end.to);
-        for to in to
-            .into_iter()
-            .filter(|to| to != from || node.next.is_none())
-        {
-            if !sketch.leads(from, &to) {
-                let kind = Way::Jump;
-                let label = "jump".to_owned();
-                let from = from.to_owned();
+    for (name, label) in jumps(sketch.flow, node) {
+        for end in node.ends.iter().filter(|end| end.name == name) {
+            for to in reached(sketch, &end.to) {
                 sketch.arrow(Arrow {
-                    from,
+                    from: from.to_owned(),
                     to,
-                    label,
-                    kind,
+                    label: label.clone(),
+                    kind: Way::Jump,
                 });
             }
         }
@@ -80,6 +71,37 @@ fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
     if let Some(on_error) = &node.on_error {
         route(sketch, from, on_error, Way::Error, "error");
     }
+}
+
+/// Names that the tools of a node or the graph it runs jump to, each with who jumps.
+fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
+    let tools: &[ToolId] = match &node.work {
+        Work::Agent { call, .. } => &call.tools,
+        Work::Tools { tools, .. } => tools,
+        Work::Call { tool, .. } => std::slice::from_ref(tool),
+        Work::Subgraph { graph, .. } => {
+            let leaves = flow.graphs.get(*graph).map(|graph| graph.leaves.iter());
+            let leaves = leaves.into_iter().flatten();
+            return leaves
+                .map(|name| (name.clone(), "leaves".to_owned()))
+                .collect();
+        }
+        _ => &[],
+    };
+    let mut found = Vec::new();
+    for tool in tools.iter().filter_map(|tool| flow.tools.get(*tool)) {
+        let goto = tool.body.as_ref().and_then(|body| body.goto.as_ref());
+        let targets: Vec<&Target> = match goto {
+            None => Vec::new(),
+            Some(Route::Always(jump)) => jump.to.iter().collect(),
+            Some(Route::Arms(arms)) => arms.iter().flat_map(|arm| &arm.jump.to).collect(),
+        };
+        found.extend(targets.into_iter().filter_map(|target| match target {
+            Target::Named(name) => Some((name.clone(), tool.name.clone())),
+            _ => None,
+        }));
+    }
+    found
 }
 
 /// Arrows of a route. `label` stands before the conditions.

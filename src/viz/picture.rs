@@ -134,6 +134,8 @@ impl Ids {
 
 /// A panel under way.
 pub struct Sketch<'a> {
+    /// The flow.
+    pub flow: &'a Flow,
     /// The graph.
     pub graph: &'a Graph,
     ids: &'a mut Ids,
@@ -146,7 +148,7 @@ pub struct Sketch<'a> {
 }
 
 impl<'a> Sketch<'a> {
-    fn new(flow: &Flow, graph: &'a Graph, ids: &'a mut Ids) -> Self {
+    fn new(flow: &'a Flow, graph: &'a Graph, ids: &'a mut Ids) -> Self {
         let name = &graph.name;
         let panel = Panel {
             id: ids.take(name),
@@ -156,6 +158,7 @@ impl<'a> Sketch<'a> {
             arrows: Vec::new(),
         };
         let mut sketch = Self {
+            flow,
             graph,
             start: ids.take(&format!("{name}_0start")),
             ids,
@@ -232,12 +235,6 @@ impl<'a> Sketch<'a> {
         if !self.panel.arrows.contains(&arrow) {
             self.panel.arrows.push(arrow);
         }
-    }
-
-    /// Whether an arrow leads from one box to another.
-    pub fn leads(&self, from: &str, to: &str) -> bool {
-        let mut arrows = self.panel.arrows.iter();
-        arrows.any(|arrow| arrow.from == from && arrow.to == to)
     }
 }
 

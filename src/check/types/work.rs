@@ -25,7 +25,7 @@ impl Cx<'_> {
             Work::Agent { call, until, .. } => {
                 self.model_call(call);
                 self.tools_write(node);
-                self.reply(call);
+                self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
                     self.condition(until);
@@ -90,6 +90,14 @@ impl Cx<'_> {
         self.declare("reply", Type::Record(MESSAGE));
         if let Some(output) = &call.output {
             self.declare("output", output.node.clone());
+        }
+    }
+
+    /// An agent that a tool, `until` or `max_turns` ends has no output.
+    fn agent_reply(&mut self, call: &ModelCall) {
+        self.declare("reply", Type::Record(MESSAGE));
+        if let Some(output) = &call.output {
+            self.declare("output", Type::nullable(output.node.clone()));
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Session<'a> {
     answers: Answers,
     hint: Hint,
     watch: Watch,
+    /// Whether the thread outlives this process.
+    keeps: bool,
     context: &'a Context,
 }
 
@@ -144,6 +146,7 @@ impl<'a> Session<'a> {
             answers,
             hint,
             script,
+            keeps: place.keeps(),
             context,
         })
     }
@@ -260,9 +263,8 @@ impl<'a> Session<'a> {
             Some(RunState::Running) => "was cut off",
         };
         self.context.say(&format!(
-            "note: thread `{}` {state}; what it left undone is dropped (to go on with it: {})",
+            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would go on with it)",
             self.thread,
-            self.hint.resume()
         ));
         Ok(())
     }
@@ -270,19 +272,28 @@ impl<'a> Session<'a> {
     /// Says on stderr why it failed, or how to go on.
     fn say(&self, result: &RunResult) {
         match (result.state, &result.error) {
+            (RunState::Interrupted | RunState::Cancelled, _) if !self.keeps => {
+                self.context
+                    .say("the thread was kept in memory only: nothing can go on with it");
+            }
             (RunState::Interrupted, _) => {
                 let types = &self.engine.plan.flow.types;
                 self.context.say(&self.hint.interrupted(result, types));
             }
             (RunState::Failed, Some(error)) => {
-                let place = [&error.path, &error.place].into_iter().flatten();
-                let place: String = place.map(|place| format!(" at {place}")).collect();
-                let help = format!("when its cause is gone, go on with: {}", self.hint.resume());
+                let node = error.path.as_ref().map(|path| format!(" in `{path}`"));
+                let place = error.place.as_ref().map(|place| format!(" ({place})"));
+                let around: String = [node, place].into_iter().flatten().collect();
                 let kind = error.kind.word();
-                let message = &error.message;
-                Failure::unusable(format!("{kind}{place}: {message}"))
-                    .help(help)
-                    .say();
+                let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
+                match self.keeps {
+                    true => failure.help(format!(
+                        "when its cause is gone, go on with: {}",
+                        self.hint.resume()
+                    )),
+                    false => failure,
+                }
+                .say();
             }
             (RunState::Cancelled, _) => {
                 let command = self.hint.resume();

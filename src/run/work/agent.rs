@@ -32,6 +32,8 @@ pub async fn work<'a>(
     limits: Limits<'_>,
 ) -> Result<(), RunError> {
     let mut messages = conversation(run, call)?;
+    // There is none where a tool, `until` or `max_turns` ends the loop.
+    run.put_slot(slots::OUTPUT, Value::Null);
     let mut transcript = List::new();
     for turn in 1..=limits.max_turns.max(1) {
         let reply = ask(run, node, call, &messages).await?;

@@ -17,7 +17,8 @@ use crate::run::view::short_hash;
 
 use super::Stop;
 
-/// The work: the answer where the journal has one, else an open interrupt.
+/// The work: the answer where the journal has one, else an open interrupt. `false` where it has given
+/// up and gone elsewhere: what would follow an answer is then left out.
 ///
 /// The question is kept when it is first asked, so that it stays the same however long it takes.
 ///
@@ -28,7 +29,7 @@ pub fn work<'a>(
     ask: &AskPlan,
     expect: &Type,
     timeout: Option<&'a (Duration, JumpPlan)>,
-) -> Result<(), Stop> {
+) -> Result<bool, Stop> {
     let cx = run.around.cx;
     let asked = run.effects.next();
     let answered = run.effects.next();
@@ -56,13 +57,14 @@ pub fn work<'a>(
             )
         })?;
         run.put_slot(slots::ANSWER, answer);
-        return Ok(());
+        return Ok(true);
     }
     if let Some((limit, jump)) = timeout
         && is_over(&question, *limit, cx.ambient.now())
     {
         run.jumped = true;
-        return Ok(run.take(jump)?);
+        run.take(jump)?;
+        return Ok(false);
     }
     Err(Stop::Interrupted(vec![OpenInterrupt {
         id: short_hash("i", &run.effects.idempotency_key(cx, &answered)),

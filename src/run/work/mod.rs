@@ -86,7 +86,9 @@ pub async fn run(
                 expect,
                 timeout,
             } => {
-                interrupt::work(&mut run, ask, expect, timeout.as_ref())?;
+                if !interrupt::work(&mut run, ask, expect, timeout.as_ref())? {
+                    return Ok(run.into_output(&node.joins));
+                }
             }
             WorkPlan::Subgraph { graph, with, into } => {
                 subgraph::work(&mut run, frame, *graph, with, into).await?;

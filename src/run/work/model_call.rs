@@ -128,6 +128,7 @@ pub async fn ask(
         serde_json::to_value(reply)
             .map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))
     };
+    let known = cx.journal.finished(run.effects.task(), &id).is_some();
     let outcome = run.effects.outside(cx, &id, "model", &path, make).await?;
     let reply: Reply = serde_json::from_value(outcome).map_err(|error| {
         RunError::new(
@@ -135,7 +136,9 @@ pub async fn ask(
             format!("a recorded reply can't be read: {error}"),
         )
     })?;
-    cx.add_usage(reply.usage);
+    if !known || cx.count_known {
+        cx.add_usage(reply.usage);
+    }
     Ok(reply)
 }
 

@@ -1,0 +1,190 @@
+//! Runs across processes: killed, told to stop, left by whoever read their output.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Two tools, one after the other: the second waits until there is a file `go`. Each writes a line to
+/// the file `calls`, which is how a call is counted outside of the process.
+const FLOW: &str = "\
+tool quick(n: int) -> string
+tool slow(n: int) -> string
+graph Two {
+  state { out a: string = \"\", out b: string = \"\" }
+  start -> first -> second -> end
+  node first: call quick(n: 1) { set { a: result } }
+  node second: call slow(n: 2) { set { b: result } }
+}
+";
+
+const SETTINGS: &str = "\
+tools:
+  quick: { command: [sh, -c, \"echo quick >> calls; echo '\\\"q\\\"'\"] }
+  slow:
+    command: [sh, -c, \"echo slow >> calls; for i in $(seq 200); do test -e go && break; sleep 0.1; done; echo '\\\"s\\\"'\"]
+";
+
+fn project(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("processes-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("two.graph"), FLOW).unwrap();
+    std::fs::write(folder.join("graphc.yaml"), SETTINGS).unwrap();
+    folder
+}
+
+fn graphc(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
+    command
+        .current_dir(folder)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn calls(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("calls")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A run that is in the middle of the second tool.
+fn half_way(folder: &Path, args: &[&str]) -> Child {
+    let child = graphc(folder, args).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while calls(folder).len() < 2 {
+        assert!(
+            Instant::now() < deadline,
+            "the second tool was never called"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last();
+    serde_json::from_str(last.unwrap_or_default()).unwrap_or_else(|_| panic!("{}", said(output)))
+}
+
+/// After `kill -9` in the middle of a tool call, a resume makes that call again and no finished one.
+#[test]
+fn a_killed_run_goes_on_in_another_process() {
+    let folder = project("killed");
+    let mut child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::write(folder.join("go"), "").unwrap();
+    let output = graphc(&folder, &["resume", "two.graph", "--thread", "t"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(
+        json(&output)["output"],
+        serde_json::json!({ "a": "q", "b": "s" })
+    );
+    assert_eq!(calls(&folder), ["quick", "slow", "slow"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// While one process runs a thread, another can neither run, resume nor delete it.
+#[test]
+fn a_thread_has_one_process() {
+    let folder = project("held");
+    let mut child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+    for args in [
+        &["run", "two.graph", "--thread", "t"][..],
+        &["resume", "two.graph", "--thread", "t"],
+        &["threads", "delete", "t"],
+    ] {
+        let output = graphc(&folder, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(said(&output).contains("in use by"), "{}", said(&output));
+    }
+    std::fs::write(folder.join("go"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(calls(&folder), ["quick", "slow"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// One signal stops the run in good order, with status 130 and the way to go on.
+#[test]
+fn a_signal_cancels_and_the_thread_can_be_resumed() {
+    for name in ["-INT", "-TERM"] {
+        let folder = project(&format!("cancelled{name}"));
+        let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+        signal(&child, name);
+        std::thread::sleep(Duration::from_millis(300));
+        std::fs::write(folder.join("go"), "").unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+        assert_eq!(json(&output)["status"], "cancelled");
+        assert!(said(&output).contains("graphc resume two.graph --thread t"));
+        let output = graphc(&folder, &["resume", "two.graph", "--thread", "t"])
+            .output()
+            .unwrap();
+        assert_eq!(json(&output)["status"], "done", "{}", said(&output));
+        assert_eq!(calls(&folder)[0], "quick");
+        assert!(!calls(&folder)[1..].contains(&"quick".to_owned()));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// Two signals end the process at once.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let folder = project("twice");
+    let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(200));
+    // The first may have been enough.
+    let _ = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
+    let started = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(started.elapsed() < Duration::from_secs(5));
+    std::fs::write(folder.join("go"), "").unwrap();
+}
+
+/// A reader that goes away ends the run quietly; what was done is kept.
+#[test]
+fn a_run_that_nobody_reads_ends_quietly() {
+    let folder = project("unread");
+    std::fs::write(folder.join("go"), "").unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = graphc(
+        &folder,
+        &["run", "two.graph", "--thread", "t", "--stream", "debug"],
+    )
+    .stdout(writer)
+    .spawn()
+    .unwrap();
+    let mut errors = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut errors).unwrap();
+    assert_eq!((child.wait().unwrap().code(), &*errors), (Some(0), ""));
+    let output = graphc(&folder, &["threads", "--format", "json"])
+        .output()
+        .unwrap();
+    assert_eq!(json(&output)["thread_id"], "t");
+    std::fs::remove_dir_all(folder).unwrap();
+}
