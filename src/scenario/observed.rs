@@ -94,10 +94,13 @@ impl Observed {
     }
 }
 
+/// A call with its round and the index of its send.
+type Placed<'a> = ((usize, u32), &'a Asked);
+
 /// Calls by node; those of sends by round and index, so that timing can't change their order.
 fn by_node(asked: Vec<&Asked>) -> BTreeMap<String, Vec<ModelRecord>> {
     let mut rounds: BTreeMap<(&str, u32), usize> = BTreeMap::new();
-    let mut nodes: BTreeMap<&str, Vec<((usize, u32), &Asked)>> = BTreeMap::new();
+    let mut nodes: BTreeMap<&str, Vec<Placed<'_>>> = BTreeMap::new();
     for call in asked {
         let place = match call.send {
             Some(send) => {

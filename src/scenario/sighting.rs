@@ -114,11 +114,14 @@ pub struct Ended {
     pub usage: Json,
 }
 
+/// What passes a sighting on.
+type Echo = Box<dyn Fn(&Sighting) + Send + Sync>;
+
 /// Sightings in the order they were told.
 #[derive(Default)]
 pub struct Log {
     told: Mutex<Vec<Sighting>>,
-    echo: Option<Box<dyn Fn(&Sighting) + Send + Sync>>,
+    echo: Option<Echo>,
 }
 
 impl Log {

@@ -10,8 +10,13 @@ use crate::scenario::play::Stage;
 
 use super::load;
 
+const EXAMPLES: &str = "\
+Examples:
+  graphc play-scenario '{\"file\": \"desk.test.yaml\", \"scenario\": 0, \"store\": \"threads.db\", \"thread\": \"t\"}'";
+
 /// Arguments of `graphc play-scenario`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What to play, as JSON
     #[arg(value_name = "JOB")]
