@@ -50,11 +50,11 @@
 //! | [`check`] | types at each place, where a run can go, who writes what | how anything runs |
 //! | [`lower`] | a checked program to `ir` | errors |
 //! | [`compile`](mod@compile) | the order of the stages | |
+//! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory and in SQLite | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
-//! | [`viz`] | drawings of a flow | files |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
 //! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the

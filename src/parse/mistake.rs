@@ -1,4 +1,4 @@
-//! Common mistakes, each with its own words; [`message`](super::message) words the rest.
+//! Common mistakes, each with its own words; [`message`] words the rest.
 
 use pest::error::Error;
 

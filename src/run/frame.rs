@@ -151,12 +151,26 @@ impl Frame {
                 error
             })?;
         }
+        let given = view.writes.len();
         let mut agenda = Agenda::default();
-        let (view, next) =
-            commit.follow(view, graph.slots, |run| run.route(&graph.start, false))?;
+        let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {
+            run.route(&graph.start, false)
+        })?;
         let view = commit.schedule(view, next, &mut agenda)?;
-        let written = view.written;
-        Ok(self.accept(graph, written, agenda))
+        let (written, for_caller) = (view.written, self.for_caller(view.writes, given));
+        let mut changes = self.accept(graph, written, agenda);
+        for write in for_caller {
+            changes.extend(self.log(graph, write));
+        }
+        Ok(changes)
+    }
+
+    /// The writes of jumps that belong to no task, behind the first `before`: what a caller is told of.
+    fn for_caller(&self, writes: Vec<Write>, before: usize) -> Vec<Write> {
+        match self.out_logs {
+            Some(_) => writes.into_iter().skip(before).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// Puts the outputs of the step's tasks, in the order of the tasks, into the state and makes the
@@ -183,7 +197,7 @@ impl Frame {
         let mut arrivals = Vec::new();
         let mut writes = Vec::with_capacity(outputs.len());
         // Copied before the commit uses them up; only a called graph has a caller to tell.
-        let for_caller: Vec<Write> = match self.out_logs {
+        let mut for_caller: Vec<Write> = match self.out_logs {
             Some(_) => outputs
                 .iter()
                 .flat_map(|output| output.writes.iter().cloned())
@@ -197,9 +211,11 @@ impl Frame {
             writes.push((task, output.writes, output.written));
         }
         let view = commit.put_all(writes)?;
+        let by_tasks = view.writes.len();
         let (view, next) = commit.join(view, arrivals, next, &mut agenda)?;
         let view = commit.schedule(view, next, &mut agenda)?;
         let written = view.written;
+        for_caller.extend(self.for_caller(view.writes, by_tasks));
         self.step += 1;
         let mut changes = self.accept(graph, written, agenda);
         for write in for_caller {
@@ -396,7 +412,10 @@ impl<'a> Commit<'a> {
             if members.iter().all(|member| arrived.contains(member)) {
                 agenda.joins.remove(&join);
                 let more;
-                (view, more) = self.follow(view, self.around.graph.slots, |run| run.take(jump))?;
+                (view, more) =
+                    self.follow(view, self.around.graph.slots, &mut agenda.leaves, |run| {
+                        run.take(jump)
+                    })?;
                 next.extend(more);
             }
         }
@@ -427,7 +446,7 @@ impl<'a> Commit<'a> {
                 let visits = agenda.visits.entry(id).or_default();
                 if *visits >= *limit {
                     let more;
-                    (view, more) = self.leave_for(view, id, node.slots, jump)?;
+                    (view, more) = self.leave_for(view, id, jump, &mut agenda.leaves)?;
                     queue.extend(more);
                     continue;
                 }
@@ -453,11 +472,12 @@ impl<'a> Commit<'a> {
         &'v self,
         view: View<'v>,
         node: NodeId,
-        slots: usize,
         jump: &'v JumpPlan,
+        leaves: &mut Vec<Arc<str>>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
-        let followed = self.follow(view, slots, |run| run.take(jump));
-        let name = &self.around.graph.nodes[node].name;
+        let node = &self.around.graph.nodes[node];
+        let followed = self.follow(view, node.slots, leaves, |run| run.take(jump));
+        let name = &node.name;
         followed
             .map_err(|error| error.in_node(name, &super::task::join_path(self.around.path, name)))
     }
@@ -466,11 +486,14 @@ impl<'a> Commit<'a> {
         &'v self,
         view: View<'v>,
         slots: usize,
+        leaves: &mut Vec<Arc<str>>,
         act: impl FnOnce(&mut TaskRun<'v>) -> Result<(), RunError>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
         let mut run = TaskRun::aside(&self.around, "", slots, view, &self.effects);
         act(&mut run)?;
-        Ok(run.into_view())
+        let (view, next, left) = run.into_view();
+        leaves.extend(left);
+        Ok((view, next))
     }
 }
 

@@ -479,9 +479,10 @@ impl<'a> TaskRun<'a> {
             .map_err(|error| error.in_node(&plan.name, &join_path(self.around.path, &plan.name)))
     }
 
-    /// The state with the writes of a jump that belongs to no task, and where it leads.
-    pub fn into_view(self) -> (View<'a>, Vec<Next>) {
-        (self.view, self.next)
+    /// The state with the writes of a jump that belongs to no task, where it leads, and by which
+    /// names it leaves the graph.
+    pub fn into_view(self) -> (View<'a>, Vec<Next>, Vec<Arc<str>>) {
+        (self.view, self.next, self.leaves)
     }
 
     /// What the commit gets. `joins` are those that the node arrives at when nothing jumped.

@@ -1,7 +1,7 @@
 //! HTTP as every backend uses it: one client, bounds in time, errors by kind, no secret in a message.
 //!
 //! [`Wire`] is the client, [`Bounds`] what ends a call early, [`Failure`] why one failed,
-//! [`events`] a stream of server-sent events.
+//! [`events`](mod@events) a stream of server-sent events.
 
 mod bounds;
 mod events;

@@ -5,9 +5,9 @@
 //! A `T?` is narrowed to `T` below a condition that has shown it ([`facts`]). What is already reported is
 //! [`Type::Error`], which goes with everything: one mistake makes one message.
 //!
-//! Reading order: [`checker`] (the walk), a file for each form of expression, [`relation`] and [`join`]
-//! (how types go together), [`narrow`], [`signature`] and [`overload`] (calls), [`macros`]. [`reads`] and
-//! [`constant`] answer questions of other stages.
+//! Reading order: [`checker`] (the walk), a file for each form of expression, [`relation`] and [`join`](mod@join)
+//! (how types go together), [`narrow`], [`signature`] and [`overload`] (calls), [`macros`]. [`reads`](fn@reads) and
+//! [`constant`](fn@constant) answer questions of other stages.
 
 mod call;
 mod checker;

@@ -12,7 +12,7 @@ use super::path::{mentions, path};
 /// Places known not to be null.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    /// Paths such as `state.a.b` or `answer.note`; see [`path`](super::path::path).
+    /// Paths such as `state.a.b` or `answer.note`; see [`path`].
     pub paths: BTreeSet<String>,
 }
 

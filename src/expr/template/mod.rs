@@ -1,6 +1,6 @@
 //! Templates: prompts and other texts with Jinja placeholders.
 //!
-//! - [`check`] finds what is wrong with one before it is used: syntax, names, fields, filters, nulls, each at its
+//! - [`check`](fn@check) finds what is wrong with one before it is used: syntax, names, fields, filters, nulls, each at its
 //!   place in the file.
 //! - [`Template`] is compiled once and rendered many times. Lists and maps are shown to the engine as they are,
 //!   not copied.

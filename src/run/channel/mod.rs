@@ -1,7 +1,7 @@
 //! Channels: how the writes of a super-step become a field's new value. One file per family.
 //!
 //! Pure. The order of writes is the fixed one (node declaration, then send index), never timing.
-//! What is not here: who wrote when ([`commit`](super::commit)), and types, which the compiler has checked.
+//! What is not here: who wrote when ([`frame`](super::frame)), and types, which the compiler has checked.
 
 mod list;
 mod map;
