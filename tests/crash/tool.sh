@@ -1,5 +1,7 @@
 # Any tool of the flows here: says when it begins and ends, in a file that no process of ours holds.
 args=$(cat)
+# Nothing came: who called was killed before it could say with what.
+[ -n "$args" ] || exit 1
 say() {
   printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$$" "$GRAPHC_TOOL" "$GRAPHC_IDEMPOTENCY_KEY" "$args" >>calls.log
 }
