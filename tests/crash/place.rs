@@ -23,7 +23,7 @@ pub struct Place {
 /// A `graphc` process.
 pub struct Process {
     pub child: Child,
-    number: usize,
+    pub number: usize,
 }
 
 impl Place {
@@ -39,7 +39,7 @@ impl Place {
         std::fs::write(folder.join("calls.log"), "").unwrap();
         let url = model::serve(folder.join("calls.log"));
         let mut yaml = format!(
-            "store: sqlite:threads.db\nproviders:\n  local: {{ kind: openai, base_url: \"{url}\", headers: {{ X-Caller: \"${{CALLER}}\" }} }}\ntools:\n"
+            "store: sqlite:store/threads.db\nproviders:\n  local: {{ kind: openai, base_url: \"{url}\", headers: {{ X-Caller: \"${{CALLER}}\" }} }}\ntools:\n"
         );
         for line in text.lines().filter_map(|line| line.strip_prefix("tool ")) {
             let tool = line.split('(').next().unwrap();
@@ -116,9 +116,14 @@ impl Place {
     pub fn kill(&self, mut process: Process) {
         process.child.kill().unwrap();
         process.child.wait().unwrap();
+        self.note_kill(process.number);
+    }
+
+    /// Notes that a process has lost what it had under way.
+    pub fn note_kill(&self, number: usize) {
         let line = Line {
             what: "kill".to_owned(),
-            caller: process.number.to_string(),
+            caller: number.to_string(),
             ..Line::default()
         };
         log::write(&self.folder.join("calls.log"), &line);
