@@ -78,3 +78,28 @@ fn what_did_not_happen_is_done_again() {
     assert_eq!(place.thread()["state"], calm.thread()["state"]);
     judge(&place.log(), &calm.log());
 }
+
+#[test]
+fn calls_made_side_by_side_are_asked_about_one_by_one() {
+    let place = Place::new("at-once", "at_once", "0.1");
+    let process = place.run("{}", &[]);
+    place.until("begin", 2);
+    place.kill(process);
+    let asked = Ended::of(place.resume(&[])).json();
+    let open = asked["interrupts"].as_array().unwrap();
+    assert_eq!(open.len(), 2, "{asked}");
+
+    let id = open[1]["id"].as_str().unwrap();
+    let answer = happened(&open[1]["ask"]["args"]).to_string();
+    let one = Ended::of(place.resume(&["--interrupt", id, "--answer", &answer])).json();
+    assert_eq!(one["interrupts"].as_array().unwrap().len(), 1);
+    assert_eq!(one["interrupts"][0]["id"], open[0]["id"]);
+    let done = Ended::of(answered(&place, &json!({ "happened": false })));
+    assert_eq!(done.status, 0, "{done:?}");
+
+    let calm = Place::new("at-once-calm", "at_once", "0.01");
+    drive(&calm, "{}", &[], &[]);
+    assert_eq!(place.thread()["state"], calm.thread()["state"]);
+    assert_eq!(place.count("begin", false), 3);
+    judge(&place.log(), &calm.log());
+}

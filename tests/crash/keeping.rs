@@ -107,3 +107,17 @@ fn attempts_are_counted_over_processes() {
     let log = place.log();
     assert!(log.iter().all(|l| l.is("kill") || l.key == log[0].key));
 }
+
+#[test]
+fn a_model_that_has_failed_is_not_asked_again_when_its_fallback_is_killed() {
+    let place = Place::new("fallback", "fallback", "0");
+    let process = place.run("{}", &[]);
+    place.until_asked(2);
+    place.kill(process);
+    let done = Ended::of(place.resume(&[]));
+    assert_eq!(done.status, 0, "{done:?}");
+    assert_eq!(done.json()["output"]["said"], "did it 0 times");
+    let log = place.log();
+    assert_eq!(log.iter().filter(|line| line.is("fail")).count(), 1);
+    assert_eq!(place.count("begin", true), 3);
+}

@@ -1,6 +1,6 @@
 //! A server that speaks OpenAI's chat protocol. Its replies depend on the request alone, so that it
-//! answers alike whoever asks again: "TOOL N times" in the last user message is N calls of that tool, then
-//! a text.
+//! answers alike whoever asks again: "TOOL N times" in the last user message is N calls of that tool, one
+//! after the other ("at-once": in one turn), then a text. The model `broken` fails, `slow` is slow.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -61,15 +61,20 @@ fn answer(stream: TcpStream, number: usize, log: &std::path::Path) -> std::io::R
         args: format!("{} messages", messages.len()),
     };
     log::write(log, &line);
-    std::thread::sleep(Duration::from_millis(5));
-    let body = reply(messages).to_string();
+    let slow = request["model"] == "slow";
+    std::thread::sleep(Duration::from_millis(if slow { 300 } else { 5 }));
+    let (status, what, body) = match request["model"] == "broken" {
+        true => (500, "fail", json!({"error": {"message": "broken"}})),
+        false => (200, "end", reply(messages)),
+    };
+    let body = body.to_string();
     let mut stream = reader.into_inner();
     write!(
         stream,
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )?;
-    line.what = "end".to_owned();
+    line.what = what.to_owned();
     log::write(log, &line);
     Ok(())
 }
@@ -77,20 +82,25 @@ fn answer(stream: TcpStream, number: usize, log: &std::path::Path) -> std::io::R
 fn reply(messages: &[Json]) -> Json {
     let asked = messages.iter().rev().find(|m| m["role"] == "user").unwrap();
     let words: Vec<&str> = asked["content"].as_str().unwrap().split(' ').collect();
-    let [.., tool, times, "times"] = words.as_slice() else {
+    let [.., tool, times, how] = words.as_slice() else {
         panic!("no task in {asked}");
     };
+    let times: usize = times.parse().unwrap();
     let done = messages.iter().filter(|m| m["role"] == "tool").count();
     let usage = json!({"prompt_tokens": 3, "completion_tokens": 2});
-    if done >= times.parse::<usize>().unwrap() {
+    if done >= times {
         let message = json!({"role": "assistant", "content": format!("did it {done} times")});
         return json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage});
     }
-    let call = json!({
-        "id": format!("c{done}"),
-        "type": "function",
-        "function": {"name": tool, "arguments": json!({"n": done}).to_string()},
-    });
-    let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+    let call = |n: usize| {
+        json!({
+            "id": format!("c{n}"),
+            "type": "function",
+            "function": {"name": tool, "arguments": json!({"n": n}).to_string()},
+        })
+    };
+    let turn = if *how == "at-once" { times } else { done + 1 };
+    let calls: Vec<Json> = (done..turn).map(call).collect();
+    let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
     json!({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": usage})
 }

@@ -105,8 +105,17 @@ impl Place {
 
     /// Waits until tools have begun or ended so many calls.
     pub fn until(&self, what: &str, count: usize) {
+        self.wait(|| self.count(what, false) >= count);
+    }
+
+    /// Waits until models were asked so often.
+    pub fn until_asked(&self, count: usize) {
+        self.wait(|| self.count("begin", true) >= count);
+    }
+
+    fn wait(&self, over: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while self.count(what, false) < count {
+        while !over() {
             assert!(Instant::now() < deadline, "{:?}", self.log());
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -40,13 +40,14 @@ pub fn settle(run: &TaskRun<'_>, call: &Call<'_>, id: &str, args: &Json) -> Resu
     let task = call.scope.task();
     let mut number = 0;
     while let Some(begun) = journal.finished(task, &format!("{id}^{number}")) {
-        let failed = journal.finished(task, &format!("{id}!{}", begun["attempt"]));
+        let attempt = begun.get("attempt").and_then(Json::as_u64);
+        let failed = journal.finished(task, &format!("{id}!{}", attempt.unwrap_or_default()));
         let doubt = format!("{id}{DOUBT}{number}");
         match (failed, journal.finished(task, &doubt)) {
             (Some(_), _) => {}
             (None, None) => return Err(Stop::Interrupted(vec![ask(run, call, doubt, args)])),
-            (None, Some(answer)) if answer["happened"] == json!(true) => {
-                return Ok(Known::Happened(answer["result"].clone()));
+            (None, Some(answer)) if has_happened(answer) => {
+                return Ok(Known::Happened(result(answer).clone()));
             }
             (None, Some(_)) => {}
         }
@@ -95,19 +96,28 @@ fn ask(run: &TaskRun<'_>, call: &Call<'_>, doubt: String, args: &Json) -> OpenIn
     }
 }
 
+fn has_happened(answer: &Json) -> bool {
+    answer.get("happened") == Some(&Json::Bool(true))
+}
+
+fn result(answer: &Json) -> &Json {
+    answer.get("result").unwrap_or(&Json::Null)
+}
+
 /// Whether the answer to a doubt, already of its type, gives the result of the tool.
 ///
 /// # Errors
 /// In words, where the call is said to have happened and the result is not of the tool's type.
 pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
-    if !open.effect.contains(DOUBT) || answer["happened"] != json!(true) {
+    if !open.effect.contains(DOUBT) || !has_happened(answer) {
         return Ok(());
     }
-    let name = open.ask["tool"].as_str().unwrap_or_default();
+    let name = open.ask.get("tool").and_then(Json::as_str);
+    let name = name.unwrap_or_default();
     let tool = flow.tools.iter().find(|tool| tool.name == name);
     let returns = tool.and_then(|tool| tool.returns.as_ref());
     let ty = returns.unwrap_or(&Type::Json);
-    accept(&answer["result"], ty, &flow.types)
+    accept(result(answer), ty, &flow.types)
         .map(|_| ())
         .map_err(|wrong| {
             let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
