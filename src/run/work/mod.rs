@@ -156,7 +156,7 @@ pub fn show_duration(duration: Duration) -> String {
     ];
     let unit = units
         .into_iter()
-        .find(|(size, _)| millis >= *size && millis % size == 0);
+        .find(|(size, _)| millis >= *size && millis.is_multiple_of(*size));
     unit.map_or_else(
         || format!("{millis}ms"),
         |(size, name)| format!("{}{name}", millis / size),
