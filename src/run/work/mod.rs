@@ -91,7 +91,9 @@ pub async fn run(
                 }
             }
             WorkPlan::Subgraph { graph, with, into } => {
-                subgraph::work(&mut run, frame, *graph, with, into).await?;
+                if !subgraph::work(&mut run, frame, *graph, with, into).await? {
+                    return Ok(run.into_output(&node.joins));
+                }
             }
             WorkPlan::Update | WorkPlan::Branch => {}
         }
