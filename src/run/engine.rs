@@ -27,6 +27,7 @@ use super::store::{
 };
 use super::stream::EventSink;
 use super::task::show;
+use super::work::doubt;
 use super::work::subgraph::restore;
 
 /// Super-steps of a run where neither it nor its graph sets a limit.
@@ -186,13 +187,14 @@ impl Engine {
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         cx.journal.enter_root_step(frame.step);
+        cx.journal.gather();
         self.note(&cx, graph, RunState::Running, &[], None);
         let entered = match frame.enter(&cx, input) {
             Ok(changes) => keep(&cx, &self.plan, &frame, changes, Source::Input).await,
             Err(error) => Err(error),
         };
         let end = match entered {
-            Ok(()) => self.drive(&cx, &mut frame, &options).await,
+            Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
         Ok(self.finish(cx, graph, frame, end).await)
@@ -232,10 +234,11 @@ impl Engine {
             .filter(|frame| !frame.frame.is_empty());
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
+        cx.journal.gather();
         cx.journal
             .append(answered.into_iter().map(Record::Effect).collect());
         self.note(&cx, graph, RunState::Running, &[], None);
-        let end = self.drive(&cx, &mut frame, &options).await;
+        let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end).await)
     }
 
@@ -521,6 +524,7 @@ impl Engine {
                 );
                 return Err(StartError::refused(message));
             }
+            doubt::check(&self.plan.flow, interrupt, &answer.value).map_err(StartError::refused)?;
             if effects
                 .iter()
                 .any(|known| known.task == interrupt.task && known.id == interrupt.effect)
@@ -533,6 +537,15 @@ impl Engine {
             effects.push(effect(interrupt, answer.value.clone()));
         }
         Ok(effects)
+    }
+
+    /// Lets what was held back go as one, then runs.
+    async fn begin(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
+        cx.journal.send_gathered();
+        match cx.journal.committed().await {
+            Ok(()) => self.drive(cx, frame, options).await,
+            Err(error) => FrameEnd::Failed(error.into()),
+        }
     }
 
     async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {

@@ -37,8 +37,10 @@ type Subject = (String, String);
 
 #[derive(Default)]
 struct State {
-    /// Records that the writer has not been given yet (`Exit` only).
+    /// Records that the writer has not been given yet.
     held: Vec<Record>,
+    /// Whether records are gathered until [`Journal::send_gathered`].
+    gathers: bool,
     counts: BTreeMap<Subject, u64>,
 }
 
@@ -105,8 +107,8 @@ impl Journal {
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
             state: Mutex::new(State {
-                held: Vec::new(),
                 counts,
+                ..State::default()
             }),
         }
     }
@@ -177,12 +179,29 @@ impl Journal {
     /// Passes records on, all or none, behind those before them.
     pub fn append(&self, records: Vec<Record>) {
         let Some(writer) = &self.writer else { return };
-        if self.durability == Durability::Exit {
-            self.state().held.extend(records);
+        let mut state = self.state();
+        if state.gathers || self.durability == Durability::Exit {
+            state.held.extend(records);
             return;
         }
         // The writer ends only when this journal is closed, and reports its error at the next barrier.
         let _ = writer.queue.send(Job::Append(records));
+    }
+
+    /// Holds records back until [`Journal::send_gathered`], so that they are kept all or none: a
+    /// thread that begins has a checkpoint to go on from, an answer is not kept without saying so.
+    pub fn gather(&self) {
+        self.state().gathers = true;
+    }
+
+    /// Passes on, as one, what was held back.
+    pub fn send_gathered(&self) {
+        let held = {
+            let mut state = self.state();
+            state.gathers = false;
+            std::mem::take(&mut state.held)
+        };
+        self.append(held);
     }
 
     /// Waits until all records so far are kept, where the durability asks for it before an effect on

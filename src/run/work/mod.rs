@@ -4,6 +4,7 @@
 mod agent;
 mod body;
 mod call;
+pub mod doubt;
 mod interrupt;
 mod llm;
 mod model_call;
