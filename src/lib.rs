@@ -81,7 +81,7 @@
 //! - The stores agree with each other record by record, also on what they refuse, and a process that is killed loses nothing
 //!   that was kept: `tests/store`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
-//!   effect is made twice: `tests/run.rs`, `tests/crash.rs`.
+//!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
 //! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches: `benches/`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.

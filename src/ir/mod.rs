@@ -17,6 +17,7 @@ pub mod graph;
 pub mod jump;
 pub mod node;
 pub mod text;
+pub mod valid;
 
 pub use error::{ErrorKind, Retry};
 pub use flow::{

@@ -5,7 +5,7 @@
 //! passes new records to the store, in order, through one writer task that owns the lease.
 //!
 //! Invariant: before an effect on the outside begins, every effect that finished before it is kept
-//! ([`Journal::barrier`]), except under [`Durability::Exit`]. `tests/crash.rs` holds it.
+//! ([`Journal::barrier`]), except under [`Durability::Exit`]. `tests/processes.rs` holds it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,6 +10,11 @@
 //!
 //! Not here: any backend, any store, any text of the command line.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "only ids index here, and `ir::valid` has checked those of every flow that is planned"
+)]
+
 pub mod ambient;
 pub mod backends;
 pub mod channel;

@@ -13,7 +13,6 @@ use crate::ir::{Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
-use crate::run::model::Usage;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
@@ -177,11 +176,8 @@ impl<'a> Session<'a> {
             Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
             answered => answered,
         };
-        let mut usage = Usage::default();
         let result = loop {
-            let mut result = self.leg(next).await?;
-            usage += result.usage;
-            result.usage = usage;
+            let result = self.leg(next).await?;
             if result.state != RunState::Interrupted || signals.cancel.is_cancelled() {
                 break result;
             }

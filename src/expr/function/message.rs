@@ -1,6 +1,6 @@
 //! Messages of a conversation.
 
-use crate::value::{Map, Value};
+use crate::value::{List, Map, Value};
 
 use super::Function;
 use super::args::{self, Computed};
@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         SIGNATURES,
         |args| message("user", args),
         "A message of the user. The content is a text, or JSON such as a list of parts.",
-        r#"user("hello") == {"role": "user", "content": "hello"}"#,
+        r#"user("hello").content == "hello""#,
     )
     .quick(),
     Function::global(
@@ -32,11 +32,44 @@ pub(super) const FUNCTIONS: &[Function] = &[
         r#"system("be brief").role == "system""#,
     )
     .quick(),
+    Function::global(
+        "remove",
+        &["(string) -> message"],
+        |args| {
+            Ok(record(
+                "remove",
+                Value::Null,
+                [("id", args::any(args, 0)?.clone())],
+            ))
+        },
+        "Takes the message with that id out of a field under `add_messages`.",
+        r#"remove("m-1").id == "m-1""#,
+    )
+    .quick(),
 ];
 
 fn message(role: &str, args: &[Value]) -> Computed {
-    Ok(Value::Map(Map::from_iter([
+    Ok(record(role, args::any(args, 0)?.clone(), []))
+}
+
+/// A record `message`, every field of which has a value: `more` has those that differ from the
+/// defaults.
+pub fn record(
+    role: &str,
+    content: Value,
+    more: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Value {
+    let mut map = Map::from_iter([
+        ("id", Value::Null),
         ("role", Value::from(role)),
-        ("content", args::any(args, 0)?.clone()),
-    ])))
+        ("content", content),
+        ("tool_calls", Value::List(List::new())),
+        ("tool_call_id", Value::Null),
+        ("name", Value::Null),
+        ("usage", Value::Null),
+    ]);
+    for (key, value) in more {
+        map.insert(key, value);
+    }
+    Value::Map(map)
 }

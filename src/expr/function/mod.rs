@@ -10,7 +10,7 @@ mod format;
 mod json;
 mod list;
 mod map;
-mod message;
+pub mod message;
 mod optional;
 pub(super) mod order;
 pub(crate) mod pattern;

@@ -62,7 +62,12 @@ pub fn add(
 
 /// The messages of a replacing write, each with an id.
 pub fn named(value: &Value, fresh: &mut dyn FnMut() -> String) -> Result<Value, String> {
-    let messages = messages_of(value)?.map(|message| with_id(message, fresh).map(|m| m.value));
+    let messages = messages_of(value)?.map(|message| match with_id(message, fresh)? {
+        Message { removes: true, .. } => {
+            Err("a `:=` puts all messages anew and can't remove one".to_owned())
+        }
+        message => Ok(message.value),
+    });
     messages.collect::<Result<List, String>>().map(Value::List)
 }
 

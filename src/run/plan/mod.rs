@@ -57,6 +57,8 @@ pub fn plan(flow: Arc<Flow>) -> Result<Plan, PlanError> {
         );
         return Err(PlanError::new(message));
     }
+    crate::ir::valid::valid(&flow)
+        .map_err(|broken| PlanError::new(format!("the IR does not hold together: {broken}")))?;
     let reducers = flow.reducers.iter().map(|reducer| {
         let mut scope = Scope {
             functions: builder.functions.clone(),

@@ -153,7 +153,7 @@ pub enum AskPlan {
     /// An object.
     Fields(Vec<(Arc<str>, Code)>),
     /// A text.
-    Text(Text),
+    Text(Box<Text>),
 }
 
 /// How an `in` field gets its value.
@@ -317,7 +317,7 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
         } => WorkPlan::Interrupt {
             ask: match ask {
                 Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
-                Ask::Text(text) => AskPlan::Text(builder.text(text, scope)?),
+                Ask::Text(text) => AskPlan::Text(Box::new(builder.text(text, scope)?)),
             },
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {

@@ -92,7 +92,9 @@ pub async fn run(
                 }
             }
             WorkPlan::Subgraph { graph, with, into } => {
-                subgraph::work(&mut run, frame, *graph, with, into).await?;
+                if !subgraph::work(&mut run, frame, *graph, with, into).await? {
+                    return Ok(run.into_output(&node.joins));
+                }
             }
             WorkPlan::Update | WorkPlan::Branch => {}
         }
@@ -157,7 +159,7 @@ pub fn show_duration(duration: Duration) -> String {
     ];
     let unit = units
         .into_iter()
-        .find(|(size, _)| millis >= *size && millis % size == 0);
+        .find(|(size, _)| millis >= *size && millis.is_multiple_of(*size));
     unit.map_or_else(
         || format!("{millis}ms"),
         |(size, name)| format!("{}{name}", millis / size),

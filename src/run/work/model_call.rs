@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::expr::accept::{accept, lenient_json};
+use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, Model, ModelId, Retry};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
@@ -18,7 +19,7 @@ use crate::run::model::{
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::ModelCallPlan;
 use crate::run::task::TaskRun;
-use crate::value::{List, Map, Value};
+use crate::value::{List, Value};
 
 use super::retry::{self, Attempted, Failure, Series};
 
@@ -53,7 +54,7 @@ impl Reply {
             ("input_tokens", Value::Int(self.usage.input_tokens as i64)),
             ("output_tokens", Value::Int(self.usage.output_tokens as i64)),
         ];
-        message(
+        record(
             "assistant",
             Value::text(self.text.as_str()),
             [
@@ -64,21 +65,6 @@ impl Reply {
     }
 }
 
-/// A record `message`.
-pub fn message(
-    role: &str,
-    content: Value,
-    more: impl IntoIterator<Item = (&'static str, Value)>,
-) -> Value {
-    let mut map: Map = [("role", Value::text(role)), ("content", content)]
-        .into_iter()
-        .collect();
-    for (key, value) in more {
-        map.insert(key, value);
-    }
-    Value::Map(map)
-}
-
 /// The messages of a call: system, `messages`, prompt.
 ///
 /// # Errors
@@ -86,7 +72,7 @@ pub fn message(
 pub fn conversation(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<List, RunError> {
     let mut list = List::new();
     if let Some(system) = &call.system {
-        list.push(message(
+        list.push(record(
             "system",
             Value::text(system.render(&run.env())?),
             [],
@@ -105,7 +91,7 @@ pub fn conversation(run: &TaskRun<'_>, call: &ModelCallPlan) -> Result<List, Run
         }
     }
     if let Some(prompt) = &call.prompt {
-        list.push(message("user", Value::text(prompt.render(&run.env())?), []));
+        list.push(record("user", Value::text(prompt.render(&run.env())?), []));
     }
     Ok(list)
 }
@@ -359,7 +345,7 @@ pub async fn structured(
     let request = format!(
         "The reply is not of the form asked for: {problem}. Reply again, with that form only."
     );
-    again.push(message("user", Value::text(request), []));
+    again.push(record("user", Value::text(request), []));
     let reply = ask(run, node, call, &again).await?;
     match read(&reply) {
         Ok(output) => Ok((reply, Some(output))),

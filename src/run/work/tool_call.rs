@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
+use crate::expr::function::message::record;
 use crate::ir::{ErrorKind, ToolId};
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
@@ -24,7 +25,6 @@ use crate::value::{Map, Value};
 use super::Stop;
 use super::body;
 use super::doubt::{self, Known};
-use super::model_call::message;
 use super::retry::{self, Attempted, Failure};
 
 /// A call that a model asked for.
@@ -186,7 +186,7 @@ fn tool_message(call: &Requested, result: Result<Value, RunError>) -> Result<Val
         ("tool_call_id", Value::text(call.id.as_str())),
         ("name", Value::text(call.name.as_str())),
     ];
-    Ok(message("tool", Value::text(content), more))
+    Ok(record("tool", Value::text(content), more))
 }
 
 fn unknown(run: &TaskRun<'_>, tools: &[ToolId], name: &str) -> String {

@@ -150,6 +150,7 @@ fn is_strict(schema: &Json) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
