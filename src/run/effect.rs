@@ -157,6 +157,10 @@ impl EffectScope {
         let outcome = make.await?;
         cx.journal
             .effect(self.task(), id.to_owned(), kind, subject, outcome.clone());
+        // What was under way is finished and kept; nothing is made of it before a resume.
+        if self.stop.is_cancelled() {
+            return Err(cancelled());
+        }
         Ok(outcome)
     }
 
