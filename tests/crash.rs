@@ -11,10 +11,13 @@
 )]
 
 mod crash {
+    mod doubt;
     mod drive;
     mod judge;
+    mod keeping;
     mod log;
     mod model;
     mod place;
     mod shapes;
+    mod signals;
 }

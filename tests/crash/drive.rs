@@ -1,11 +1,10 @@
 //! A thread from its start to its end, through processes that are killed on the way.
 
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::place::{Ended, Place};
+use super::place::{Ended, Place, Process};
 
 /// When a process is killed, counted over all processes of the thread.
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +40,15 @@ enum Came {
 pub struct Way {
     /// Kills that came to pass; the others came too late.
     pub kills: usize,
+    /// Processes that ended by themselves.
+    pub processes: usize,
     pub took: Duration,
 }
 
 /// Starts, resumes and answers until the thread is done.
 pub fn drive(place: &Place, input: &str, more: &[&str], kills: &[When]) -> Way {
     let begun = Instant::now();
+    let mut processes = 0;
     let mut left = kills.iter().copied().peekable();
     let mut child = place.run(input, more);
     // Each process gets the thread on, but for those that are killed.
@@ -60,9 +62,10 @@ pub fn drive(place: &Place, input: &str, more: &[&str], kills: &[When]) -> Way {
             }
             Came::Ended(ended) => ended,
         };
+        processes += 1;
         child = match ended.status {
-            0 => return way(kills, left.count(), begun),
-            2 if ended.stderr.contains("is done") => return way(kills, left.count(), begun),
+            0 => break,
+            2 if ended.stderr.contains("is done") => break,
             // Killed before anything was kept: then nothing was done either.
             2 if ended.stderr.contains("there is no thread") => {
                 assert_eq!(place.count("begin", false), 0, "{ended:?}");
@@ -77,12 +80,10 @@ pub fn drive(place: &Place, input: &str, more: &[&str], kills: &[When]) -> Way {
             _ => panic!("{ended:?} {:?}", place.log()),
         };
     }
-    panic!("it does not end: {:?}", place.log());
-}
-
-fn way(kills: &[When], left: usize, begun: Instant) -> Way {
+    assert!(processes < 40, "it does not end: {:?}", place.log());
     Way {
-        kills: kills.len() - left,
+        kills: kills.len() - left.count(),
+        processes,
         took: begun.elapsed(),
     }
 }
@@ -94,18 +95,18 @@ fn answer(result: &Json) -> (String, String) {
     (open["id"].as_str().unwrap().to_owned(), answer.to_string())
 }
 
-fn watch(place: &Place, mut child: Child, kill: Option<When>) -> Came {
+fn watch(place: &Place, mut process: Process, kill: Option<When>) -> Came {
     let started = Instant::now();
     loop {
-        if child.try_wait().unwrap().is_some() {
-            return Came::Ended(Ended::of(child));
+        if process.child.try_wait().unwrap().is_some() {
+            return Came::Ended(Ended::of(process));
         }
         if let Some(wait) = kill.and_then(|kill| kill.wait(place, started)) {
             std::thread::sleep(wait);
-            if child.try_wait().unwrap().is_some() {
-                return Came::Ended(Ended::of(child));
+            if process.child.try_wait().unwrap().is_some() {
+                return Came::Ended(Ended::of(process));
             }
-            place.kill(child);
+            place.kill(process);
             return Came::Killed;
         }
         assert!(started.elapsed() < Duration::from_secs(60), "it hangs");

@@ -1,16 +1,19 @@
-//! What the world saw: a file that tools, the model server and the one who kills write to, line by line.
+//! What the world saw: a file that tools, the model server and the one who starts and kills processes
+//! write to, line by line.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// A line: the beginning or end of a call, or a kill.
+/// A line: the beginning or end of a call, or that a process was killed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     /// `begin`, `end`, `fail` or `kill`.
     pub what: String,
     /// The process of the tool, or the number of the model request: what pairs begin and end.
     pub who: String,
+    /// The `graphc` process that made the call, or was killed.
+    pub caller: String,
     pub tool: String,
     pub key: String,
     pub args: String,
@@ -32,11 +35,12 @@ pub fn write(path: &Path, line: &Line) {
     let Line {
         what,
         who,
+        caller,
         tool,
         key,
         args,
     } = line;
-    let text = format!("{what}\t{who}\t{tool}\t{key}\t{args}\n");
+    let text = format!("{what}\t{who}\t{caller}\t{tool}\t{key}\t{args}\n");
     let file = OpenOptions::new().append(true).create(true).open(path);
     file.unwrap().write_all(text.as_bytes()).unwrap();
 }
@@ -50,10 +54,27 @@ pub fn read(path: &Path) -> Vec<Line> {
         Line {
             what: part(),
             who: part(),
+            caller: part(),
             tool: part(),
             key: part(),
             args: part(),
         }
     });
-    lines.collect()
+    in_order(lines.collect())
+}
+
+/// A call that a process made before it was killed, but that was heard of only afterwards, belongs
+/// before the kill.
+fn in_order(lines: Vec<Line>) -> Vec<Line> {
+    let mut ordered: Vec<Line> = Vec::new();
+    for line in lines {
+        let killed = ordered
+            .iter()
+            .position(|known| known.is("kill") && known.caller == line.caller);
+        match killed.filter(|_| line.is("begin")) {
+            Some(at) => ordered.insert(at, line),
+            None => ordered.push(line),
+        }
+    }
+    ordered
 }

@@ -28,7 +28,7 @@ pub fn serve(log: PathBuf) -> String {
 
 fn answer(stream: TcpStream, number: usize, log: &std::path::Path) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
-    let (mut length, mut key) = (0, String::new());
+    let (mut length, mut key, mut caller) = (0, String::new(), String::new());
     loop {
         let mut header = String::new();
         if reader.read_line(&mut header)? == 0 {
@@ -41,6 +41,9 @@ fn answer(stream: TcpStream, number: usize, log: &std::path::Path) -> std::io::R
             Some((name, value)) if name.eq_ignore_ascii_case("idempotency-key") => {
                 key = value.to_owned();
             }
+            Some((name, value)) if name.eq_ignore_ascii_case("x-caller") => {
+                caller = value.to_owned();
+            }
             None if header.trim_end().is_empty() => break,
             _ => {}
         }
@@ -52,6 +55,7 @@ fn answer(stream: TcpStream, number: usize, log: &std::path::Path) -> std::io::R
     let mut line = Line {
         what: "begin".to_owned(),
         who: format!("m{number}"),
+        caller,
         tool: "model".to_owned(),
         key,
         args: format!("{} messages", messages.len()),

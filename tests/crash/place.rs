@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -15,6 +16,14 @@ pub const THREAD: &str = "t";
 /// A folder that goes when this is dropped.
 pub struct Place {
     pub folder: PathBuf,
+    /// Processes started, which are known by their numbers.
+    started: AtomicUsize,
+}
+
+/// A `graphc` process.
+pub struct Process {
+    pub child: Child,
+    pub number: usize,
 }
 
 impl Place {
@@ -30,30 +39,33 @@ impl Place {
         std::fs::write(folder.join("calls.log"), "").unwrap();
         let url = model::serve(folder.join("calls.log"));
         let mut yaml = format!(
-            "store: sqlite:threads.db\nproviders:\n  local: {{ kind: openai, base_url: \"{url}\" }}\ntools:\n"
+            "store: sqlite:store/threads.db\nproviders:\n  local: {{ kind: openai, base_url: \"{url}\", headers: {{ X-Caller: \"${{CALLER}}\" }} }}\ntools:\n"
         );
         for line in text.lines().filter_map(|line| line.strip_prefix("tool ")) {
             let tool = line.split('(').next().unwrap();
-            yaml +=
-                &format!("  {tool}: {{ command: [sh, tool.sh], env: {{ PAUSE: \"{pause}\" }} }}\n");
+            yaml += &format!(
+                "  {tool}: {{ command: [sh, tool.sh], env: {{ PAUSE: \"{pause}\", CALLER: \"${{CALLER}}\" }} }}\n"
+            );
         }
         std::fs::write(folder.join("graphc.yaml"), yaml).unwrap();
-        Self { folder }
+        Self {
+            folder,
+            started: AtomicUsize::new(0),
+        }
     }
 
-    pub fn graphc(&self, args: &[&str]) -> Command {
+    pub fn spawn(&self, args: &[&str]) -> Process {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
         command
             .current_dir(&self.folder)
             .args(args)
+            .env("CALLER", number.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command
-    }
-
-    pub fn spawn(&self, args: &[&str]) -> Child {
-        self.graphc(args).spawn().unwrap()
+        let child = command.spawn().unwrap();
+        Process { child, number }
     }
 
     /// Runs it to its end.
@@ -61,12 +73,12 @@ impl Place {
         Ended::of(self.spawn(args))
     }
 
-    pub fn run(&self, input: &str, more: &[&str]) -> Child {
+    pub fn run(&self, input: &str, more: &[&str]) -> Process {
         let args = ["run", "flow.graph", "--graph", "Main", "--thread", THREAD];
         self.spawn(&[&args[..], &["--input", input], more].concat())
     }
 
-    pub fn resume(&self, more: &[&str]) -> Child {
+    pub fn resume(&self, more: &[&str]) -> Process {
         let args = ["resume", "flow.graph", "--thread", THREAD];
         self.spawn(&[&args[..], more].concat())
     }
@@ -101,11 +113,17 @@ impl Place {
     }
 
     /// Ends a process as nothing else does, and notes it.
-    pub fn kill(&self, mut child: Child) {
-        child.kill().unwrap();
-        child.wait().unwrap();
+    pub fn kill(&self, mut process: Process) {
+        process.child.kill().unwrap();
+        process.child.wait().unwrap();
+        self.note_kill(process.number);
+    }
+
+    /// Notes that a process has lost what it had under way.
+    pub fn note_kill(&self, number: usize) {
         let line = Line {
             what: "kill".to_owned(),
+            caller: number.to_string(),
             ..Line::default()
         };
         log::write(&self.folder.join("calls.log"), &line);
@@ -130,12 +148,12 @@ pub struct Ended {
 }
 
 impl Ended {
-    pub fn of(child: Child) -> Self {
+    pub fn of(process: Process) -> Self {
         let Output {
             status,
             stdout,
             stderr,
-        } = child.wait_with_output().unwrap();
+        } = process.child.wait_with_output().unwrap();
         Self {
             status: status.code().unwrap_or(-1),
             stdout: String::from_utf8(stdout).unwrap(),

@@ -40,7 +40,7 @@ fn torment(flow: &str, input: &str) {
     let (mut planned, mut killed) = (0, 0);
     for number in 0..points() {
         let call = 1 + dice.below(calls);
-        let whole = way.took.as_millis() as usize;
+        let whole = way.took.as_millis() as usize / way.processes;
         let mut kills = vec![match number % 4 {
             0 => When::Begun(call, dice.millis(35)),
             1 => When::Over(call, dice.millis(6)),

@@ -3,7 +3,7 @@ args=$(cat)
 # Nothing came: who called was killed before it could say with what.
 [ -n "$args" ] || exit 1
 say() {
-  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$$" "$GRAPHC_TOOL" "$GRAPHC_IDEMPOTENCY_KEY" "$args" >>calls.log
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$$" "$CALLER" "$GRAPHC_TOOL" "$GRAPHC_IDEMPOTENCY_KEY" "$args" >>calls.log
 }
 tried=$(grep -F "fail	" calls.log | grep -cF "	$GRAPHC_IDEMPOTENCY_KEY	")
 say begin
