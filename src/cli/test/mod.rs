@@ -66,8 +66,16 @@ pub enum Format {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let loaded = load::all(&args.paths, context)?;
     let filter = args.filter.as_deref().unwrap_or("");
-    let reports = play::all(&loaded.files, |name| name.contains(filter), args.jobs, context)?;
-    let played = reports.iter().map(|report| report.verdicts.len()).sum::<usize>();
+    let reports = play::all(
+        &loaded.files,
+        |name| name.contains(filter),
+        args.jobs,
+        context,
+    )?;
+    let played = reports
+        .iter()
+        .map(|report| report.verdicts.len())
+        .sum::<usize>();
     if played == 0 && !loaded.broken {
         return Err(none_found(&args));
     }
@@ -106,9 +114,9 @@ fn failed(reports: &[Report]) -> usize {
 
 fn is_enough(coverage: &[play::Covered], least: Option<u8>) -> bool {
     let rows = coverage.iter().flat_map(|covered| &covered.rows);
-    let (taken, all) = rows.map(|row| row.total()).fold((0, 0), |sum, row| {
-        (sum.0 + row.0, sum.1 + row.1)
-    });
+    let (taken, all) = rows
+        .map(|row| row.total())
+        .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
     let (reached, least) = (percent(taken, all), least.unwrap_or(0));
     if reached < least {
         term::say(&format!("coverage is {reached} %, {least} % are asked for"));
@@ -125,7 +133,9 @@ fn none_found(args: &Args) -> Failure {
         }
     };
     match &args.filter {
-        Some(filter) => Failure::unusable(format!("no scenario of {place} has `{filter}` in its name")),
+        Some(filter) => {
+            Failure::unusable(format!("no scenario of {place} has `{filter}` in its name"))
+        }
         None => Failure::unusable(format!("{place} has no scenarios")),
     }
 }

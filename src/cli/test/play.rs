@@ -114,7 +114,10 @@ pub fn coverage(reports: &[Report]) -> Vec<Covered> {
         for (graph, told) in report.verdicts.iter().filter_map(|v| v.seen.as_ref()) {
             told.iter().for_each(|told| taken.note(flow, *graph, told));
         }
-        match flows.iter_mut().find(|(path, ..)| **path == report.file.flow) {
+        match flows
+            .iter_mut()
+            .find(|(path, ..)| **path == report.file.flow)
+        {
             Some((_, _, all)) => all.add(taken),
             None => flows.push((&report.file.flow, Arc::clone(flow), taken)),
         }
