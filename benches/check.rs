@@ -50,6 +50,8 @@ enum Shape {
     Chain,
     /// Each tenth node starts eight side by side, which the next joins.
     Joins,
+    /// Nodes that all run side by side, and a join of them.
+    Wide,
     /// Nodes that go on by three arms, one of them back.
     Routes,
     /// Tools, each with a record of its own, called one after the other.
@@ -73,6 +75,7 @@ impl Display for Shape {
         f.write_str(match self {
             Shape::Chain => "chain",
             Shape::Joins => "joins",
+            Shape::Wide => "wide",
             Shape::Routes => "routes",
             Shape::Tools => "tools",
             Shape::Fields => "fields",
@@ -90,6 +93,7 @@ impl Shape {
         match self {
             Shape::Chain => chain(n),
             Shape::Joins => joins(n),
+            Shape::Wide => wide(n),
             Shape::Routes => routes(n),
             Shape::Tools => tools(n),
             Shape::Fields => fields(n),
@@ -145,6 +149,17 @@ fn joins(n: usize) -> String {
     });
     format!(
         "graph Main {{\n  state {{ in out n: int, all: list<int> via append }}\n  start -> n0\n{nodes}}}\n"
+    )
+}
+
+fn wide(n: usize) -> String {
+    let names: Vec<String> = (0..n).map(|i| format!("n{i}")).collect();
+    let names = names.join(", ");
+    let nodes = repeated(n, |text, i| {
+        let _ = writeln!(text, "  node n{i}: update {{ set {{ all: [{i}] }} }}");
+    });
+    format!(
+        "graph Main {{\n  state {{ out all: list<int> via append }}\n  start -> [{names}]\n  [{names}] -> last -> end\n{nodes}  node last: update {{ set {{ all: [size(state.all)] }} }}\n}}\n"
     )
 }
 
@@ -269,10 +284,10 @@ fn check(bencher: Bencher<'_, '_>, n: usize) {
 /// Text to IR of every shape.
 #[divan::bench(
     args = [
-        Shape::Joins, Shape::Routes, Shape::Tools, Shape::Fields, Shape::Record,
+        Shape::Joins, Shape::Wide, Shape::Routes, Shape::Tools, Shape::Fields, Shape::Record,
         Shape::Expression, Shape::Prompts, Shape::Graphs, Shape::Types,
     ],
-    consts = [1_000, 10_000],
+    consts = [100, 1_000, 10_000],
     sample_count = 5,
 )]
 fn check_shape<const N: usize>(bencher: Bencher<'_, '_>, shape: Shape) {
