@@ -107,6 +107,7 @@ fn with_answer_type(flow: Arc<Flow>) -> (Arc<Flow>, Option<Type>) {
     };
     let mut flow = Arc::unwrap_or_clone(flow);
     let id = flow.types.records.push(Record {
+        index: Default::default(),
         name: "happened".to_owned(),
         doc: String::new(),
         fields: vec![field("happened", Type::Bool), field("result", Type::Json)],
