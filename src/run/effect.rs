@@ -35,6 +35,9 @@ impl std::fmt::Display for TaskKey {
     }
 }
 
+/// Id and kind of the record of an error that was handled.
+const HANDLED: &str = "handled";
+
 /// Numbers the effects of a task, or of a part of it that runs beside others.
 ///
 /// Invariant: the numbers depend only on what the task does, not on timing; parts that run at the
@@ -93,6 +96,36 @@ impl EffectScope {
             next: AtomicU32::new(0),
             stop: self.stop.clone(),
         }
+    }
+
+    /// The scope of the node's `on_error`, apart from the work's: how far that got before it failed may
+    /// differ when the task runs again.
+    pub fn of_handler(&self) -> EffectScope {
+        EffectScope {
+            key: self.key.clone(),
+            task: self.task.clone(),
+            prefix: format!("{HANDLED}."),
+            next: AtomicU32::new(0),
+            stop: self.stop.clone(),
+        }
+    }
+
+    /// The error that the node's `on_error` has handled before. The work is not done again then, for it
+    /// might end another way than what has been made of its error.
+    pub fn handled(&self, cx: &RunContext) -> Option<RunError> {
+        let error = cx.journal.finished(self.task(), HANDLED)?;
+        Some(RunError::from_kept(error))
+    }
+
+    /// Keeps an error that the node's `on_error` has handled.
+    pub fn keep_handled(&self, cx: &RunContext, path: &str, error: &RunError) {
+        cx.journal.effect(
+            self.task(),
+            HANDLED.to_owned(),
+            HANDLED,
+            path,
+            error.to_kept(),
+        );
     }
 
     /// Where the task stands: the same whenever it comes here again.
@@ -175,9 +208,16 @@ impl EffectScope {
         error: &RunError,
     ) {
         let outcome = json!({ "failed": error.to_json() });
+        // Attempts of earlier processes have their records: this one's number goes on from theirs.
+        let known = |number: &u32| {
+            let id = format!("{id}!{number}");
+            cx.journal.finished(self.task(), &id).is_some()
+        };
+        let before = (1..).take_while(known).count() as u32;
+        let number = before.saturating_add(attempt);
         cx.journal.effect(
             self.task(),
-            format!("{id}!{attempt}"),
+            format!("{id}!{number}"),
             kind,
             subject,
             outcome,

@@ -157,8 +157,47 @@ impl StartError {
 
 /// A thread that is held, and what is known of it.
 struct Held {
-    lease: Option<Lease>,
+    lease: Option<HeldLease>,
     image: Option<ThreadImage>,
+}
+
+/// A lease that is given back when it is dropped: a caller may stop waiting at any point.
+struct HeldLease {
+    store: Arc<dyn Store>,
+    lease: Option<Lease>,
+}
+
+impl HeldLease {
+    fn new(store: &Arc<dyn Store>, lease: Lease) -> Self {
+        Self {
+            store: store.clone(),
+            lease: Some(lease),
+        }
+    }
+
+    /// The lease, for whoever gives it back from now on.
+    fn take(mut self) -> Option<Lease> {
+        self.lease.take()
+    }
+
+    async fn give_back(self) {
+        let store = self.store.clone();
+        if let Some(lease) = self.take() {
+            // A lease that can't be given back ends with this process.
+            let _ = store.release(lease).await;
+        }
+    }
+}
+
+impl Drop for HeldLease {
+    fn drop(&mut self) {
+        let (Some(lease), Ok(runtime)) = (self.lease.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let store = self.store.clone();
+        runtime.spawn(async move { store.release(lease).await });
+    }
 }
 
 impl Engine {
@@ -187,17 +226,25 @@ impl Engine {
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         cx.journal.enter_root_step(frame.step);
-        cx.journal.gather();
-        self.note(&cx, graph, RunState::Running, &[], None);
+        // The status goes with the input: a run whose input is not kept has never begun.
+        cx.journal.hold_until_checkpoint();
+        let status = self.status(&cx, graph, RunState::Running, &[], None);
+        cx.journal.append(vec![status]);
+        let mut tells = true;
         let entered = match frame.enter(&cx, input) {
             Ok(changes) => keep(&cx, &self.plan, &frame, changes, Source::Input).await,
-            Err(error) => Err(error),
+            Err(error) => {
+                // What the thread waits for, it still does; only a new thread tells of the failure.
+                cx.journal.drop_held();
+                tells = held.image.is_none();
+                Err(error)
+            }
         };
         let end = match entered {
             Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
-        Ok(self.finish(cx, graph, frame, end).await)
+        Ok(self.finish(cx, graph, frame, end, tells).await)
     }
 
     /// Goes on with a thread: after an interrupt with answers, after a crash, a failure or a
@@ -234,12 +281,12 @@ impl Engine {
             .filter(|frame| !frame.frame.is_empty());
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
-        cx.journal.gather();
-        cx.journal
-            .append(answered.into_iter().map(Record::Effect).collect());
-        self.note(&cx, graph, RunState::Running, &[], None);
+        // Together, so that no answer is there while its interrupt still counts as open.
+        let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
+        records.push(self.status(&cx, graph, RunState::Running, &[], None));
+        cx.journal.append(records);
         let end = self.begin(&cx, &mut frame, &options).await;
-        Ok(self.finish(cx, graph, frame, end).await)
+        Ok(self.finish(cx, graph, frame, end, true).await)
     }
 
     async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {
@@ -249,34 +296,33 @@ impl Engine {
                 image: None,
             });
         };
-        let lease = store.acquire(thread_id).await?;
+        let lease = HeldLease::new(store, store.acquire(thread_id).await?);
         match store.load(thread_id).await {
             Ok(image) => Ok(Held {
                 lease: Some(lease),
                 image,
             }),
             Err(error) => {
-                // The first error says more than one about giving the thread back.
-                let _ = store.release(lease).await;
+                lease.give_back().await;
                 Err(error.into())
             }
         }
     }
 
     async fn give_up(&self, held: Held, error: StartError) -> StartError {
-        if let (Some(store), Some(lease)) = (&self.store, held.lease) {
-            let _ = store.release(lease).await;
+        if let Some(lease) = held.lease {
+            lease.give_back().await;
         }
         error
     }
 
     fn journal(
         &self,
-        lease: Option<Lease>,
+        lease: Option<HeldLease>,
         durability: Durability,
         image: Option<&ThreadImage>,
     ) -> Journal {
-        match (&self.store, lease) {
+        match (&self.store, lease.and_then(HeldLease::take)) {
             (Some(store), Some(lease)) => Journal::open(store.clone(), lease, durability, image),
             _ => Journal::none(),
         }
@@ -539,9 +585,8 @@ impl Engine {
         Ok(effects)
     }
 
-    /// Lets what was held back go as one, then runs.
+    /// Runs once the beginning is kept, where the durability asks for that.
     async fn begin(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
-        cx.journal.send_gathered();
         match cx.journal.committed().await {
             Ok(()) => self.drive(cx, frame, options).await,
             Err(error) => FrameEnd::Failed(error.into()),
@@ -562,15 +607,15 @@ impl Engine {
         })
     }
 
-    fn note(
+    fn status(
         &self,
         cx: &RunContext,
         graph: GraphId,
         state: RunState,
         interrupts: &[OpenInterrupt],
         error: Option<&RunError>,
-    ) {
-        cx.journal.append(vec![Record::Status(ThreadStatus {
+    ) -> Record {
+        Record::Status(ThreadStatus {
             state,
             graph: self.plan.flow.graphs[graph].name.clone(),
             version: self.plan.version.clone(),
@@ -582,18 +627,19 @@ impl Engine {
             error: error.map(RunError::to_json),
             usage: json!(cx.usage()),
             at: self.ambient.now().to_string(),
-        })]);
+        })
     }
 
-    /// Keeps what the run came to, gives the thread back and says it.
+    /// Keeps what the run came to, unless the thread is to stay as it was, gives it back and says it.
     async fn finish(
         &self,
         cx: RunContext,
         graph: GraphId,
         frame: Frame,
         end: FrameEnd,
+        tells: bool,
     ) -> RunResult {
-        let (mut state, interrupts, mut error) = match end {
+        let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
             FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled => {
@@ -601,7 +647,10 @@ impl Engine {
             }
             FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),
         };
-        self.note(&cx, graph, state, &interrupts, error.as_ref());
+        if tells {
+            let status = self.status(&cx, graph, state, &interrupts, error.as_ref());
+            cx.journal.append(vec![status]);
+        }
         let plan = &self.plan.flow.graphs[graph];
         let pick = |wanted: fn(crate::ir::FieldMode) -> bool| {
             let fields = plan
@@ -616,18 +665,16 @@ impl Engine {
         let (output, values) = (pick(crate::ir::FieldMode::is_out), pick(|_| true));
         let (thread_id, run_id, usage) = (cx.thread_id.clone(), cx.run_id.clone(), cx.usage());
         let checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
-        match cx.journal.close().await {
-            Ok(Some(lease)) => {
-                if let Some(store) = &self.store {
-                    // All is kept; a lease that can't be given back ends with this process.
-                    let _ = store.release(lease).await;
-                }
-            }
-            Ok(None) => {}
-            Err(failed) => {
-                state = RunState::Failed;
-                error.get_or_insert(failed.into());
-            }
+        if let Err(failed) = cx.journal.close().await {
+            // What the run came to is not kept, whatever it was: that counts first.
+            state = RunState::Failed;
+            interrupts.clear();
+            error = Some(RunError {
+                cause: error
+                    .filter(|error| error.kind != ErrorKind::Store)
+                    .map(Box::new),
+                ..failed.into()
+            });
         }
         RunResult {
             state,

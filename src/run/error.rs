@@ -71,6 +71,36 @@ impl RunError {
         json
     }
 
+    /// All of it as JSON, for [`RunError::from_kept`].
+    pub fn to_kept(&self) -> Json {
+        let mut json = self.to_json();
+        if let Some(entries) = json.as_object_mut() {
+            entries.insert("attempt".into(), json!(self.attempt));
+            if let Some(cause) = &self.cause {
+                entries.insert("cause".into(), cause.to_kept());
+            }
+        }
+        json
+    }
+
+    /// The error that [`RunError::to_kept`] was made of.
+    pub fn from_kept(json: &Json) -> Self {
+        let text = |key| json.get(key).and_then(Json::as_str).map(str::to_owned);
+        let kind = text("kind").and_then(|word| ErrorKind::from_word(&word));
+        let attempt = json.get("attempt").and_then(Json::as_u64);
+        Self {
+            kind: kind.unwrap_or(ErrorKind::Expression),
+            message: text("message").unwrap_or_default(),
+            place: text("place"),
+            node: text("node"),
+            path: text("path"),
+            attempt: attempt.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX)),
+            cause: json
+                .get("cause")
+                .map(|cause| Box::new(Self::from_kept(cause))),
+        }
+    }
+
     /// The built-in record `error` that handlers see.
     pub fn to_record(&self) -> Json {
         json!({

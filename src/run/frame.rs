@@ -152,6 +152,7 @@ impl Frame {
             })?;
         }
         let given = view.writes.len();
+        view.names_writes = self.out_logs.is_some();
         let mut agenda = Agenda::default();
         let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {
             run.route(&graph.start, false)
@@ -163,6 +164,21 @@ impl Frame {
             changes.extend(self.log(graph, write));
         }
         Ok(changes)
+    }
+
+    /// The writes of the step's tasks, with the ids that their messages get.
+    fn named_writes(&self, graph: &GraphPlan, outputs: &[Output]) -> Vec<Write> {
+        let mut all = Vec::new();
+        for (task, output) in self.agenda.tasks.iter().zip(outputs) {
+            let send = task.send.as_ref().map(|(index, _)| *index);
+            let mut ids = MessageIds::new(self.task_key(&graph.nodes[task.node].name, send));
+            let writes = output.writes.iter().cloned();
+            all.extend(writes.map(|write| {
+                let channel = &graph.channels[write.field];
+                write.named(channel, &mut ids)
+            }));
+        }
+        all
     }
 
     /// The writes of jumps that belong to no task, behind the first `before`: what a caller is told of.
@@ -198,10 +214,7 @@ impl Frame {
         let mut writes = Vec::with_capacity(outputs.len());
         // Copied before the commit uses them up; only a called graph has a caller to tell.
         let mut for_caller: Vec<Write> = match self.out_logs {
-            Some(_) => outputs
-                .iter()
-                .flat_map(|output| output.writes.iter().cloned())
-                .collect(),
+            Some(_) => self.named_writes(graph, &outputs),
             None => Vec::new(),
         };
         for (task, output) in self.agenda.tasks.iter().zip(outputs) {
@@ -210,7 +223,8 @@ impl Frame {
             agenda.leaves.extend(output.leaves);
             writes.push((task, output.writes, output.written));
         }
-        let view = commit.put_all(writes)?;
+        let mut view = commit.put_all(writes)?;
+        view.names_writes = self.out_logs.is_some();
         let by_tasks = view.writes.len();
         let (view, next) = commit.join(view, arrivals, next, &mut agenda)?;
         let view = commit.schedule(view, next, &mut agenda)?;
@@ -437,12 +451,19 @@ impl<'a> Commit<'a> {
         let graph = self.around.graph;
         let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
-        let mut queue: VecDeque<Next> = next.into();
-        while let Some(item) = queue.pop_front() {
+        // Nodes that arrows have found full: what holds for one arrow into a node holds for several.
+        let mut full: BTreeSet<NodeId> = BTreeSet::new();
+        // Each with the full nodes that it was sent on by.
+        let mut queue: VecDeque<(Next, Vec<NodeId>)> =
+            next.into_iter().map(|item| (item, Vec::new())).collect();
+        while let Some((item, by)) = queue.pop_front() {
             let (Next::Node(id) | Next::Send(id, _)) = &item;
             let id = *id;
-            if matches!(item, Next::Node(_))
-                && (nodes.contains(&id) || agenda.deferred.contains(&id))
+            if by.contains(&id) {
+                return Err(self.circle(id, &by));
+            }
+            let arrow = matches!(item, Next::Node(_));
+            if arrow && (nodes.contains(&id) || agenda.deferred.contains(&id) || full.contains(&id))
             {
                 continue;
             }
@@ -450,9 +471,13 @@ impl<'a> Commit<'a> {
             if let Some((limit, jump)) = &node.max_visits {
                 let visits = agenda.visits.entry(id).or_default();
                 if *visits >= *limit {
+                    if arrow {
+                        full.insert(id);
+                    }
                     let more;
                     (view, more) = self.leave_for(view, id, jump, &mut agenda.leaves)?;
-                    queue.extend(more);
+                    let by: Vec<NodeId> = by.into_iter().chain([id]).collect();
+                    queue.extend(more.into_iter().map(|item| (item, by.clone())));
                     continue;
                 }
                 *visits += 1;
@@ -471,6 +496,23 @@ impl<'a> Commit<'a> {
         }
         agenda.tasks = in_order(nodes, sends);
         Ok(view)
+    }
+
+    /// Nodes that were all entered too often send on to each other: no super-step would end that.
+    fn circle(&self, node: NodeId, by: &[NodeId]) -> RunError {
+        let nodes = &self.around.graph.nodes;
+        let from = by.iter().skip_while(|before| **before != node);
+        let names: Vec<&str> = from
+            .chain([&node])
+            .map(|node| &*nodes[*node].name)
+            .collect();
+        let message = format!(
+            "`max_visits` leads in a circle of nodes that were all visited as often as they may be: {}",
+            names.join(" -> ")
+        );
+        let name = &nodes[node].name;
+        RunError::new(ErrorKind::RecursionLimit, message)
+            .in_node(name, &super::task::join_path(self.around.path, name))
     }
 
     fn leave_for<'v>(

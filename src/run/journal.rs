@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -39,8 +39,8 @@ type Subject = (String, String);
 struct State {
     /// Records that the writer has not been given yet.
     held: Vec<Record>,
-    /// Whether records are gathered until [`Journal::send_gathered`].
-    gathers: bool,
+    /// Whether records wait for the next checkpoint, to be kept with it or not at all.
+    holding: bool,
     counts: BTreeMap<Subject, u64>,
 }
 
@@ -58,7 +58,9 @@ pub struct Journal {
 
 struct Writer {
     queue: mpsc::UnboundedSender<Job>,
-    task: Mutex<Option<JoinHandle<Lease>>>,
+    /// The store's first error.
+    failed: Arc<OnceLock<StoreError>>,
+    task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
 }
 
 enum Job {
@@ -88,7 +90,8 @@ impl Journal {
         image: Option<&ThreadImage>,
     ) -> Self {
         let (queue, jobs) = mpsc::unbounded_channel();
-        let task = tokio::spawn(write(store, lease, jobs));
+        let failed = Arc::new(OnceLock::new());
+        let task = tokio::spawn(write(store, lease, jobs, failed.clone()));
         let effects = image
             .map(|image| image.effects.as_slice())
             .unwrap_or_default();
@@ -101,6 +104,7 @@ impl Journal {
             durability,
             writer: Some(Writer {
                 queue,
+                failed,
                 task: Mutex::new(Some(task)),
             }),
             finished,
@@ -176,32 +180,34 @@ impl Journal {
         })]);
     }
 
+    /// Keeps back what is appended from now on, until a checkpoint goes with it.
+    pub fn hold_until_checkpoint(&self) {
+        self.state().holding = true;
+    }
+
+    /// Forgets what is kept back.
+    pub fn drop_held(&self) {
+        self.state().held.clear();
+    }
+
     /// Passes records on, all or none, behind those before them.
     pub fn append(&self, records: Vec<Record>) {
         let Some(writer) = &self.writer else { return };
-        let mut state = self.state();
-        if state.gathers || self.durability == Durability::Exit {
-            state.held.extend(records);
-            return;
-        }
+        let records = {
+            let mut state = self.state();
+            if records.iter().any(|r| matches!(r, Record::Checkpoint(_))) {
+                state.holding = false;
+            }
+            if self.durability == Durability::Exit || state.holding {
+                state.held.extend(records);
+                return;
+            }
+            let mut held = std::mem::take(&mut state.held);
+            held.extend(records);
+            held
+        };
         // The writer ends only when this journal is closed, and reports its error at the next barrier.
         let _ = writer.queue.send(Job::Append(records));
-    }
-
-    /// Holds records back until [`Journal::send_gathered`], so that they are kept all or none: a
-    /// thread that begins has a checkpoint to go on from, an answer is not kept without saying so.
-    pub fn gather(&self) {
-        self.state().gathers = true;
-    }
-
-    /// Passes on, as one, what was held back.
-    pub fn send_gathered(&self) {
-        let held = {
-            let mut state = self.state();
-            state.gathers = false;
-            std::mem::take(&mut state.held)
-        };
-        self.append(held);
     }
 
     /// Waits until all records so far are kept, where the durability asks for it before an effect on
@@ -219,11 +225,15 @@ impl Journal {
     /// Waits until a committed super-step is kept, where the durability asks for it.
     ///
     /// # Errors
-    /// The store's first error since the last barrier.
+    /// The store's first error, also where nothing is waited for: no run goes on for long unkept.
     pub async fn committed(&self) -> Result<(), StoreError> {
         match self.durability {
             Durability::Sync => self.settle().await,
-            Durability::Async | Durability::Exit => Ok(()),
+            Durability::Async => match self.writer.as_ref().and_then(|w| w.failed.get()) {
+                Some(failed) => Err(failed.clone()),
+                None => Ok(()),
+            },
+            Durability::Exit => Ok(()),
         }
     }
 
@@ -232,47 +242,50 @@ impl Journal {
             return Ok(());
         };
         let (done, kept) = oneshot::channel();
-        let gone = || StoreError::Unavailable {
-            message: "the journal's writer has ended".to_owned(),
-        };
-        writer.queue.send(Job::Barrier(done)).map_err(|_| gone())?;
-        kept.await.map_err(|_| gone())?
+        writer.queue.send(Job::Barrier(done)).map_err(|_| ended())?;
+        kept.await.map_err(|_| ended())?
     }
 
-    /// Keeps all that is still held and gives the lease back.
+    /// Keeps all that is still held and gives the thread back.
     ///
     /// # Errors
-    /// The store's first error since the last barrier.
-    pub async fn close(self) -> Result<Option<Lease>, StoreError> {
+    /// The store's first error.
+    pub async fn close(self) -> Result<(), StoreError> {
         let held = std::mem::take(&mut self.state().held);
         let Some(writer) = &self.writer else {
-            return Ok(None);
+            return Ok(());
         };
         if !held.is_empty() {
+            // The writer reports its error when it ends, which is waited for below.
             let _ = writer.queue.send(Job::Append(held));
         }
-        let settled = self.settle().await;
         let task = writer
             .task
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         drop(self);
-        let lease = match task {
-            Some(task) => task.await.ok(),
-            None => None,
-        };
-        settled.map(|()| lease)
+        match task {
+            Some(task) => task.await.unwrap_or_else(|_| Err(ended())),
+            None => Ok(()),
+        }
     }
 }
 
-/// The writer task: owns the lease; ends when the journal is dropped, and gives the lease back.
+fn ended() -> StoreError {
+    StoreError::Unavailable {
+        message: "the journal's writer has ended".to_owned(),
+    }
+}
+
+/// The writer task: owns the lease; ends when the journal is closed or, where a run is given up half
+/// way, dropped. It gives the thread back in either case. Its first error is its result.
 async fn write(
     store: Arc<dyn Store>,
     lease: Lease,
     mut jobs: mpsc::UnboundedReceiver<Job>,
-) -> Lease {
-    let mut failed: Option<StoreError> = None;
+    failed: Arc<OnceLock<StoreError>>,
+) -> Result<(), StoreError> {
     let mut batch: Vec<Record> = Vec::new();
     while let Some(job) = jobs.recv().await {
         let mut waiting = Vec::new();
@@ -286,13 +299,18 @@ async fn write(
             next = jobs.try_recv().ok();
         }
         // After an error nothing more is written: later records would stand on ones that are missing.
-        if failed.is_none() && !batch.is_empty() {
-            failed = store.append(&lease, &batch).await.err();
+        if failed.get().is_none()
+            && !batch.is_empty()
+            && let Err(error) = store.append(&lease, &batch).await
+        {
+            let _ = failed.set(error);
         }
         batch.clear();
         for done in waiting {
-            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+            let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
         }
     }
-    lease
+    // All is kept; a lease that can't be given back ends with this process.
+    let _ = store.release(lease).await;
+    failed.get().cloned().map_or(Ok(()), Err)
 }

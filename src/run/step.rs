@@ -239,7 +239,14 @@ fn run_pure(
         .and_then(|on| if on { run.finish(node) } else { Ok(()) });
     let outcome = match done {
         Ok(()) => Outcome::Done(run.into_output(&node.joins)),
-        Err(error) => work::handle(around, node, task, effects, located(error, frame, node)),
+        Err(error) => work::handle(
+            around,
+            node,
+            task,
+            effects,
+            located(error, frame, node),
+            false,
+        ),
     };
     finished(around, node, task, effects, outcome)
 }
@@ -252,6 +259,12 @@ async fn run_task(
 ) -> Outcome {
     let node = &around.graph.nodes[task.node];
     started(around, node, task, effects);
+    if node.on_error.is_some()
+        && let Some(error) = effects.handled(around.cx)
+    {
+        let outcome = work::handle(around, node, task, effects, error, true);
+        return finished(around, node, task, effects, outcome);
+    }
     let work = work::run(around, frame, node, task, effects);
     let done = match node.timeout {
         None => work.await,
@@ -273,9 +286,14 @@ async fn run_task(
     let outcome = match done {
         Ok(output) => Outcome::Done(output),
         Err(work::Stop::Interrupted(open)) => Outcome::Interrupted(open),
-        Err(work::Stop::Failed(error)) => {
-            work::handle(around, node, task, effects, located(error, frame, node))
-        }
+        Err(work::Stop::Failed(error)) => work::handle(
+            around,
+            node,
+            task,
+            effects,
+            located(error, frame, node),
+            false,
+        ),
     };
     finished(around, node, task, effects, outcome)
 }

@@ -21,7 +21,7 @@ use super::event::{EventKind, Mode};
 use super::interrupt::OpenInterrupt;
 use super::plan::node::slots;
 use super::plan::{Code, EmitPlan, GraphPlan, JumpPlan, NodePlan, RoutePlan, SetPlan, TargetPlan};
-use super::view::{MessageIds, NodeEnv, View, Write, Written};
+use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
 
 /// A task that is to run.
 #[derive(Debug, Clone)]
@@ -78,6 +78,14 @@ pub struct Surroundings<'a> {
     pub path: &'a str,
     /// Step of the frame.
     pub step: u64,
+}
+
+/// What a task has done at some point.
+pub struct Mark {
+    view: ViewMark,
+    jumped: bool,
+    next: usize,
+    leaves: usize,
 }
 
 /// A task under way.
@@ -168,6 +176,24 @@ impl<'a> TaskRun<'a> {
         ];
         self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
         self
+    }
+
+    /// What it has done so far.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            view: self.view.mark(),
+            jumped: self.jumped,
+            next: self.next.len(),
+            leaves: self.leaves.len(),
+        }
+    }
+
+    /// Undoes what it has written, and where it has gone, since.
+    pub fn back_to(&mut self, mark: Mark) {
+        self.view.back_to(mark.view);
+        self.jumped = mark.jumped;
+        self.next.truncate(mark.next);
+        self.leaves.truncate(mark.leaves);
     }
 
     /// Gives a name its value.

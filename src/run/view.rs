@@ -24,6 +24,17 @@ pub struct Write {
     pub incoming: Incoming,
 }
 
+impl Write {
+    /// The write with its messages' ids, which are those that [`View::put`] gives with the same `ids`: a
+    /// caller that is handed a message must know it by the id that the graph knows it by.
+    pub fn named(self, channel: &Channel, ids: &mut MessageIds) -> Write {
+        Write {
+            incoming: channel::named(channel, self.incoming, &mut || ids.next()),
+            ..self
+        }
+    }
+}
+
 /// A field that a task has written, put together with what was there.
 #[derive(Debug, Clone)]
 pub struct Written {
@@ -33,6 +44,13 @@ pub struct Written {
     pub value: Value,
     /// How it changed, write by write put together.
     pub change: Change,
+}
+
+/// What a task has written at some point.
+pub struct ViewMark {
+    written: Vec<Written>,
+    writes: usize,
+    ids: MessageIds,
 }
 
 /// The state as a task sees it.
@@ -46,6 +64,8 @@ pub struct View<'a> {
     pub writes: Vec<Write>,
     /// Ids for messages that come without one.
     pub ids: MessageIds,
+    /// Whether messages get their ids in `writes` too.
+    pub names_writes: bool,
 }
 
 impl<'a> View<'a> {
@@ -63,7 +83,24 @@ impl<'a> View<'a> {
             written: Vec::new(),
             writes: Vec::new(),
             ids,
+            names_writes: false,
         }
+    }
+
+    /// What is written so far.
+    pub fn mark(&self) -> ViewMark {
+        ViewMark {
+            written: self.written.clone(),
+            writes: self.writes.len(),
+            ids: self.ids.clone(),
+        }
+    }
+
+    /// Undoes what was written since.
+    pub fn back_to(&mut self, mark: ViewMark) {
+        self.written = mark.written;
+        self.writes.truncate(mark.writes);
+        self.ids = mark.ids;
     }
 
     /// The value of a field.
@@ -82,6 +119,7 @@ impl<'a> View<'a> {
         let channel = &self.graph.channels[field];
         let own = own_reducer(self.plan, channel);
         let old = self.get(field).cloned();
+        let mut same_ids = self.names_writes.then(|| self.ids.clone());
         let ids = &mut self.ids;
         let put = channel::put(
             channel,
@@ -110,7 +148,11 @@ impl<'a> View<'a> {
                 change,
             }),
         }
-        self.writes.push(Write { field, incoming });
+        let mut write = Write { field, incoming };
+        if let Some(ids) = &mut same_ids {
+            write = write.named(channel, ids);
+        }
+        self.writes.push(write);
         Ok(())
     }
 

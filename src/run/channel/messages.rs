@@ -60,6 +60,15 @@ pub fn add(
     Ok((value, change))
 }
 
+/// A write that [`add`] or [`named`] took, each message with its id.
+pub fn with_ids(value: Value, fresh: &mut dyn FnMut() -> String) -> Value {
+    let all = messages_of(&value).and_then(|messages| {
+        let named = messages.map(|message| Ok(with_id(message, fresh)?.value));
+        named.collect::<Result<List, String>>()
+    });
+    all.map_or(value, Value::List)
+}
+
 /// The messages of a replacing write, each with an id.
 pub fn named(value: &Value, fresh: &mut dyn FnMut() -> String) -> Result<Value, String> {
     let messages = messages_of(value)?.map(|message| match with_id(message, fresh)? {

@@ -73,6 +73,17 @@ pub fn put(
     }
 }
 
+/// A value that [`put`] took, with the ids that it gave to messages; `fresh` must give the same.
+pub fn named(channel: &Channel, incoming: Incoming, fresh: &mut dyn FnMut() -> String) -> Incoming {
+    match channel {
+        Channel::AddMessages => Incoming {
+            value: messages::with_ids(incoming.value, fresh),
+            ..incoming
+        },
+        _ => incoming,
+    }
+}
+
 fn whole(value: Value) -> (Value, Change) {
     (value.clone(), Change::Put(value))
 }

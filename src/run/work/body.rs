@@ -73,7 +73,11 @@ pub fn interpret(
         },
     )
     .map_err(refuse)?;
-    done.apply(run, body, fields, scope).map_err(refuse)
+    let before = run.mark();
+    done.apply(run, body, fields, scope).map_err(|error| {
+        run.back_to(before);
+        refuse(error)
+    })
 }
 
 fn put(slots: &mut [Option<Value>], slot: Slot, value: Option<Value>) {
@@ -157,11 +161,6 @@ impl Done {
         for (field, incoming) in fields.writes.iter().zip(self.writes) {
             run.view.put(*field, incoming)?;
         }
-        for (index, payload) in self.events {
-            if let Some(emit) = body.emits.get(index) {
-                run.send_custom(&scope.next(), emit, payload);
-            }
-        }
         match self.goto {
             None => {}
             Some(Goto::End) => run.jumped = true,
@@ -170,6 +169,12 @@ impl Done {
                 for name in names {
                     run.go_named(&name)?;
                 }
+            }
+        }
+        // Last, for they can't be taken back.
+        for (index, payload) in self.events {
+            if let Some(emit) = body.emits.get(index) {
+                run.send_custom(&scope.next(), emit, payload);
             }
         }
         Ok(self.result)

@@ -96,5 +96,8 @@ fn is_over(question: &Json, limit: Duration, now: Timestamp) -> bool {
         .get("at")
         .and_then(Json::as_str)
         .and_then(|at| at.parse::<Timestamp>().ok());
-    asked.is_some_and(|asked| now.duration_since(asked).unsigned_abs() >= limit)
+    // A clock that was set back has not waited: the difference is negative then.
+    asked.is_some_and(|asked| {
+        Duration::try_from(now.duration_since(asked)).is_ok_and(|waited| waited >= limit)
+    })
 }

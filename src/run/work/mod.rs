@@ -104,13 +104,14 @@ pub async fn run(
 }
 
 /// What becomes of a failed task: where the node's `on_error` leads, as if the node had done nothing
-/// else; the failure itself where nothing handles it.
+/// else; the failure itself where nothing handles it. `known`: an earlier process has handled it.
 pub fn handle(
     around: &Surroundings<'_>,
     node: &NodePlan,
     task: &Task,
     effects: &EffectScope,
     error: RunError,
+    known: bool,
 ) -> Outcome {
     let Some(route) = node
         .on_error
@@ -119,17 +120,24 @@ pub fn handle(
     else {
         return Outcome::Failed(error);
     };
+    let handler = effects.of_handler();
     let mut run = TaskRun::new(
         around,
         node,
         task.send.as_ref().map(|(_, input)| input),
-        effects,
+        &handler,
     );
     run.put_slot(slots::ERROR, Value::from_json(&error.to_record()));
     run.jumped = true;
     run.handles = Some(error.clone());
     match run.route(route, true) {
-        Ok(()) => Outcome::Done(run.into_output(&[])),
+        Ok(()) => {
+            // What a pure node computes is the same again.
+            if !node.pure && !known {
+                effects.keep_handled(around.cx, &run.path(), &error);
+            }
+            Outcome::Done(run.into_output(&[]))
+        }
         // `else -> fail` passes the error on as it is.
         Err(failed) if failed == error => Outcome::Failed(error),
         Err(failed) => {

@@ -253,6 +253,8 @@ async fn one_attempt(
     };
     // A model call has no effect but its reply, so a cancelled run need not wait for it.
     let result = tokio::select! {
+        // A reply that has come counts, even if the run is cancelled in the same moment.
+        biased;
         result = limited => result,
         () = run.effects.stop.cancelled() => return Err(cancelled().into()),
     };

@@ -1,0 +1,272 @@
+//! What a thread is after a run that failed, was refused or was given up half way, as a Rust program that
+//! goes on in the same process sees it.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use graphc::compile::compile;
+use graphc::diag::render::{Style, human};
+use graphc::ir::ErrorKind;
+use graphc::run::ambient::SystemAmbient;
+use graphc::run::backends::Backends;
+use graphc::run::engine::{Engine, RunOptions};
+use graphc::run::interrupt::Answer;
+use graphc::run::model::CallContext;
+use graphc::run::store::{
+    CheckpointInfo, EffectRecord, Lease, Record, RunState, Store, StoreError, ThreadImage,
+    ThreadInfo,
+};
+use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
+use graphc::store::MemoryStore;
+use graphc::value::Value;
+use serde_json::{Value as Json, json};
+
+/// A tool that fails so often, or never ends.
+#[derive(Default)]
+struct Fetch {
+    fails: AtomicU32,
+    hangs: AtomicBool,
+    calls: AtomicU32,
+}
+
+#[async_trait]
+impl ToolBackend for Fetch {
+    async fn call(&self, _: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        let left = self.fails.load(Ordering::SeqCst);
+        if left > 0 {
+            self.fails.store(left - 1, Ordering::SeqCst);
+            return Err(ToolError::new(ErrorKind::Network, "no answer"));
+        }
+        Ok(json!("fetched"))
+    }
+}
+
+/// A store in memory that refuses appends for as long as it is told to, and tells what effects it got.
+#[derive(Default)]
+struct Frail {
+    inner: MemoryStore,
+    refuses: AtomicBool,
+    effects: Mutex<Vec<EffectRecord>>,
+}
+
+#[async_trait]
+impl Store for Frail {
+    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
+        self.inner.acquire(thread_id).await
+    }
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.inner.release(lease).await
+    }
+    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
+        self.inner.load(thread_id).await
+    }
+    async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
+        if self.refuses.load(Ordering::SeqCst) {
+            let message = "the disk is full".to_owned();
+            return Err(StoreError::Unavailable { message });
+        }
+        self.inner.append(lease, records).await?;
+        for record in records {
+            if let Record::Effect(effect) = record {
+                self.effects.lock().unwrap().push(effect.clone());
+            }
+        }
+        Ok(())
+    }
+    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.inner.threads().await
+    }
+    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        self.inner.thread(thread_id).await
+    }
+    async fn history(
+        &self,
+        thread_id: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CheckpointInfo>, StoreError> {
+        self.inner.history(thread_id, before, limit).await
+    }
+    async fn state(
+        &self,
+        thread_id: &str,
+        frame: &str,
+        seq: u64,
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        self.inner.state(thread_id, frame, seq).await
+    }
+    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
+        self.inner.delete(thread_id).await
+    }
+}
+
+struct Bench {
+    engine: Engine,
+    fetch: Arc<Fetch>,
+    store: Arc<Frail>,
+}
+
+fn bench(text: &str) -> Bench {
+    let files: BTreeMap<String, String> = [("f.graph".to_owned(), text.to_owned())].into();
+    let compiled = compile("f.graph", &files);
+    let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
+    let flow = compiled.flow.unwrap_or_else(|| panic!("{shown}"));
+    let plan = Arc::new(graphc::run::plan::plan(Arc::new(flow)).unwrap());
+    let fetch = Arc::new(Fetch::default());
+    let store = Arc::new(Frail::default());
+    let tool = |_| Some(fetch.clone() as Arc<dyn ToolBackend>);
+    let tools = plan.flow.tools.iter().map(tool).collect();
+    let engine = Engine {
+        plan,
+        backends: Backends {
+            models: Default::default(),
+            tools,
+        },
+        store: Some(store.clone()),
+        ambient: Arc::new(SystemAmbient),
+    };
+    Bench {
+        engine,
+        fetch,
+        store,
+    }
+}
+
+impl Bench {
+    async fn start(&self, input: Json) -> graphc::run::engine::RunResult {
+        let graph = self.engine.plan.flow.graph("G").unwrap();
+        let options = RunOptions::default();
+        self.engine
+            .start(graph, "t", &input, options)
+            .await
+            .unwrap()
+    }
+
+    async fn resume(&self, answers: &[Answer]) -> graphc::run::engine::RunResult {
+        let options = RunOptions::default();
+        self.engine.resume("t", answers, options).await.unwrap()
+    }
+}
+
+const RETRIED: &str = r#"
+tool fetch(id: string) -> string
+graph G {
+  state { out log: list<string> via append }
+  start -> a
+  node a: call fetch(id: "a") -> end { retry 2  set { log: [result] } }
+}
+"#;
+
+#[tokio::test]
+async fn attempts_that_fail_again_after_a_resume_are_kept_too() {
+    let bench = bench(RETRIED);
+    bench.fetch.fails.store(5, Ordering::SeqCst);
+    for attempts in [2, 4] {
+        let failed = match attempts {
+            2 => bench.start(json!({})).await,
+            _ => bench.resume(&[]).await,
+        };
+        assert_eq!(failed.error.unwrap().kind, ErrorKind::Network);
+        let kept = bench.store.effects.lock().unwrap();
+        let ids: Vec<&str> = kept.iter().map(|effect| effect.id.as_str()).collect();
+        assert_eq!(ids.len(), attempts, "{ids:?}");
+    }
+    let done = bench.resume(&[]).await;
+    assert_eq!(done.error, None);
+    assert_eq!(done.output["log"], json!(["fetched"]));
+    assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 6);
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_gives_its_thread_back() {
+    let bench = bench(RETRIED);
+    bench.fetch.hangs.store(true, Ordering::SeqCst);
+    let run = bench.start(json!({}));
+    let dropped = tokio::time::timeout(Duration::from_millis(50), run).await;
+    assert!(dropped.is_err());
+    bench.fetch.hangs.store(false, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let done = bench.resume(&[]).await;
+    assert_eq!(done.state, RunState::Done);
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_told_of_and_gets_its_thread_back() {
+    let bench = bench(RETRIED);
+    bench.fetch.fails.store(2, Ordering::SeqCst);
+    assert_eq!(bench.start(json!({})).await.state, RunState::Failed);
+    bench.store.refuses.store(true, Ordering::SeqCst);
+    let failed = bench.resume(&[]).await;
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::Store);
+    bench.store.refuses.store(false, Ordering::SeqCst);
+    assert_eq!(bench.resume(&[]).await.state, RunState::Done);
+}
+
+#[tokio::test]
+async fn an_unkept_loop_of_pure_nodes_ends_early() {
+    let bench = bench(
+        r#"
+graph G {
+  state { out n: int via add = 0 }
+  start -> a
+  node a: update { set { n: 1 }  goto { when state.n < 500000 -> a  else -> end } }
+}
+"#,
+    );
+    bench.store.refuses.store(true, Ordering::SeqCst);
+    let graph = bench.engine.plan.flow.graph("G").unwrap();
+    let options = RunOptions {
+        recursion_limit: Some(1_000_000),
+        ..RunOptions::default()
+    };
+    let engine = bench.engine.clone();
+    // On a thread of its own, so that the writer gets its turn beside the loop.
+    let run = std::thread::spawn(move || {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async move { engine.start(graph, "t", &json!({}), options).await })
+    });
+    let failed = run.join().unwrap().unwrap();
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::Store);
+    assert!(failed.values["n"].as_i64().unwrap() < 500_000);
+}
+
+#[tokio::test]
+async fn an_input_that_fails_leaves_the_question_open() {
+    let bench = bench(
+        r#"
+graph G {
+  state {
+    in n: int
+    out log: list<string> via append
+  }
+  start { when state.n > 9 -> fail("too great")  else -> ask }
+  node ask: interrupt -> end { ask "?" expect string set { log: [answer] } }
+}
+"#,
+    );
+    assert_eq!(
+        bench.start(json!({"n": 1})).await.state,
+        RunState::Interrupted
+    );
+    for _ in 0..2 {
+        let refused = bench.start(json!({"n": 10})).await;
+        assert_eq!(refused.error.unwrap().kind, ErrorKind::Fail);
+    }
+    let info = bench.store.thread("t").await.unwrap().unwrap();
+    assert_eq!(info.status.state, RunState::Interrupted);
+    let answer = Answer {
+        interrupt: None,
+        value: json!("yes"),
+    };
+    let done = bench.resume(&[answer]).await;
+    assert_eq!(done.output["log"], json!(["yes"]));
+}
