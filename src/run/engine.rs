@@ -517,7 +517,7 @@ impl Engine {
                     interrupt.id,
                     interrupt.path,
                     problems.join("; "),
-                    self.plan.flow.types.show(ty),
+                    self.plan.flow.types.describe(ty),
                 );
                 return Err(StartError::refused(message));
             }
