@@ -57,7 +57,8 @@ impl Resolver<'_> {
             ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::Ident(ident) => {
                 let name = Name::new(ident.clone(), expr.span);
-                if !self.type_name(file, &name, false) {
+                let torn = ident == "not" && self.is_torn(&name);
+                if torn || !self.type_name(file, &name, false) {
                     expr.kind = ExprKind::Error;
                 }
             }

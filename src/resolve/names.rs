@@ -168,6 +168,16 @@ impl Resolver<'_> {
             .is_some_and(|file| file.lost.contains(name))
     }
 
+    /// Whether the file stopped making sense within a name or right behind it, so that the name is
+    /// likely not what was meant: `größe`, `not x`.
+    pub fn is_torn(&self, name: &Name) -> bool {
+        let Some(file) = self.files.get(name.span.file.0 as usize) else {
+            return false;
+        };
+        let within = |error: &Span| error.start <= name.span.start && name.span.end < error.end;
+        file.torn.contains(&name.span.end) || file.errors.iter().any(within)
+    }
+
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
         let diagnostic = Diagnostic::new(wanted.code(), message, name.span);

@@ -162,6 +162,9 @@ impl Checker<'_> {
         };
         let other = function::find(name, receiver.is_none());
         let help = match (receiver, other) {
+            _ if matches!(name.node.as_str(), "len" | "length" | "count") => {
+                Some("write `size(x)`".to_owned())
+            }
             (None, Some(_)) => Some(format!("it is a method: `x.{}(..)`", name.node)),
             (Some(_), Some(_)) => Some(format!(
                 "it is a function: `{}(x{})`",

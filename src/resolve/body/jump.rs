@@ -104,7 +104,7 @@ impl Resolver<'_> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
         }
-        if self.is_lost(inside.file, &name.node) {
+        if self.is_lost(inside.file, &name.node) || self.is_torn(name) {
             return None;
         }
         let message = match name.node.as_str() {
