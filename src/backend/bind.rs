@@ -233,11 +233,11 @@ impl<'a> Binding<'a> {
             _ => String::new(),
         };
         let profile = match &self.config.profile {
-            Some(profile) => format!("in profile `{profile}` "),
+            Some(profile) => format!(" in profile `{profile}`"),
             None => String::new(),
         };
         let message = format!(
-            "tool `{}`{place} has no body and is {profile}bound to nothing",
+            "tool `{}`{place} has no body and is bound to nothing{profile}",
             tool.name
         );
         let known = self.config.tools.keys().map(String::as_str);
