@@ -147,13 +147,12 @@ impl<'a> Binding<'a> {
         }
         let Some(entry) = self.config.providers.get(name) else {
             let known = || self.config.providers.keys().map(String::as_str);
-            let help = match name::closest(name, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!(
+            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
+                format!(
                     "describe it under `providers` in graphc.yaml; there is {}",
                     name::list(known())
-                ),
-            };
+                )
+            });
             let message =
                 format!("nothing says how to reach the provider `{name}` of model `{model}`");
             self.report(span, message, help);

@@ -192,10 +192,8 @@ fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), 
 }
 
 fn unknown_module(path: &str, span: Span) -> Diagnostic {
-    let help = match crate::base::name::closest(path, stdlib::names()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there is {}", crate::base::name::list(stdlib::names())),
-    };
+    let help = crate::base::name::did_you_mean(path, stdlib::names())
+        .unwrap_or_else(|| format!("there is {}", crate::base::name::list(stdlib::names())));
     let message = format!("the standard library has no module `{path}`");
     Diagnostic::new(&codes::UNKNOWN_MODULE, message, span).help(help)
 }

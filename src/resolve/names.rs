@@ -229,11 +229,3 @@ fn relative(base: &str, path: &str) -> String {
         false => up + &down,
     }
 }
-
-/// `did you mean ..?`, where one of the candidates is close.
-pub(super) fn did_you_mean<'a>(
-    written: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    name::closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
-}

@@ -543,7 +543,7 @@ impl Engine {
         tokio::time::timeout(limit, run).await.unwrap_or_else(|_| {
             let message = format!(
                 "the run took longer than {}",
-                super::work::show_duration(limit)
+                crate::base::duration::show(limit)
             );
             FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
         })

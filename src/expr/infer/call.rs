@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::base::name::closest;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::{self, FUNCTIONS, Function};
@@ -183,7 +183,7 @@ impl Checker<'_> {
                     Some(_) => macros::names().collect::<Vec<_>>(),
                     None => effect::names().collect(),
                 });
-                closest(name, known).map(|near| format!("did you mean `{near}`?"))
+                did_you_mean(name, known)
             }
         };
         self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))

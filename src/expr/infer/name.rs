@@ -1,7 +1,7 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::base::name::closest;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{EnumType, Type};
@@ -87,7 +87,7 @@ impl Checker<'_> {
             .map(|(n, _)| n.as_str())
             .chain(state)
             .chain(self.types.enums.iter().map(|e| e.name.as_str()));
-        let help = closest(name, known).map(|near| format!("did you mean `{near}`?"));
+        let help = did_you_mean(name, known);
         let member = || {
             let with = |e: &&EnumType| e.members.iter().any(|member| member.name == name);
             let found = self.types.enums.iter().find(with)?;
