@@ -21,6 +21,25 @@ use super::tool::http::{self, HttpTool};
 use super::tool::script::ScriptTool;
 use super::wire::Wire;
 
+/// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
+/// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool is declared.
+///
+/// What only the machine of a run knows is left to [`bind`]: variables, and models that are scripted.
+pub fn lacking(flow: &Flow, config: &Config, place: &dyn Fn(&Tool) -> Option<Span>) -> Diagnostics {
+    let mut binding = Binding::new(config, None, Path::new(""));
+    binding.declared = Some(place);
+    for model in &flow.models {
+        let bound = config.model(&model.name);
+        if !bound.is_some_and(|entry| matches!(entry.value, ModelBinding::Scripted)) {
+            binding.model(model);
+        }
+    }
+    for tool in &flow.tools {
+        binding.tool(flow, tool);
+    }
+    binding.found
+}
+
 /// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
 /// commands run.
 ///
@@ -37,14 +56,7 @@ pub fn bind(
     script: Option<&Arc<Script>>,
     folder: &Path,
 ) -> Result<Backends, Diagnostics> {
-    let mut binding = Binding {
-        config,
-        script,
-        folder,
-        wire: Wire::new(),
-        providers: BTreeMap::new(),
-        found: Diagnostics::new(),
-    };
+    let mut binding = Binding::new(config, script, folder);
     let models: Option<_> = {
         let models: Vec<_> = flow.models.iter().map(|m| binding.model(m)).collect();
         models.into_iter().collect()
@@ -68,13 +80,27 @@ struct Binding<'a> {
     config: &'a Config,
     script: Option<&'a Arc<Script>>,
     folder: &'a Path,
+    /// Where tools are declared, when a flow is looked at that does not run.
+    declared: Option<&'a dyn Fn(&Tool) -> Option<Span>>,
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
     found: Diagnostics,
 }
 
-impl Binding<'_> {
+impl<'a> Binding<'a> {
+    fn new(config: &'a Config, script: Option<&'a Arc<Script>>, folder: &'a Path) -> Self {
+        Self {
+            config,
+            script,
+            folder,
+            declared: None,
+            wire: Wire::new(),
+            providers: BTreeMap::new(),
+            found: Diagnostics::new(),
+        }
+    }
+
     fn report(&mut self, span: Option<Span>, message: String, help: String) {
         let file = self.config.file.map(|file| Span::new(file, 0, 0));
         let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
@@ -121,24 +147,28 @@ impl Binding<'_> {
         }
         let Some(entry) = self.config.providers.get(name) else {
             let known = || self.config.providers.keys().map(String::as_str);
-            let help = match name::closest(name, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!(
+            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
+                format!(
                     "describe it under `providers` in graphc.yaml; there is {}",
                     name::list(known())
-                ),
-            };
+                )
+            });
             let message =
                 format!("nothing says how to reach the provider `{name}` of model `{model}`");
             self.report(span, message, help);
             return None;
         };
-        for missing in &entry.missing {
-            self.found.push(missing.clone());
-        }
+        self.variables(&entry.missing);
         let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
         self.providers.insert(name.to_owned(), Arc::clone(&made));
         Some(made)
+    }
+
+    /// Reports variables that are not set, where a run needs them.
+    fn variables(&mut self, missing: &[Diagnostic]) {
+        if self.declared.is_none() {
+            missing.iter().for_each(|one| self.found.push(one.clone()));
+        }
     }
 
     /// The outer `None` stands for an error, the inner one for the tool's own body.
@@ -152,9 +182,7 @@ impl Binding<'_> {
         }
         let bound = match self.config.tools.get(&tool.name) {
             Some(entry) => {
-                for missing in &entry.missing {
-                    self.found.push(missing.clone());
-                }
+                self.variables(&entry.missing);
                 self.bound(tool, &entry.value, entry.span)
             }
             None => match self.script {
@@ -197,14 +225,18 @@ impl Binding<'_> {
     }
 
     fn unbound(&mut self, flow: &Flow, tool: &Tool) {
-        let place = flow.files.get(tool.at.file as usize);
-        let place = place.map_or(String::new(), |file| format!(" ({file}:{})", tool.at.line));
+        let declared = self.declared.and_then(|place| place(tool));
+        let file = flow.files.get(tool.at.file as usize);
+        let place = match (declared, file) {
+            (None, Some(file)) => format!(" ({file}:{})", tool.at.line),
+            _ => String::new(),
+        };
         let profile = match &self.config.profile {
-            Some(profile) => format!("in profile `{profile}` "),
+            Some(profile) => format!(" in profile `{profile}`"),
             None => String::new(),
         };
         let message = format!(
-            "tool `{}`{place} has no body and is {profile}bound to nothing",
+            "tool `{}`{place} has no body and is bound to nothing{profile}",
             tool.name
         );
         let known = self.config.tools.keys().map(String::as_str);
@@ -215,7 +247,7 @@ impl Binding<'_> {
                 tool.name
             ),
         };
-        self.report(None, message, help);
+        self.report(declared, message, help);
     }
 }
 

@@ -1,7 +1,9 @@
-//! What every other module stands on: where text came from, typed indices, names that are close.
+//! What every other module stands on: where text came from, typed indices, names that are close, and spans of
+//! time as they are written.
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
+pub mod duration;
 pub mod id;
 pub mod index;
 pub mod name;

@@ -25,6 +25,14 @@ pub fn closest<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
+/// ``did you mean `x`?``, where one of the candidates is close; a help line.
+pub fn did_you_mean<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// `a`, `b` and `c`, each in backticks, for a message; `nothing` when there are none.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")

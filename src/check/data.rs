@@ -11,6 +11,9 @@ use super::flow::build::called_bodies;
 
 /// Reports `out` fields that are never written: the caller would get nothing.
 pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut Diagnostics) {
+    if graph.broken {
+        return;
+    }
     for (field_id, field) in graph.fields.entries() {
         if field.mode != FieldMode::Out || field.default.is_some() || written.has(id, field_id) {
             continue;

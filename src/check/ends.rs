@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::program::{Ends, Graph, Node, Program, Target, TargetKind, Work};
+use crate::resolve::program::{End, Ends, Graph, Node, Program, Target, TargetKind, Work};
 
 use super::types::cx::Computed;
 
@@ -144,6 +144,10 @@ fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
 }
 
 fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut Diagnostics) {
+    // An entry that names no node, which is reported, may be the one that is lacking.
+    if ends.items.iter().any(unknown) {
+        return;
+    }
     let lacking: Vec<&&Jump> = jumps
         .iter()
         .filter(|jump| ends.find(&jump.name).is_none())
@@ -207,6 +211,10 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
     diags.push(found);
 }
 
+fn unknown(end: &End) -> bool {
+    matches!(end.to.kind, TargetKind::Unknown)
+}
+
 fn unused(
     graph: &Graph,
     node: &Node,
@@ -225,7 +233,8 @@ fn unused(
                 .targets()
                 .any(|target| name_of(graph, target).as_deref() == Some(name))
     };
-    for end in ends.items.iter().filter(|end| !produced(&end.name.node)) {
+    let known = ends.items.iter().filter(|end| !unknown(end));
+    for end in known.filter(|end| !produced(&end.name.node)) {
         let name = &end.name.node;
         diags.push(
             Diagnostic::new(

@@ -9,7 +9,7 @@ use super::flow::{Cause, Flow, Spot};
 
 /// Reports a graph without `start`.
 pub fn entry(graph: &Graph, diags: &mut Diagnostics) {
-    if graph.start.is_some() {
+    if graph.start.is_some() || graph.broken {
         return;
     }
     let first = graph.nodes.iter().next();
@@ -37,6 +37,7 @@ pub fn ways_on(
         let edge = edge(flow, id);
         match (&node.goto, edge) {
             (Some(goto), Some(edge)) => diags.push(both(node, goto.span, edge)),
+            (None, None) if graph.broken => {}
             (None, None) => neither(program, node, ends)
                 .into_iter()
                 .for_each(|found| diags.push(found)),

@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
 
 pub mod calls;
 pub mod data;
@@ -13,6 +13,7 @@ pub mod entry;
 pub mod flow;
 pub mod leave;
 pub mod scope;
+pub mod sends;
 pub mod types;
 pub mod unused;
 
@@ -79,6 +80,7 @@ fn graph(
     entry::entry(graph, diags);
     entry::ways_on(program, graph, flow, &ends, diags);
     leave::leaves(graph, diags);
+    sends::without_input(graph, flow, diags);
     let together = Together::new(flow);
     topology(flow, &together, diags);
     let typed = walk::graph(program, id, flow, &together, written, diags);

@@ -184,10 +184,8 @@ pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
         });
     };
     flow.graph(wanted).ok_or_else(|| {
-        let help = match name::closest(wanted, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there is {}", name::list(names())),
-        };
+        let help = name::did_you_mean(wanted, names())
+            .unwrap_or_else(|| format!("there is {}", name::list(names())));
         Failure::unusable(format!("the flow has no graph `{wanted}`")).help(help)
     })
 }

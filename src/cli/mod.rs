@@ -12,7 +12,6 @@ pub mod build;
 pub mod check;
 pub mod completions;
 pub mod context;
-pub mod duration;
 pub mod eval;
 pub mod exit;
 pub mod explain;

@@ -1,7 +1,7 @@
 //! `graphc.yaml` of a project, read for a command.
 
 use crate::backend::config::{self, Config, LintLevel};
-use crate::base::name::closest;
+use crate::base::name::did_you_mean;
 use crate::base::{SourceMap, Span};
 use crate::diag::codes::{self, Level};
 use crate::diag::{Diagnostic, Diagnostics, render};
@@ -77,7 +77,7 @@ pub fn wrong_levels(config: &Config) -> Diagnostics {
         match codes::find(slug) {
             None => {
                 let all = codes::ALL.iter().map(|code| code.slug);
-                let help = closest(slug, all).map(|near| format!("did you mean `{near}`?"));
+                let help = did_you_mean(slug, all);
                 let message = format!("no diagnostic has the code `{slug}`");
                 found.push(finding(message).maybe_help(help));
             }

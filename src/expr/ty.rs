@@ -323,6 +323,52 @@ impl TypeTable {
     pub fn show<'a>(&'a self, ty: &'a Type) -> impl fmt::Display + 'a {
         Shown { table: self, ty }
     }
+
+    /// The type with its shape in place of its name, one level deep: `{ decision: "approve" |
+    /// "reject", note: string? }` for a record, the members of an enum. For a person who is to give
+    /// such a value and does not see the flow. A field that may be left out ends in `?` or shows its default.
+    pub fn describe(&self, ty: &Type) -> String {
+        match ty {
+            Type::Record(id) => match self.records.get(*id) {
+                Some(record) => {
+                    let fields: Vec<String> = record.fields.iter().map(|f| self.entry(f)).collect();
+                    format!("{{ {} }}", fields.join(", "))
+                }
+                None => self.show(ty).to_string(),
+            },
+            Type::Enum(id) => match self.enums.get(*id) {
+                Some(declared) => {
+                    let members = declared.members.iter().map(|m| format!("{:?}", m.name));
+                    members.collect::<Vec<_>>().join(" | ")
+                }
+                None => self.show(ty).to_string(),
+            },
+            Type::List(of) => format!("a list of {}", self.describe(of)),
+            Type::Map(of) => format!("a map of {}", self.describe(of)),
+            Type::Nullable(of) => format!("{} or null", self.describe(of)),
+            Type::Union(members) => {
+                let members: Vec<String> = members.iter().map(|m| self.describe(m)).collect();
+                members.join(" | ")
+            }
+            other => self.show(other).to_string(),
+        }
+    }
+
+    /// A field of a described record.
+    fn entry(&self, field: &RecordField) -> String {
+        let ty = match field.ty.without_null() {
+            // Its members are all that a person can write there.
+            Type::Enum(_) => match &field.ty {
+                Type::Nullable(of) => format!("({})?", self.describe(of)),
+                ty => self.describe(ty),
+            },
+            _ => self.show(&field.ty).to_string(),
+        };
+        match &field.default {
+            Some(default) => format!("{}: {ty} = {default}", field.name),
+            None => format!("{}: {ty}", field.name),
+        }
+    }
 }
 
 struct Shown<'a> {

@@ -1,6 +1,6 @@
 //! Graphs and their state.
 
-use crate::expr::infer::constant;
+use crate::expr::infer::default_value;
 use crate::resolve::graph as from;
 
 use super::Lowering;
@@ -51,7 +51,8 @@ impl Lowering<'_> {
             ty: field.ty.node.clone(),
             mode: field.mode,
             channel: field.channel.clone(),
-            default: default.and_then(|expr| constant(expr, &self.program.types)),
+            default: default
+                .and_then(|expr| default_value(expr, &field.ty.node, &self.program.types)),
             at: self.place(field.span),
         }
     }

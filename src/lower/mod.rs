@@ -23,7 +23,7 @@ mod tool;
 
 use crate::base::SourceMap;
 use crate::check::Checked;
-use crate::expr::infer::constant;
+use crate::expr::infer::default_value;
 use crate::expr::ty::RecordField;
 use crate::resolve::Program;
 use crate::resolve::program::{self, Param};
@@ -112,7 +112,7 @@ impl Lowering<'_> {
             default: param
                 .default
                 .as_ref()
-                .and_then(|default| constant(default, &self.program.types)),
+                .and_then(|default| default_value(default, &param.ty.node, &self.program.types)),
             constraints: param.constraints.clone(),
         };
         params.iter().map(field).collect()

@@ -3,6 +3,7 @@
 use crate::ast::expr::Literal;
 use crate::ast::item::Duration;
 use crate::base::Span;
+use crate::base::duration::unit_millis;
 use crate::diag::{Diagnostic, codes};
 
 /// A number as an expression has it; `negative` where a minus stands directly before it.
@@ -115,18 +116,6 @@ pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
         .filter(|millis| i64::try_from(*millis).is_ok())
         .ok_or_else(|| bad(format!("the duration `{text}` is too long")))?;
     Ok(Duration { millis, span })
-}
-
-/// Milliseconds in a unit.
-fn unit_millis(unit: &str) -> Option<u64> {
-    Some(match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    })
 }
 
 /// The unit that a longer word means.

@@ -49,6 +49,10 @@ pub fn found(text: &str) -> String {
     match token(text) {
         "" => "the end".to_owned(),
         token if token.starts_with(['"', '\'']) => "a text in quotes".to_owned(),
+        token if token.starts_with(char::is_control) => {
+            let code = token.chars().next().map_or(0, u32::from);
+            format!("the character U+{code:04X}")
+        }
         token if token.len() > 60 => "a very long word".to_owned(),
         token => format!("`{token}`"),
     }

@@ -75,8 +75,12 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 11] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 15] = [
+        foreign_letter,
+        curly_quote,
         fat_arrow,
+        state_prefix,
+        positional_argument,
         wrong_kind,
         missing_kind,
         equals_sign,
@@ -92,6 +96,67 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         .iter()
         .find_map(|mistake| mistake(&place))
         .unwrap_or_else(|| message::expected(text, base, file, error))
+}
+
+/// `node größe`: the grammar gives up within the name.
+fn foreign_letter(place: &Place) -> Option<Diagnostic> {
+    let first = place.rest.chars().next()?;
+    if first.is_ascii() || !first.is_alphanumeric() {
+        return None;
+    }
+    let begun = match place.text.len() - place.rest.len() == place.before.len() {
+        true => place.last_word(),
+        false => "",
+    };
+    let end = place
+        .rest
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(place.rest.len());
+    let word = format!("{begun}{}", place.rest.get(..end).unwrap_or(""));
+    let mut found = place.error(format!("`{word}` is no name"));
+    if let Some(label) = found.labels.first_mut() {
+        label.span.start -= begun.len() as u32;
+    }
+    Some(found.help("names are made of the letters `a` to `z`, digits and `_`"))
+}
+
+/// Quotes of a word processor.
+fn curly_quote(place: &Place) -> Option<Diagnostic> {
+    let quote = place.rest.chars().next()?;
+    let straight = match quote {
+        '“' | '”' | '„' => '"',
+        '‘' | '’' | '‚' => '\'',
+        _ => return None,
+    };
+    Some(
+        place
+            .error(format!("`{quote}` begins no text"))
+            .help(format!("write `{straight}`")),
+    )
+}
+
+/// `set { state.n: 1 }`
+fn state_prefix(place: &Place) -> Option<Diagnostic> {
+    let names_field = place.tried(Rule::colon) && place.tried(Rule::assign);
+    (names_field && place.last_word() == "state" && place.rest.starts_with('.')).then(|| {
+        place
+            .error("expected `:` after the field's name, found `.`")
+            .help("name the field without `state.`")
+    })
+}
+
+/// `call search("x")`
+fn positional_argument(place: &Place) -> Option<Diagnostic> {
+    let (head, _) = place.before.rsplit_once('(')?;
+    let mut words = head.split_ascii_whitespace().rev();
+    let (_tool, call) = (words.next()?, words.next()?);
+    let first = place.rest.chars().next()?;
+    let value = !place.tried(Rule::op) && (first.is_alphanumeric() || "\"'[{(.-!".contains(first));
+    (call == "call" && value && innermost_open(place.before) == Some('(')).then(|| {
+        place
+            .error("expected the name of an argument")
+            .help("arguments are named: `name: value`")
+    })
 }
 
 /// `node a: lmm`

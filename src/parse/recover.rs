@@ -84,6 +84,9 @@ impl Builder<'_> {
                 .help("scenarios live beside the flow, in `NAME.test.yaml`"),
             );
         }
+        if only == Rule::only_member && (after.starts_with("->") || after.starts_with("=>")) {
+            return None;
+        }
         if after.starts_with('.') || after.starts_with('=') {
             let field = match (word, after.strip_prefix('.')) {
                 ("state", Some(field)) => mistake::first_word(field.trim_ascii_start()),
@@ -105,9 +108,6 @@ impl Builder<'_> {
                 )
                 .help("write `a -> b`"),
             );
-        }
-        if only == Rule::only_member && after.starts_with("->") {
-            return None;
         }
         if let Some(place) = elsewhere(word, only) {
             return Some(new(

@@ -69,7 +69,18 @@ impl Builder<'_> {
         };
         let args = args.into_inner().filter(|p| p.as_rule() == Rule::type_expr);
         let mut args: Vec<TypeExpr> = args.map(|a| self.type_expr(a)).collect();
-        let last = args.pop()?;
+        let Some(last) = args.pop() else {
+            // That `list` and `map` lack a type is said where their names are looked up.
+            if !matches!(name.as_str(), "list" | "map") {
+                let message = format!("`{name}` takes no type in `<>`");
+                self.diags
+                    .push(Diagnostic::new(&codes::SYNTAX_ERROR, message, args_span));
+            }
+            return Some(TypeExpr {
+                kind: TypeKind::Name(name),
+                span: base.span,
+            });
+        };
         if !args.is_empty() {
             let message = format!("`{name}` takes one type");
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, args_span);

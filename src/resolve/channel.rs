@@ -2,6 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::graph::ReducerRef;
+use crate::base::name::did_you_mean;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::assignable;
@@ -103,7 +104,7 @@ impl Resolver<'_> {
         if record.field(&key.node).is_none() {
             let message = format!("`{}` has no field `{}`", record.name, key.node);
             let fields = record.fields.iter().map(|field| field.name.as_str());
-            let help = super::names::did_you_mean(&key.node, fields);
+            let help = did_you_mean(&key.node, fields);
             let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span);
             self.diags.push(diagnostic.maybe_help(help));
             return Channel::Last;

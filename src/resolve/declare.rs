@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
+use crate::base::name::did_you_mean;
 use crate::base::{FileId, Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
@@ -192,7 +193,7 @@ impl Resolver<'_> {
             Some(_) => {
                 Some("it imports that name itself: import it from where it is declared".into())
             }
-            None => super::names::did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
+            None => did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
         };
         self.diags.push(diagnostic.maybe_help(help));
         Thing::Broken

@@ -61,7 +61,8 @@ impl Resolver<'_> {
             ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::Ident(ident) => {
                 let name = Name::new(ident.clone(), expr.span);
-                if !self.type_name(file, &name, false) {
+                let torn = ident == "not" && self.is_torn(&name);
+                if torn || !self.type_name(file, &name, false) {
                     expr.kind = ExprKind::Error;
                 }
             }
@@ -191,10 +192,8 @@ impl Resolver<'_> {
     /// Reports a word that is none of `words`.
     pub fn bad_word(&mut self, what: &str, written: &Name, words: &[&str]) {
         let message = format!("unknown {what} `{}`", written.node);
-        let help = match name::closest(&written.node, words.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("expected one of {}", name::list(words.iter().copied())),
-        };
+        let help = name::did_you_mean(&written.node, words.iter().copied())
+            .unwrap_or_else(|| format!("expected one of {}", name::list(words.iter().copied())));
         self.diags
             .push(Diagnostic::new(&codes::BAD_VALUE, message, written.span).help(help));
     }

@@ -57,6 +57,8 @@ pub(super) struct Loaded {
     pub lost: BTreeSet<String>,
     /// Places of its syntax errors.
     pub errors: Vec<Span>,
+    /// For each of them, where the text before it ends, blanks left out.
+    pub torn: Vec<u32>,
 }
 
 /// Reads and parses everything, breadth first. The first file is always there, if need be empty.
@@ -128,8 +130,17 @@ fn parse(
     let before = diags.len();
     let ast = crate::parse::parse(text, id, diags);
     let errors: Vec<Span> = diags.iter().skip(before).map(Diagnostic::span).collect();
+    let before = |error: &Span| {
+        text.get(..error.start as usize)
+            .unwrap_or("")
+            .trim_ascii_end()
+    };
     Loaded {
         id,
+        torn: errors
+            .iter()
+            .map(|error| before(error).len() as u32)
+            .collect(),
         path: path.to_owned(),
         ast,
         imports: Vec::new(),
@@ -181,10 +192,8 @@ fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), 
 }
 
 fn unknown_module(path: &str, span: Span) -> Diagnostic {
-    let help = match crate::base::name::closest(path, stdlib::names()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there is {}", crate::base::name::list(stdlib::names())),
-    };
+    let help = crate::base::name::did_you_mean(path, stdlib::names())
+        .unwrap_or_else(|| format!("there is {}", crate::base::name::list(stdlib::names())));
     let message = format!("the standard library has no module `{path}`");
     Diagnostic::new(&codes::UNKNOWN_MODULE, message, span).help(help)
 }
@@ -206,7 +215,10 @@ fn module_path(base: &str, standard: bool, from: &Name) -> Result<String, Box<Di
     if !relative || standard {
         let message = format!("`{}` names no module", from.node);
         let help = match from.ends_with(".graph") {
-            true => format!("write `./{}` for a file beside this one", from.node),
+            true => format!(
+                "write `./{}` for a file beside this one",
+                from.node.trim_start_matches('/')
+            ),
             false => "a module is a file (`\"./types.graph\"`) or part of the standard library (`\"std/text\"`)".to_owned(),
         };
         return Err(Box::new(

@@ -168,6 +168,16 @@ impl Resolver<'_> {
             .is_some_and(|file| file.lost.contains(name))
     }
 
+    /// Whether the file stopped making sense within a name or right behind it, so that the name is
+    /// likely not what was meant: `größe`, `not x`.
+    pub fn is_torn(&self, name: &Name) -> bool {
+        let Some(file) = self.files.get(name.span.file.0 as usize) else {
+            return false;
+        };
+        let within = |error: &Span| error.start <= name.span.start && name.span.end < error.end;
+        file.torn.contains(&name.span.end) || file.errors.iter().any(within)
+    }
+
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
         let diagnostic = Diagnostic::new(wanted.code(), message, name.span);
@@ -218,12 +228,4 @@ fn relative(base: &str, path: &str) -> String {
         true => format!("./{down}"),
         false => up + &down,
     }
-}
-
-/// `did you mean ..?`, where one of the candidates is close.
-pub(super) fn did_you_mean<'a>(
-    written: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    name::closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
 }

@@ -566,7 +566,7 @@ impl Engine {
                     interrupt.id,
                     interrupt.path,
                     problems.join("; "),
-                    self.plan.flow.types.show(ty),
+                    self.plan.flow.types.describe(ty),
                 );
                 return Err(StartError::refused(message));
             }
@@ -601,7 +601,7 @@ impl Engine {
         tokio::time::timeout(limit, run).await.unwrap_or_else(|_| {
             let message = format!(
                 "the run took longer than {}",
-                super::work::show_duration(limit)
+                crate::base::duration::show(limit)
             );
             FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
         })

@@ -274,7 +274,7 @@ async fn run_task(
                 let message = format!(
                     "node `{}` took longer than {}",
                     node.name,
-                    work::show_duration(limit)
+                    crate::base::duration::show(limit)
                 );
                 Err(work::Stop::Failed(RunError::new(
                     ErrorKind::Timeout,

@@ -1,4 +1,4 @@
-//! The clock and the chance of a scenario: the same in every run.
+//! The clock and the chance of a scenario: the same in every run of a test.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::run::ambient::Ambient;
+use crate::run::ambient::{Ambient, SystemAmbient};
 
 /// What `now()` gives where a scenario sets no `clock`: 2026-01-01T00:00:00Z, in seconds.
 const START: i64 = 1_767_225_600;
@@ -15,7 +15,10 @@ const START: i64 = 1_767_225_600;
 /// A clock that stands still, ids that count up, numbers that follow from their position.
 #[derive(Debug, Clone, Copy)]
 pub struct StillAmbient {
-    now: Timestamp,
+    /// What `now()` gives; `None` for the time itself.
+    clock: Option<Timestamp>,
+    /// Whether two runs have ids of their own. Ids that a flow asks for count up all the same.
+    distinct: bool,
 }
 
 impl StillAmbient {
@@ -23,20 +26,31 @@ impl StillAmbient {
     pub fn new(clock: Option<Timestamp>) -> Self {
         let start = Timestamp::from_second(START).unwrap_or(Timestamp::UNIX_EPOCH);
         Self {
-            now: clock.unwrap_or(start),
+            clock: Some(clock.unwrap_or(start)),
+            distinct: false,
+        }
+    }
+
+    /// For a run that plays a scenario on a real store: two runs are two runs, and where the
+    /// scenario sets no clock the time is the time.
+    pub fn outside_tests(clock: Option<Timestamp>) -> Self {
+        Self {
+            clock,
+            distinct: true,
         }
     }
 }
 
 impl Ambient for StillAmbient {
     fn now(&self) -> Timestamp {
-        self.now
+        self.clock.unwrap_or_else(Timestamp::now)
     }
 
     /// `00000000-0000-4000-8000-000000000001` and on; ids that the flow didn't ask for, such as a
     /// run's, are of their own kind and use none of these up.
     fn uuid(&self, ordinal: u64) -> String {
         let (first, number) = match ordinal {
+            u64::MAX if self.distinct => return SystemAmbient.uuid(ordinal),
             u64::MAX => (u32::MAX, 0),
             ordinal => (0, ordinal + 1),
         };

@@ -1,8 +1,11 @@
 //! The arrows of a graph, read from its routes.
 
+use std::time::Duration;
+
+use crate::base::duration;
 use crate::ir::{Flow, Jump, Node, Route, Target, ToolId, Work};
 
-use super::label::{duration, short};
+use super::label::short;
 use super::picture::{Arrow, Kind, Sketch, Way};
 
 /// Draws all arrows: those of the start, of each node, of the joins.
@@ -46,7 +49,10 @@ fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
         ..
     } = &node.work
     {
-        let label = format!("after {}", duration(timeout.after_ms));
+        let label = format!(
+            "after {}",
+            duration::show(Duration::from_millis(timeout.after_ms))
+        );
         jump(sketch, from, &timeout.to, Way::Limit, &label);
     }
     if let Some(visits) = &node.max_visits {

@@ -75,10 +75,8 @@ fn read(root: &Cursor<'_>, profile: Option<&str>, env: Env<'_>, config: &mut Con
         if known().any(|name| name == chosen) {
             config.profile = Some(chosen.to_owned());
         } else {
-            let help = match name::closest(chosen, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {}", name::list(known())),
-            };
+            let help = name::did_you_mean(chosen, known())
+                .unwrap_or_else(|| format!("there is {}", name::list(known())));
             let message = format!("there is no profile `{chosen}`");
             let at = default.filter(|_| profile.is_none());
             let at = at.or(table.get("profiles")).unwrap_or(root.clone());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use crate::base::{Span, name};
+use crate::base::{Span, duration, name};
 use crate::diag::{Diagnostic, Diagnostics};
 
 use super::{Document, Path, Step};
@@ -107,10 +107,8 @@ impl<'a> Cursor<'a> {
             if keys.contains(&key) {
                 continue;
             }
-            let help = match name::closest(key, keys.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known here: {}", name::list(keys.iter().copied())),
-            };
+            let help = name::did_you_mean(key, keys.iter().copied())
+                .unwrap_or_else(|| format!("known here: {}", name::list(keys.iter().copied())));
             let message = format!("`{key}` is no key of {what}");
             self.report(entry.key_finding(message).help(help));
             table.unknown.push(key.to_owned());
@@ -185,7 +183,7 @@ impl<'a> Cursor<'a> {
 
     /// A span of time: `500ms`, `10s`, `5m`, `2h`, `7d`.
     pub fn duration(&self) -> Option<Duration> {
-        let duration = self.json.as_str().and_then(parse_duration);
+        let duration = self.json.as_str().and_then(duration::parse);
         if duration.is_none() {
             self.expected("a time such as `500ms`, `10s` or `5m`");
         }
@@ -199,10 +197,8 @@ impl<'a> Cursor<'a> {
             return Some(*meaning);
         }
         let known = || words.iter().map(|(word, _)| *word);
-        let help = match name::closest(text, known()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("one of {}", name::list(known())),
-        };
+        let help = name::did_you_mean(text, known())
+            .unwrap_or_else(|| format!("one of {}", name::list(known())));
         self.report(self.finding(format!("`{text}` is no {what}")).help(help));
         None
     }
@@ -260,19 +256,4 @@ impl<'a> Table<'a> {
             .map(|(key, json)| (key.as_str(), self.at.child(Step::Key(key.clone()), json)))
             .collect()
     }
-}
-
-fn parse_duration(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at_checked(digits)?;
-    let number: u64 = number.parse().ok()?;
-    let millis = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(millis).map(Duration::from_millis)
 }

@@ -46,7 +46,9 @@ impl Cx<'_> {
             .iter()
             .filter(|p| p.default.is_none() && !p.ty.node.admits_null() && !given(&p.name.node))
             .collect();
-        if !missing.is_empty() {
+        // What did not parse may be what is missing.
+        let torn = self.graph.is_some_and(|graph| graph.broken);
+        if !missing.is_empty() && !torn {
             let names = list(missing.iter().map(|p| p.name.node.as_str()));
             let mut found = Diagnostic::new(
                 &codes::MISSING_FIELD,

@@ -172,6 +172,9 @@ impl<'a> Cx<'a> {
             return;
         };
         self.read.insert(id);
+        if self.graph.is_some_and(|graph| graph.broken) {
+            return;
+        }
         let name = &field.name.node;
         let help = format!(
             "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",

@@ -3,7 +3,7 @@
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
-use crate::expr::infer::constant;
+use crate::expr::infer::{Checker, constant};
 use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
@@ -47,7 +47,9 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
 /// A default is a constant: it is part of the schema, so nothing is in scope of it.
 fn default_value(program: &Program, value: &Expr, ty: &Type, diags: &mut Diagnostics) {
     let mut cx = Cx::outside(program, value.span.file);
-    cx.infer(value, Some(ty));
+    Checker::new(&cx.scope, &program.types, &mut cx.diags)
+        .declaring()
+        .infer(value, Some(ty));
     if cx.diags.is_empty() && constant(value, &program.types).is_none() {
         cx.report(
             Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, "a default must be a constant", value.span)

@@ -23,10 +23,13 @@ impl Cx<'_> {
             Route::Always(jump) => self.jump(jump, behind),
             Route::Arms(arms, span) => {
                 let cases = route::Cases::of(self, arms);
+                let mut sound = true;
                 for arm in arms {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
+                        let before = self.diags.len();
                         self.condition(when);
+                        sound &= self.diags.len() == before;
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);
@@ -35,7 +38,7 @@ impl Cx<'_> {
                         self.assume(when, false);
                     }
                 }
-                cases.report(arms, *span, self);
+                cases.report(arms, *span, sound, self);
             }
         }
         self.facts = entry;

@@ -49,8 +49,8 @@ impl Cases {
         Self { arms, domains }
     }
 
-    /// Reports arms that can't be taken and cases that no arm takes.
-    pub fn report(&self, arms: &[Arm], span: Span, cx: &mut Cx) {
+    /// Reports arms that can't be taken and, where all conditions are `sound`, cases that no arm takes.
+    pub fn report(&self, arms: &[Arm], span: Span, sound: bool, cx: &mut Cx) {
         let mut taken: BTreeMap<&str, (Atoms, Span)> = BTreeMap::new();
         let mut complete: Option<Span> = None;
         for (arm, case) in arms.iter().zip(&self.arms) {
@@ -79,7 +79,7 @@ impl Cases {
                 complete = Some(place);
             }
         }
-        if complete.is_none() {
+        if complete.is_none() && sound {
             cx.report(self.incomplete(&taken, span));
         }
     }

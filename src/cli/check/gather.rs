@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::backend::bind;
 use crate::backend::config::Config;
 use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Compiled;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{Flow, Tool};
 
 use super::super::project::Project;
 use super::super::{Context, Failure, settings};
@@ -49,8 +51,8 @@ impl Findings {
         Ok(())
     }
 
-    /// Adds what was found in one flow.
-    pub fn add(&mut self, compiled: Compiled, project: &Project) {
+    /// Adds what was found in one flow; with a profile also what the flow would lack in it.
+    pub fn add(&mut self, compiled: Compiled, project: &Project, context: &Context) {
         let ids: Vec<FileId> = compiled
             .sources
             .files()
@@ -67,6 +69,10 @@ impl Findings {
         let mut found = compiled.diagnostics;
         if let Some(Some(config)) = self.settings.get(&path) {
             found = settings::apply_levels(config, found);
+            if let (Some(flow), Some(_)) = (&compiled.flow, &context.profile) {
+                let lacking = lacking(flow, config, &ids, &self.sources);
+                self.diagnostics.append(lacking);
+            }
         }
         for mut finding in found {
             finding
@@ -109,6 +115,17 @@ impl Findings {
                 .any(|word| word == name)
         })
     }
+}
+
+/// What a flow lacks in a profile, at the flow's places in the shared list.
+fn lacking(flow: &Flow, config: &Config, ids: &[FileId], sources: &SourceMap) -> Diagnostics {
+    let place = |tool: &Tool| {
+        let id = *ids.get(tool.at.file as usize)?;
+        let item = tool.at.offset as usize;
+        let start = item + sources.file(id)?.text.get(item..)?.find(&tool.name)?;
+        Some(Span::new(id, start, start + tool.name.len()))
+    };
+    bind::lacking(flow, config, &place)
 }
 
 /// Moves a span from a flow's own files to the shared list.

@@ -22,6 +22,7 @@ Examples:
   graphc check                         every flow in this folder
   graphc check desk.graph --deny warning
   graphc check --fix                   mend what is certain
+  graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
   cat desk.graph | graphc check -";
 
@@ -98,7 +99,7 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         let project = flow::project_of(&path, context)?;
         let compiled = compile_source(&path, source, &project)?;
         found.settings(&project, context)?;
-        found.add(compiled, &project);
+        found.add(compiled, &project, context);
     }
     found.finish();
     Ok(found)

@@ -76,7 +76,7 @@ pub fn ask(
                 let example = example::of(ty, types);
                 say(&format!(
                     "expected: {}, such as {example}\n",
-                    types.show(ty)
+                    types.describe(ty)
                 ));
             }
         }

@@ -22,11 +22,12 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::backend::scenario::Start;
+use crate::base::duration;
 use crate::run::event::Mode;
 use crate::run::journal;
 
 use super::json_arg::JsonArg;
-use super::{Context, Exit, Failure, duration, flow};
+use super::{Context, Exit, Failure, flow};
 
 use session::{Leg, Session, Wanted};
 
@@ -91,8 +92,14 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
     /// The longest that the run may take, such as `90s` or `10m`
-    #[arg(long, value_name = "D", value_parser = duration::parse)]
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| {
+        format!("expected a duration such as `500ms`, `10s`, `5m`, `2h` or `7d`, found `{text}`")
+    })
 }
 
 /// What a stream shows.

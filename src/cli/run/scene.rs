@@ -1,16 +1,10 @@
-//! A scenario in place of the world: who speaks, what time it is.
+//! A scenario in place of the world: finding it, and whether it can be played here.
 
-use std::future::ready;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
-
-use jiff::Timestamp;
 
 use crate::backend::scenario::{self, Scenario, Script, Start};
 use crate::base::{SourceMap, name};
-use crate::run::ambient::{Ambient, SystemAmbient};
 
 use super::super::{Context, Exit, Failure, files, settings};
 
@@ -36,10 +30,8 @@ pub fn load(
         .position(name)
         .and_then(|index| Script::new(&suite, index, start));
     let script = script.ok_or_else(|| {
-        let help = match name::closest(name, suite.names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there is {}", name::list(suite.names())),
-        };
+        let help = name::did_you_mean(name, suite.names())
+            .unwrap_or_else(|| format!("there is {}", name::list(suite.names())));
         let message = format!("`{}` has no scenario `{name}`", source.name);
         Failure::unusable(message).help(help)
     })?;
@@ -69,35 +61,5 @@ fn beside(flow: &Path) -> Result<PathBuf, Failure> {
         _ => Err(Failure::unusable(
             "a flow from stdin has no `.test.yaml` beside it, and so no scenario",
         )),
-    }
-}
-
-/// The clock and the chance of a scenario: ids count up, nothing waits for a retry.
-#[derive(Debug, Clone, Copy)]
-pub struct SceneAmbient {
-    /// What `now()` gives; the time itself where the scenario sets no clock.
-    pub clock: Option<Timestamp>,
-}
-
-impl Ambient for SceneAmbient {
-    fn now(&self) -> Timestamp {
-        self.clock.unwrap_or_else(Timestamp::now)
-    }
-
-    fn uuid(&self, ordinal: u64) -> String {
-        match ordinal.checked_add(1) {
-            // Ids of runs: two runs of one scenario are two runs.
-            None => SystemAmbient.uuid(ordinal),
-            Some(number) => format!("00000000-0000-4000-8000-{number:012x}"),
-        }
-    }
-
-    fn random(&self, ordinal: u64) -> f64 {
-        // The fractions of the golden ratio's multiples: spread evenly, and the same in every run.
-        (ordinal as f64 * 0.618_033_988_749_894_9).fract()
-    }
-
-    fn sleep(&self, _: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(ready(()))
     }
 }

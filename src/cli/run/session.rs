@@ -16,11 +16,12 @@ use crate::run::interrupt::Answer;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
+use crate::scenario::ambient::StillAmbient;
 
 use super::super::{Context, Exit, Failure, files, flow, settings, storage};
 use super::answers::{Answers, Reply};
 use super::hint::Hint;
-use super::scene::{self, SceneAmbient};
+use super::scene;
 use super::signals::Signals;
 use super::watch::Watch;
 use super::{Durability, RunOptions};
@@ -95,9 +96,7 @@ impl<'a> Session<'a> {
         let store = place.open(how.durability == Durability::Sync)?;
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {
-            Some(scenario) => Arc::new(SceneAmbient {
-                clock: scenario.clock,
-            }),
+            Some(scenario) => Arc::new(StillAmbient::outside_tests(scenario.clock)),
             None => Arc::new(SystemAmbient),
         };
         let scripted = scenario.and_then(|scenario| scenario.thread.clone());

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::base::name::closest;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::{self, FUNCTIONS, Function};
@@ -162,6 +162,9 @@ impl Checker<'_> {
         };
         let other = function::find(name, receiver.is_none());
         let help = match (receiver, other) {
+            _ if matches!(name.node.as_str(), "len" | "length" | "count") => {
+                Some("write `size(x)`".to_owned())
+            }
             (None, Some(_)) => Some(format!("it is a method: `x.{}(..)`", name.node)),
             (Some(_), Some(_)) => Some(format!(
                 "it is a function: `{}(x{})`",
@@ -180,7 +183,7 @@ impl Checker<'_> {
                     Some(_) => macros::names().collect::<Vec<_>>(),
                     None => effect::names().collect(),
                 });
-                closest(name, known).map(|near| format!("did you mean `{near}`?"))
+                did_you_mean(name, known)
             }
         };
         self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))

@@ -6,6 +6,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
+use super::constant::is_whole_float;
 use super::narrow::Narrowing;
 use super::path::path;
 use super::relation::assignable;
@@ -24,6 +25,8 @@ pub struct Checker<'a> {
     pub(super) known: Narrowing,
     /// Whether nothing is reported at the moment.
     pub(super) quiet: bool,
+    /// Whether it is the default of a declaration, where a whole number may stand for a float.
+    pub(super) declaring: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -36,12 +39,19 @@ impl<'a> Checker<'a> {
             locals: Vec::new(),
             known: Narrowing::new(),
             quiet: false,
+            declaring: false,
         }
     }
 
     /// Adds places that are known not to be null: what a `require`, a `skip` or a route arm has shown.
     pub fn knowing(mut self, facts: Narrowing) -> Self {
         self.known = self.known.and(facts);
+        self
+    }
+
+    /// For the default of a declaration: `0` may stand where a float is expected, as it may in JSON.
+    pub fn declaring(mut self) -> Self {
+        self.declaring = true;
         self
     }
 
@@ -57,6 +67,9 @@ impl<'a> Checker<'a> {
     pub(super) fn check(&mut self, expr: &Expr, expected: &Type) -> Type {
         if let ExprKind::Conditional(condition, yes, no) = &expr.kind {
             return self.conditional(condition, yes, no, Some(expected));
+        }
+        if self.declaring && is_whole_float(expr, expected) {
+            return Type::Float;
         }
         let found = self.expr(expr, Some(expected));
         if assignable(&found, expected, self.types) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 
-use super::super::ty::TypeTable;
+use super::super::ty::{Type, TypeTable};
 
 /// The JSON of an expression that is constant: literals, negative numbers, lists, maps with text keys,
 /// enum members, record literals. A record's own defaults are filled in. `None` for anything else.
@@ -48,6 +48,76 @@ pub fn constant(expr: &Expr, types: &TypeTable) -> Option<Json> {
         }
         _ => None,
     }
+}
+
+/// The JSON of a constant that is declared to be of a type: a whole number where a float is expected is
+/// that float.
+pub fn default_value(expr: &Expr, ty: &Type, types: &TypeTable) -> Option<Json> {
+    let mut value = constant(expr, types)?;
+    widen(&mut value, ty, types);
+    Some(value)
+}
+
+fn widen(value: &mut Json, ty: &Type, types: &TypeTable) {
+    match (value, ty) {
+        (value, Type::Nullable(of)) => widen(value, of, types),
+        (value @ Json::Number(_), ty) if takes_float(ty) => {
+            if let Some(float) = value.as_i64().and_then(exact) {
+                *value = json!(float);
+            }
+        }
+        (value, Type::Union(members)) => {
+            let mut fits = members.iter().filter(|ty| match ty {
+                Type::List(_) => value.is_array(),
+                Type::Map(_) | Type::Record(_) => value.is_object(),
+                _ => false,
+            });
+            if let (Some(ty), None) = (fits.next(), fits.next()) {
+                widen(value, ty, types);
+            }
+        }
+        (Json::Array(items), Type::List(of)) => {
+            items.iter_mut().for_each(|item| widen(item, of, types));
+        }
+        (Json::Object(entries), Type::Map(of)) => {
+            entries
+                .values_mut()
+                .for_each(|value| widen(value, of, types));
+        }
+        (Json::Object(entries), Type::Record(id)) => {
+            for field in types.records.get(*id).into_iter().flat_map(|r| &r.fields) {
+                if let Some(value) = entries.get_mut(&field.name) {
+                    widen(value, &field.ty, types);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a whole number that stands where the type is expected can only be meant as a float.
+fn takes_float(ty: &Type) -> bool {
+    match ty {
+        Type::Float => true,
+        Type::Nullable(of) => takes_float(of),
+        Type::Union(members) => members.contains(&Type::Float) && !members.contains(&Type::Int),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a whole number that a declared type takes as a float.
+pub(super) fn is_whole_float(expr: &Expr, ty: &Type) -> bool {
+    let whole = match &expr.kind {
+        ExprKind::Literal(Literal::Int(i)) => Some(*i),
+        ExprKind::Unary(UnaryOp::Negate, operand) => negative(operand).and_then(|n| n.as_i64()),
+        _ => None,
+    };
+    takes_float(ty) && whole.and_then(exact).is_some()
+}
+
+/// The float of the same value; beyond 2^53 there may be none, so none is taken.
+fn exact(whole: i64) -> Option<f64> {
+    (whole.unsigned_abs() <= 1 << 53).then_some(whole as f64)
 }
 
 fn primitive(literal: &Literal) -> Option<Json> {

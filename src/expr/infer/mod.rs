@@ -39,7 +39,7 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::Checker;
-pub use constant::constant;
+pub use constant::{constant, default_value};
 pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use path::path;

@@ -1,10 +1,10 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::base::name::closest;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
-use super::super::ty::Type;
+use super::super::ty::{EnumType, Type};
 use super::checker::Checker;
 
 /// Names of CEL's type values, for `type(x) == int`.
@@ -87,7 +87,13 @@ impl Checker<'_> {
             .map(|(n, _)| n.as_str())
             .chain(state)
             .chain(self.types.enums.iter().map(|e| e.name.as_str()));
-        let help = closest(name, known).map(|near| format!("did you mean `{near}`?"));
+        let help = did_you_mean(name, known);
+        let member = || {
+            let with = |e: &&EnumType| e.members.iter().any(|member| member.name == name);
+            let found = self.types.enums.iter().find(with)?;
+            Some(format!("write `{}.{name}`", found.name))
+        };
+        let help = member().or(help);
         self.report(found.maybe_help(help))
     }
 

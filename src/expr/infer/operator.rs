@@ -1,6 +1,6 @@
 //! Operators: arithmetic, logic and the conditional. Comparisons are in [`compare`](super::compare).
 
-use crate::ast::expr::{BinaryOp, Expr, LogicalOp, UnaryOp};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, codes};
 
@@ -102,7 +102,10 @@ impl Checker<'_> {
         (left, a): (&Expr, &Type),
         (right, b): (&Expr, &Type),
     ) -> Type {
+        let whole = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::Int(_)));
         let help = match (a, b) {
+            (Type::Int, Type::Float) if whole(left) => Some("write it with a point, as in `1.0`"),
+            (Type::Float, Type::Int) if whole(right) => Some("write it with a point, as in `1.0`"),
             (Type::Int | Type::Uint, Type::Float) => Some("convert the left side: `float(..)`"),
             (Type::Float, Type::Int | Type::Uint) => Some("convert the right side: `float(..)`"),
             (a, b) if op.node == BinaryOp::Add && as_text(a) == Type::String => {

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::name::{closest, list};
+use crate::base::name::{closest, did_you_mean, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{EnumId, Type};
@@ -77,10 +77,8 @@ impl Checker<'_> {
         if names().any(|n| n == member.node) {
             return Type::Enum(id);
         }
-        let help = match closest(member, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its members are {}", list(names())),
-        };
+        let help = did_you_mean(member, names())
+            .unwrap_or_else(|| format!("its members are {}", list(names())));
         self.report(
             Diagnostic::new(
                 &codes::UNKNOWN_MEMBER,

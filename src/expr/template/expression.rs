@@ -4,7 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
 use crate::base::Span;
-use crate::base::name::{closest, list};
+use crate::base::name::{closest, did_you_mean, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::infer::join;
@@ -153,10 +153,8 @@ impl Check<'_> {
                     return field.ty.clone();
                 }
                 let names = || record.fields.iter().map(|f| f.name.as_str());
-                let help = match closest(name, names()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("its fields are {}", list(names())),
-                };
+                let help = did_you_mean(name, names())
+                    .unwrap_or_else(|| format!("its fields are {}", list(names())));
                 let message = format!("`{}` has no field `{name}`", record.name);
                 self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help))
             }
@@ -316,8 +314,7 @@ impl Check<'_> {
         }
         let help = match filter::find(name) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
-            None => closest(name, filter::FUNCTIONS.iter().map(|(n, _)| *n))
-                .map(|near| format!("did you mean `{near}`?")),
+            None => did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)),
         };
         let span = self.span(range);
         self.report(

@@ -2,11 +2,12 @@
 
 use crate::ast::Name;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, GraphId};
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::names::{Thing, Wanted};
 use super::super::node::{Ask, Binding, InterruptTimeout, Pass, Work};
 use super::super::unsupported;
 use super::Inside;

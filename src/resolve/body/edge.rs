@@ -8,8 +8,8 @@ use crate::ir::NodeId;
 
 use super::super::Resolver;
 use super::super::graph::Join;
-use super::super::names::did_you_mean;
 use super::Inside;
+use crate::base::name::did_you_mean;
 
 impl Resolver<'_> {
     /// Adds every edge to its node, every join to the graph and its members.

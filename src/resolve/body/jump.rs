@@ -3,12 +3,13 @@
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
+use crate::base::name::did_you_mean;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::names::{Thing, Wanted};
 use super::super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 use super::Inside;
 
@@ -104,7 +105,7 @@ impl Resolver<'_> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
         }
-        if self.is_lost(inside.file, &name.node) {
+        if self.is_lost(inside.file, &name.node) || self.is_torn(name) {
             return None;
         }
         let message = match name.node.as_str() {

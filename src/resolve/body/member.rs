@@ -17,6 +17,8 @@ impl Resolver<'_> {
             if let Some((word, span)) = single(member) {
                 if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
                     self.member_twice(word, *first, span);
+                    // What only the second one leads to is meant to be reached.
+                    self.program.graphs[inside.graph].broken |= word == "start";
                     continue;
                 }
                 seen.push((word, span));

@@ -3,11 +3,12 @@
 use crate::ast::Name;
 use crate::ast::node::{Node as Written, PropertyKind};
 use crate::base::name;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
 use super::super::Resolver;
-use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::names::{Thing, Wanted};
 use super::super::node::{ModelCall, Work};
 use super::super::program::ToolList;
 use super::Inside;

@@ -3,6 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
+use crate::base::duration;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::flow::ToolEffect;
 
@@ -85,7 +86,10 @@ impl Resolver<'_> {
 
     fn timeout_attribute(&mut self, attribute: &Attribute) -> Option<u64> {
         let millis = match attribute.args.as_slice() {
-            [argument] => duration_text(argument).map(millis),
+            [argument] => duration_text(argument).map(|text| {
+                let parsed = duration::parse(text)?;
+                u64::try_from(parsed.as_millis()).ok()
+            }),
             _ => None,
         };
         match millis {
@@ -127,19 +131,4 @@ fn duration_text(argument: &Expr) -> Option<&str> {
         ] if function.node == "duration" => Some(text),
         _ => None,
     }
-}
-
-/// Milliseconds of a duration of the language.
-fn millis(text: &str) -> Option<u64> {
-    let unit = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(unit);
-    let scale = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
-use crate::expr::infer::constant;
+use crate::expr::infer::default_value;
 
 use super::super::Resolver;
 use super::super::program::RecordDecl;
@@ -66,7 +66,7 @@ impl Resolver<'_> {
                 ));
                 continue;
             }
-            let value = constant(default, &self.program.types);
+            let value = default_value(default, &param.ty.node, &self.program.types);
             if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
                 field.default = value;
             }

@@ -3,6 +3,7 @@
 
 mod attribute;
 mod default;
+mod endless;
 mod event;
 mod model;
 mod record;

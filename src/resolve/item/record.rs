@@ -11,7 +11,7 @@ use super::super::Resolver;
 use super::super::names::Thing;
 use super::super::naming::Style;
 use super::super::program::{self, Param, RecordDecl};
-use crate::expr::infer::constant;
+use crate::expr::infer::default_value;
 
 impl Resolver<'_> {
     /// Fills in every record and enum, then the copies that imports made.
@@ -33,6 +33,7 @@ impl Resolver<'_> {
                 }
             }
         }
+        self.endless_records();
         self.record_defaults();
         (0..self.aliases.len()).for_each(|index| {
             self.alias(index);
@@ -113,7 +114,7 @@ impl Resolver<'_> {
                 default: param
                     .default
                     .as_ref()
-                    .and_then(|e| constant(e, &self.program.types)),
+                    .and_then(|e| default_value(e, &param.ty.node, &self.program.types)),
                 constraints: param.constraints.clone(),
             })
             .collect()

@@ -5,10 +5,11 @@ use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::SettingValue;
 use crate::ast::node::{RetrySetting, RetrySpec};
 use crate::base::FileId;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
-use super::super::names::{Thing, Wanted, did_you_mean};
+use super::super::names::{Thing, Wanted};
 use super::super::{PolicyState, Resolver};
 
 /// Keys of a block.

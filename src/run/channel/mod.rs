@@ -100,20 +100,11 @@ fn map_of<'a>(value: &'a Value, what: &str) -> Result<&'a Map, String> {
         .ok_or_else(|| format!("{what} is {}, expected a map", kind(value)))
 }
 
-/// What a value is, in a word, for messages.
-pub fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a bool",
-        Value::Int(_) | Value::Uint(_) => "an int",
-        Value::Float(_) => "a float",
-        Value::String(_) => "a string",
-        Value::Bytes(_) => "bytes",
-        Value::Timestamp(_) => "a timestamp",
-        Value::Duration(_) => "a duration",
-        Value::List(_) => "a list",
-        Value::Map(_) => "a map",
-        Value::Optional(_) => "an optional",
-        Value::Type(_) => "a type",
+/// What a value is, with its article, for messages.
+pub fn kind(value: &Value) -> String {
+    match value.kind() {
+        word @ ("null" | "bytes") => word.to_owned(),
+        word @ ("int" | "optional") => format!("an {word}"),
+        word => format!("a {word}"),
     }
 }

@@ -13,8 +13,6 @@ pub mod subgraph;
 mod tool_call;
 mod tools;
 
-use std::time::Duration;
-
 use crate::ir::ErrorKind;
 use crate::value::Value;
 
@@ -154,22 +152,4 @@ pub fn handle(
 fn can_be_handled(kind: ErrorKind) -> bool {
     use ErrorKind::{Budget, Cancelled, RecursionLimit, Store, Version};
     !matches!(kind, Cancelled | RecursionLimit | Store | Version | Budget)
-}
-
-/// A span of time as it is written in a flow.
-pub fn show_duration(duration: Duration) -> String {
-    let millis = duration.as_millis();
-    let units = [
-        (86_400_000, "d"),
-        (3_600_000, "h"),
-        (60_000, "m"),
-        (1000, "s"),
-    ];
-    let unit = units
-        .into_iter()
-        .find(|(size, _)| millis >= *size && millis.is_multiple_of(*size));
-    unit.map_or_else(
-        || format!("{millis}ms"),
-        |(size, name)| format!("{}{name}", millis / size),
-    )
 }

@@ -245,7 +245,7 @@ async fn one_attempt(
                     let message = format!(
                         "model `{}` took longer than {}",
                         model.name,
-                        super::show_duration(limit)
+                        crate::base::duration::show(limit)
                     );
                     Err(ModelError::new(ErrorKind::Timeout, message))
                 }),

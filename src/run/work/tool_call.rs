@@ -368,7 +368,7 @@ async fn one_attempt(
             let message = format!(
                 "tool `{}` took longer than {}",
                 plan.name,
-                super::show_duration(limit)
+                crate::base::duration::show(limit)
             );
             Err(crate::run::tool::ToolError::new(
                 ErrorKind::Timeout,

@@ -1,0 +1,38 @@
+//! The `input` of a node: who goes there must bring it.
+
+use crate::base::name::list;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::resolve::program::{Graph, Param};
+
+use super::flow::{Flow, Goal, Spot};
+
+/// Reports ways to a node that bring none of the input that it can't do without. What `each`
+/// brings is typed where it is written.
+pub fn without_input(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
+    let out = flow.spots().flat_map(|spot| flow.ways(spot));
+    let goals = flow.start.iter().chain(out).flat_map(|way| &way.goals);
+    for goal in goals.filter(|goal| !goal.many) {
+        lacking(graph, goal)
+            .into_iter()
+            .for_each(|found| diags.push(found));
+    }
+}
+
+fn lacking(graph: &Graph, goal: &Goal) -> Option<Diagnostic> {
+    let Spot::Node(id) = goal.to else { return None };
+    let node = graph.nodes.get(id)?;
+    let needed = |param: &&Param| param.default.is_none() && !param.ty.node.admits_null();
+    let needed: Vec<&Param> = node.input.iter().filter(needed).collect();
+    let first = needed.first()?;
+    let name = &node.name.node;
+    let names = list(needed.iter().map(|param| param.name.node.as_str()));
+    let message = format!("this goes to `{name}` without its input {names}");
+    Some(
+        Diagnostic::new(&codes::MISSING_FIELD, message, goal.span)
+            .label(first.name.span, "declared here")
+            .help(format!(
+                "send it: `each x in LIST -> {name} with {{ {}: x }}`, or give it a default",
+                first.name.node
+            )),
+    )
+}
