@@ -76,12 +76,15 @@ pub fn bind(
     }
 }
 
+/// Where a tool is declared, as far as that is known.
+type Declared<'a> = dyn Fn(&Tool) -> Option<Span> + 'a;
+
 struct Binding<'a> {
     config: &'a Config,
     script: Option<&'a Arc<Script>>,
     folder: &'a Path,
     /// Where tools are declared, when a flow is looked at that does not run.
-    declared: Option<&'a dyn Fn(&Tool) -> Option<Span>>,
+    declared: Option<&'a Declared<'a>>,
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
