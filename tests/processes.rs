@@ -164,9 +164,9 @@ fn a_second_signal_ends_at_once() {
     std::fs::write(folder.join("go"), "").unwrap();
 }
 
-/// A reader that goes away ends the run quietly; what was done is kept.
+/// A reader that goes away cancels the run, which says how to go on; what was done is kept.
 #[test]
-fn a_run_that_nobody_reads_ends_quietly() {
+fn a_run_that_nobody_reads_is_cancelled() {
     let folder = project("unread");
     std::fs::write(folder.join("go"), "").unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
@@ -181,7 +181,11 @@ fn a_run_that_nobody_reads_ends_quietly() {
     let mut errors = String::new();
     let mut stderr = child.stderr.take().unwrap();
     stderr.read_to_string(&mut errors).unwrap();
-    assert_eq!((child.wait().unwrap().code(), &*errors), (Some(0), ""));
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{errors}");
+    assert!(
+        errors.contains("graphc resume two.graph --thread t"),
+        "{errors}"
+    );
     let output = graphc(&folder, &["threads", "--format", "json"])
         .output()
         .unwrap();

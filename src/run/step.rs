@@ -143,12 +143,10 @@ async fn run_tasks(
         step: frame.step,
     };
     let tasks = &frame.agenda.tasks;
-    // One task needs no token of its own; of several, the first that fails stops the others.
-    let stop = if tasks.len() > 1 {
-        stop.child_token()
-    } else {
-        stop.clone()
-    };
+    // Of several tasks the first that fails stops the others. A task that is alone shares the token of
+    // what is around it, which is not its to cancel: its failure may be handled there.
+    let siblings = (tasks.len() > 1).then(|| stop.child_token());
+    let stop = siblings.as_ref().unwrap_or(stop);
     let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(tasks.len());
     let mut waiting = Vec::new();
     for (index, task) in tasks.iter().enumerate() {
@@ -156,7 +154,9 @@ async fn run_tasks(
         let send = task.send.as_ref().map(|(index, _)| *index);
         let effects = EffectScope::new(frame.task_key(&node.name, send), stop.clone());
         if node.pure {
-            outcomes.push(Some(run_pure(&around, frame, node, task, &effects)));
+            let outcome = run_pure(&around, frame, node, task, &effects);
+            stop_others(&outcome, siblings.as_ref());
+            outcomes.push(Some(outcome));
         } else {
             outcomes.push(None);
             waiting.push((index, task, effects));
@@ -164,7 +164,8 @@ async fn run_tasks(
     }
     let mut futures = Vec::with_capacity(waiting.len());
     for (index, task, effects) in waiting {
-        futures.push(run_indexed(&around, frame, index, task, effects, &stop));
+        let siblings = siblings.as_ref();
+        futures.push(run_indexed(&around, frame, index, task, effects, siblings));
     }
     let mut running = stream::iter(futures).buffer_unordered(cx.max_concurrency.max(1));
     while let Some((index, outcome)) = running.next().await {
@@ -183,13 +184,17 @@ async fn run_indexed(
     index: usize,
     task: &Task,
     effects: EffectScope,
-    stop: &CancellationToken,
+    siblings: Option<&CancellationToken>,
 ) -> (usize, Outcome) {
     let outcome = run_task(around, frame, task, &effects).await;
-    if matches!(outcome, Outcome::Failed(_)) {
-        stop.cancel();
-    }
+    stop_others(&outcome, siblings);
     (index, outcome)
+}
+
+fn stop_others(outcome: &Outcome, siblings: Option<&CancellationToken>) {
+    if let (Outcome::Failed(_), Some(siblings)) = (outcome, siblings) {
+        siblings.cancel();
+    }
 }
 
 /// All outputs, or why there are not all: an error before an interrupt, a real error before the
