@@ -1,6 +1,8 @@
 //! What an evaluation costs. Small ones should stay below half a microsecond.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::sync::Arc;
+
 use divan::Bencher;
 use graphc::base::FileId;
 use graphc::diag::Diagnostics;
@@ -39,12 +41,12 @@ fn world() -> (Scope, World) {
         ("docs", Type::Json),
     ];
     let scope = Scope {
-        state: Some(
+        state: Some(Arc::new(
             fields
                 .map(|(name, ty)| (name.to_owned(), ty))
-                .to_vec()
-                .into(),
-        ),
+                .into_iter()
+                .collect(),
+        )),
         ..Scope::default()
     };
     let doc = |i: i64| {

@@ -1,4 +1,4 @@
-//! What a run costs: super-steps, fan-out, growing lists, durable steps, and the compiler on large flows.
+//! What a run costs: super-steps, fan-out, growing lists, durable steps. What the compiler costs: `check`.
 //!
 //! `cargo bench --bench run`. Figures are of the whole run divided by nothing: a row names how many
 //! steps or tasks it has. Targets: docs/runtime.md.
@@ -187,20 +187,4 @@ fn steps_in_memory_store(bencher: Bencher<'_, '_>, n: usize) {
         .counter(n)
         .with_inputs(|| engine(&plan, Some(Arc::new(MemoryStore::new()))))
         .bench_values(|engine| run(&runtime, &engine, "t", &input));
-}
-
-/// Text to IR of a chain of `n` nodes.
-#[divan::bench(args = [50, 1_000, 10_000], sample_count = 10)]
-fn check(bencher: Bencher<'_, '_>, n: usize) {
-    let files: BTreeMap<String, String> = [("bench.graph".to_owned(), chain(n))].into();
-    bencher
-        .counter(n)
-        .bench(|| compile("bench.graph", &files).flow.unwrap());
-}
-
-/// IR to plan of a chain of `n` nodes.
-#[divan::bench(args = [1_000, 10_000], sample_count = 10)]
-fn make_plan(bencher: Bencher<'_, '_>, n: usize) {
-    let flow = planned(&chain(n)).flow.clone();
-    bencher.counter(n).bench(|| plan(flow.clone()).unwrap());
 }

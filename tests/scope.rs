@@ -1,6 +1,8 @@
 //! Names of a scope: slots, state, enums, records, effects; what is refused when they are compiled.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::sync::Arc;
+
 use graphc::base::FileId;
 use graphc::diag::Diagnostics;
 use graphc::expr::eval::{Effect, Env, ErrorKind, EvalError, compile, compile_unchecked};
@@ -47,14 +49,15 @@ impl Env for World {
 
 fn scope() -> Scope {
     let mut scope = Scope {
-        state: Some(
-            vec![
+        state: Some(Arc::new(
+            [
                 ("count".to_owned(), Type::Int),
                 ("hero".to_owned(), Type::nullable(Type::String)),
                 ("late".to_owned(), Type::String),
             ]
-            .into(),
-        ),
+            .into_iter()
+            .collect(),
+        )),
         ..Scope::default()
     };
     scope.declare("output", Type::Json);
@@ -93,6 +96,7 @@ fn types() -> TypeTable {
             field("at", Type::Timestamp, Some(json!("2024-01-01T00:00:00Z"))),
             field("note", Type::nullable(Type::String), None),
         ],
+        index: Default::default(),
     });
     types
 }

@@ -88,6 +88,6 @@ fn given(declared: &Declared, json: &serde_json::Value) -> Given {
     let Scope { state, names, .. } = &declared.scope;
     Given {
         slots: read(names, "scope"),
-        fields: read(state.as_deref().unwrap_or(&Vec::new()), "state"),
+        fields: read(state.as_deref().map_or(&[], |fields| fields), "state"),
     }
 }

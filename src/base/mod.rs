@@ -3,10 +3,12 @@
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
 pub mod id;
+pub mod index;
 pub mod name;
 pub mod source;
 pub mod span;
 
 pub use id::IdVec;
+pub use index::NameIndex;
 pub use source::{Location, SourceFile, SourceMap};
 pub use span::{FileId, Span, Spanned};

@@ -1,7 +1,10 @@
 //! Graphs that call graphs: which can come to an end, and which call each other for ever.
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
+use petgraph::visit::EdgeRef;
 
 use crate::base::name::list;
 use crate::base::{IdVec, Span};
@@ -22,6 +25,19 @@ pub fn called(node: &Node) -> Option<(GraphId, Span)> {
         } => Some((*graph, name.span)),
         _ => None,
     }
+}
+
+/// For each graph the nodes that call it, in the order declared.
+pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
+    let mut callers: IdVec<GraphId, Vec<_>> = program.graphs.ids().map(|_| Vec::new()).collect();
+    for (id, graph) in program.graphs.entries() {
+        for (node, declared) in graph.nodes.entries() {
+            if let Some(list) = called(declared).and_then(|(child, _)| callers.get_mut(child)) {
+                list.push((id, node));
+            }
+        }
+    }
+    callers
 }
 
 /// Whether a run of the graph can come to its own `end`.
@@ -87,32 +103,41 @@ pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
     }
 }
 
+/// The calls among the graphs of a group, in the order declared.
 fn calls_within(calls: &DiGraph<GraphId, Span>, group: &[NodeIndex]) -> Vec<Span> {
-    let edges = calls.edge_indices().filter(|edge| {
-        let ends = calls.edge_endpoints(*edge);
-        ends.is_some_and(|(from, to)| group.contains(&from) && group.contains(&to))
-    });
-    edges
-        .filter_map(|edge| calls.edge_weight(edge).copied())
-        .collect()
+    let members: BTreeSet<NodeIndex> = group.iter().copied().collect();
+    let edges = group.iter().flat_map(|from| calls.edges(*from));
+    let inside = edges.filter(|edge| members.contains(&edge.target()));
+    let inside: BTreeMap<EdgeIndex, Span> =
+        inside.map(|edge| (edge.id(), *edge.weight())).collect();
+    inside.into_values().collect()
 }
 
 /// Which graphs can come to an end: there is a way through nodes whose graphs can.
 fn ending(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
     let mut ending = vec![false; program.graphs.len()];
-    loop {
-        let mut grown = false;
-        for (id, flow) in flows.entries() {
-            let now = flow.broken || through(program, id, flow, &ending);
-            if let Some(slot) = ending.get_mut(id.0 as usize).filter(|slot| !**slot && now) {
+    let callers = callers(program);
+    // Looked at again is only what calls a graph that has just been found to end.
+    let mut open: VecDeque<GraphId> = flows.ids().collect();
+    let mut waiting = vec![true; program.graphs.len()];
+    while let Some(id) = open.pop_front() {
+        let number = id.0 as usize;
+        waiting.get_mut(number).into_iter().for_each(|w| *w = false);
+        let Some(flow) = flows.get(id) else { continue };
+        let known = ending.get(number).copied().unwrap_or(true);
+        if known || !(flow.broken || through(program, id, flow, &ending)) {
+            continue;
+        }
+        ending.get_mut(number).into_iter().for_each(|e| *e = true);
+        for (caller, _) in callers.get(id).into_iter().flatten() {
+            let slot = waiting.get_mut(caller.0 as usize);
+            if let Some(slot) = slot.filter(|waiting| !**waiting) {
                 *slot = true;
-                grown = true;
+                open.push_back(*caller);
             }
         }
-        if !grown {
-            return ending;
-        }
     }
+    ending
 }
 
 fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool {

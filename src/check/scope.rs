@@ -1,6 +1,6 @@
 //! Tool scopes: what a graph lets its nodes use, and what a tool needs of the graph that calls it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::name::closest;
 use crate::base::{IdVec, Span};
@@ -10,7 +10,7 @@ use crate::expr::{Type, TypeTable};
 use crate::ir::{FieldMode, GraphId, ToolId};
 use crate::resolve::program::{Field, Graph, Program, Tool, ToolBody, ToolList, Work};
 
-use super::calls::called;
+use super::calls::{called, callers};
 use super::types::tool::Sets;
 use super::types::write::takes;
 
@@ -20,14 +20,15 @@ pub fn scopes(program: &Program, diags: &mut Diagnostics) {
     let needs = needs(program);
     for graph in &program.graphs {
         let Some(bound) = &graph.tools else { continue };
+        let within: BTreeSet<ToolId> = bound.tools.iter().map(|used| used.tool).collect();
         for used in graph.nodes.iter().flat_map(|node| node.tools()) {
-            if !bound.has(used.node) {
+            if !within.contains(&used.node) {
                 diags.push(outside(program, graph, bound, used.node, used.span));
             }
         }
         for (child, span) in graph.nodes.iter().filter_map(called) {
             let wider = needs.get(child.0 as usize).into_iter().flatten();
-            for (tool, place) in wider.filter(|(tool, _)| !bound.has(**tool)) {
+            for (tool, place) in wider.filter(|(tool, _)| !within.contains(tool)) {
                 diags.push(wider_than(
                     program,
                     (graph, bound),
@@ -111,34 +112,34 @@ fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
         }
     });
     let mut needs: Vec<BTreeMap<ToolId, Span>> = own.collect();
-    loop {
-        let mut grown = false;
-        for (id, graph) in program
-            .graphs
-            .entries()
-            .filter(|(_, graph)| graph.tools.is_none())
-        {
-            for (child, _) in graph.nodes.iter().filter_map(called) {
-                let more = needs.get(child.0 as usize).cloned().unwrap_or_default();
-                if let Some(own) = needs.get_mut(id.0 as usize) {
-                    let before = own.len();
-                    more.into_iter().for_each(|(tool, span)| {
-                        own.entry(tool).or_insert(span);
-                    });
-                    grown |= own.len() > before;
-                }
+    let callers = callers(program);
+    let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
+    while let Some(child) = open.pop_front() {
+        let more = needs.get(child.0 as usize).cloned().unwrap_or_default();
+        for (id, _) in callers.get(child).into_iter().flatten() {
+            let bound = |graph: &Graph| graph.tools.is_some();
+            if more.is_empty() || program.graphs.get(*id).is_none_or(bound) {
+                continue;
+            }
+            let Some(own) = needs.get_mut(id.0 as usize) else {
+                continue;
+            };
+            let before = own.len();
+            more.iter().for_each(|(tool, span)| {
+                own.entry(*tool).or_insert(*span);
+            });
+            if own.len() > before {
+                open.push_back(*id);
             }
         }
-        if !grown {
-            return needs;
-        }
     }
+    needs
 }
 
 /// Reports tools that read or write fields which the graph that runs them lacks or has otherwise. Each tool once a graph.
 pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
-        let mut seen: Vec<ToolId> = Vec::new();
+        let mut seen: BTreeSet<ToolId> = BTreeSet::new();
         let nodes = graph
             .nodes
             .iter()
@@ -148,10 +149,9 @@ pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Di
             let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
                 continue;
             };
-            if seen.contains(&used.node) {
+            if !seen.insert(used.node) {
                 continue;
             }
-            seen.push(used.node);
             let mut needs = Needs {
                 program,
                 graph,

@@ -1,6 +1,6 @@
 //! Items of the first file that nothing names.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::ast::Name;
 use crate::base::{FileId, SourceMap, Span};
@@ -24,9 +24,11 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let Some(first) = first.filter(|file| program.graphs.iter().any(|g| g.file == *file)) else {
         return;
     };
-    let words = words(program, sources);
-    for item in items(program).filter(|item| item.name.span.file == first) {
-        let places = words.get(item.name.node.as_str());
+    let items = || items(program).filter(|item| item.name.span.file == first);
+    let mut words: Words = items().map(|i| (i.name.as_str(), Vec::new())).collect();
+    read(program, sources, &mut words);
+    for item in items() {
+        let places = words.get(item.name.as_str());
         let used = places
             .into_iter()
             .flatten()
@@ -82,20 +84,22 @@ fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {
         .chain(tools)
 }
 
-type Words<'a> = BTreeMap<&'a str, Vec<Span>>;
+/// The names that are looked for and where they stand.
+type Words<'a> = HashMap<&'a str, Vec<Span>>;
 
-/// All words of the program's files outside texts and comments, dotted ones as a whole too.
-fn words<'a>(program: &Program, sources: &'a SourceMap) -> Words<'a> {
-    let mut words = Words::new();
+/// Looks through all words of the program's files outside texts and comments, dotted ones as a whole too.
+fn read(program: &Program, sources: &SourceMap, words: &mut Words) {
+    if words.is_empty() {
+        return;
+    }
     for module in &program.modules {
         if let Some(file) = sources.file(module.file) {
-            scan(&file.text, module.file, &mut words);
+            scan(&file.text, module.file, words);
         }
     }
-    words
 }
 
-fn scan<'a>(text: &'a str, file: FileId, words: &mut Words<'a>) {
+fn scan(text: &str, file: FileId, words: &mut Words) {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -119,9 +123,10 @@ fn scan<'a>(text: &'a str, file: FileId, words: &mut Words<'a>) {
     }
 }
 
-fn note<'a>(word: &'a str, at: usize, file: FileId, words: &mut Words<'a>) {
-    let place = Span::new(file, at, at + word.len());
-    words.entry(word).or_default().push(place);
+fn note(word: &str, at: usize, file: FileId, words: &mut Words) {
+    if let Some(places) = words.get_mut(word) {
+        places.push(Span::new(file, at, at + word.len()));
+    }
 }
 
 /// Length of the text literal that begins here.

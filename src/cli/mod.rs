@@ -22,6 +22,7 @@ pub mod flow;
 pub mod init;
 pub mod json_arg;
 pub mod loader;
+pub mod man;
 pub mod output;
 pub mod project;
 pub mod resume;
@@ -104,6 +105,8 @@ pub enum Command {
     Eval(eval::Args),
     /// Print the completion script of a shell
     Completions(completions::Args),
+    /// Print the manual page of a command, or of all
+    Man(man::Args),
 }
 
 /// Runs the command line and gives the exit status of the process.
@@ -164,5 +167,6 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
         Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

@@ -142,9 +142,8 @@ impl<'a> Writer<'a> {
     fn def_name(&self, id: RecordId) -> String {
         let name = |r: &Record| r.name.clone();
         let own = self.types.records.get(id).map(name).unwrap_or_default();
-        let first = self.types.records.entries().find(|(_, r)| r.name == own);
-        match first {
-            Some((first, _)) if first != id => format!("{own}_{}", id.0),
+        match self.types.record_named(&own) {
+            Some(first) if first != id => format!("{own}_{}", id.0),
             _ => own,
         }
     }

@@ -1,8 +1,11 @@
 //! Names that an expression may use.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::typed_id;
+
+use crate::base::NameIndex;
 
 use super::ty::Type;
 
@@ -19,7 +22,7 @@ typed_id! {
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     /// Fields of `state`, by index; `None` where there is no `state`.
-    pub state: Option<Arc<Vec<(String, Type)>>>,
+    pub state: Option<Arc<StateFields>>,
     /// Other names, by [`Slot`].
     pub names: Vec<(String, Type)>,
     /// Whether `now()`, `uuid()` and `random()` may be called (not in a route, a reducer or a default).
@@ -50,10 +53,48 @@ impl Scope {
 
     /// Index and type of a field of `state`.
     pub fn field(&self, name: &str) -> Option<(u32, &Type)> {
-        let fields = self.state.as_ref()?;
-        fields
-            .iter()
-            .position(|(n, _)| n == name)
-            .and_then(|i| fields.get(i).map(|(_, ty)| (i as u32, ty)))
+        self.state.as_ref()?.find(name)
+    }
+}
+
+/// The fields of `state`, each with its type. Made once a graph and shared by all scopes in it.
+#[derive(Debug, Clone, Default)]
+pub struct StateFields {
+    fields: Vec<(String, Type)>,
+    index: NameIndex,
+}
+
+impl StateFields {
+    /// Index and type of the field of that name.
+    pub fn find(&self, name: &str) -> Option<(u32, &Type)> {
+        let named = |at: usize| self.fields.get(at).map_or("", |(name, _)| name.as_str());
+        let at = self.index.find(name, self.fields.len(), named)?;
+        self.fields.get(at).map(|(_, ty)| (at as u32, ty))
+    }
+}
+
+impl Deref for StateFields {
+    type Target = [(String, Type)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.fields
+    }
+}
+
+impl FromIterator<(String, Type)> for StateFields {
+    fn from_iter<I: IntoIterator<Item = (String, Type)>>(fields: I) -> Self {
+        Self {
+            fields: fields.into_iter().collect(),
+            index: NameIndex::default(),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a StateFields {
+    type Item = &'a (String, Type);
+    type IntoIter = std::slice::Iter<'a, (String, Type)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.fields.iter()
     }
 }

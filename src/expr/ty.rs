@@ -6,7 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::IdVec;
+use crate::base::id::Id;
+use crate::base::{IdVec, NameIndex};
 use crate::typed_id;
 
 use super::constraint::Constraints;
@@ -120,6 +121,9 @@ pub struct Record {
     pub doc: String,
     /// Fields in order.
     pub fields: Vec<RecordField>,
+    /// Where each field is.
+    #[serde(skip)]
+    pub index: NameIndex,
 }
 
 /// A field of a record, an event, a tool's parameters or a node's input.
@@ -150,7 +154,9 @@ impl RecordField {
 impl Record {
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&RecordField> {
-        self.fields.iter().find(|f| f.name == name)
+        let named = |at: usize| self.fields.get(at).map_or("", |field| field.name.as_str());
+        let at = self.index.find(name, self.fields.len(), named)?;
+        self.fields.get(at)
     }
 }
 
@@ -183,6 +189,16 @@ pub struct TypeTable {
     pub records: IdVec<RecordId, Record>,
     /// Enums.
     pub enums: IdVec<EnumId, EnumType>,
+    /// Where each name is.
+    #[serde(skip)]
+    pub index: TypeIndex,
+}
+
+/// Where the names of a [`TypeTable`] are.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TypeIndex {
+    records: NameIndex,
+    enums: NameIndex,
 }
 
 /// `message`: one message of a conversation.
@@ -213,6 +229,7 @@ impl Default for TypeTable {
             name: name.into(),
             doc: String::new(),
             fields,
+            index: NameIndex::default(),
         };
         let text = || Type::nullable(Type::String);
         let role = ["system", "user", "assistant", "tool"]
@@ -274,11 +291,34 @@ impl Default for TypeTable {
         Self {
             records: records.into_iter().collect(),
             enums: IdVec::new(),
+            index: TypeIndex::default(),
         }
     }
 }
 
 impl TypeTable {
+    /// The first record of that name.
+    pub fn record_named(&self, name: &str) -> Option<RecordId> {
+        let named = |at| {
+            self.records
+                .get(Id::from_index(at))
+                .map_or("", |r| r.name.as_str())
+        };
+        let at = self.index.records.find(name, self.records.len(), named)?;
+        Some(Id::from_index(at))
+    }
+
+    /// The first enum of that name.
+    pub fn enum_named(&self, name: &str) -> Option<EnumId> {
+        let named = |at| {
+            self.enums
+                .get(Id::from_index(at))
+                .map_or("", |e| e.name.as_str())
+        };
+        let at = self.index.enums.find(name, self.enums.len(), named)?;
+        Some(Id::from_index(at))
+    }
+
     /// The type as it is written in a flow, for messages.
     pub fn show<'a>(&'a self, ty: &'a Type) -> impl fmt::Display + 'a {
         Shown { table: self, ty }

@@ -1,6 +1,8 @@
 //! Where a node may go, by name: its `ends` as written, or all that its targets, its tools' jumps and
 //! the graph it calls come to.
 
+use std::collections::BTreeSet;
+
 use crate::ir::NodeId;
 use crate::resolve::graph::Graph;
 use crate::resolve::node::{Node, Work};
@@ -55,17 +57,17 @@ impl Lowering<'_> {
             };
             return ends.items.iter().filter_map(end).collect();
         }
-        let mut ends = Vec::new();
+        let mut ends = Ends::default();
         let joins = node.joins.iter().filter_map(|join| graph.joins.get(*join));
         let handler = graph.on_error_of(id).into_iter().flat_map(Route::targets);
         let targets = node.targets().chain(handler);
         for target in targets.chain(joins.flat_map(|join| &join.to.to)) {
-            add(&mut ends, self.end_of(graph, target));
+            ends.add(self.end_of(graph, target));
         }
         for name in self.jumps_from_outside(node) {
-            add(&mut ends, named(graph, &name));
+            ends.add(named(graph, &name));
         }
-        ends
+        ends.list
     }
 
     /// The names that a computed target may give, and what each leads to.
@@ -76,7 +78,9 @@ impl Lowering<'_> {
         match names.node {
             Some((id, node)) if node.ends.is_some() => {
                 let mut table = self.ends(graph, id, node);
-                add(&mut table, named(graph, "end"));
+                if table.iter().all(|known| known.name != "end") {
+                    table.extend(named(graph, "end"));
+                }
                 table
             }
             _ => whole(graph),
@@ -142,10 +146,19 @@ fn named(graph: &Graph, name: &str) -> Option<End> {
     })
 }
 
-fn add(ends: &mut Vec<End>, end: Option<End>) {
-    if let Some(end) = end
-        && ends.iter().all(|known| known.name != end.name)
-    {
-        ends.push(end);
+/// Ends in order, each name once.
+#[derive(Default)]
+struct Ends {
+    list: Vec<End>,
+    names: BTreeSet<String>,
+}
+
+impl Ends {
+    fn add(&mut self, end: Option<End>) {
+        if let Some(end) = end
+            && self.names.insert(end.name.clone())
+        {
+            self.list.push(end);
+        }
     }
 }

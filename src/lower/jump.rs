@@ -1,5 +1,8 @@
 //! Routes, jumps and targets.
 
+use std::collections::BTreeSet;
+
+use crate::ir::NodeId;
 use crate::resolve::target as from;
 
 use super::Lowering;
@@ -41,10 +44,15 @@ impl Lowering<'_> {
             set: Vec::new(),
             emits: Vec::new(),
         };
+        let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         for edge in edges {
             let jump = self.jump(edge, names);
             for target in jump.to {
-                if !all.to.contains(&target) {
+                let fresh = match &target {
+                    Target::Node(node) => nodes.insert(*node),
+                    other => !all.to.contains(other),
+                };
+                if fresh {
                     all.to.push(target);
                 }
             }

@@ -103,6 +103,7 @@ impl Resolver<'_> {
             name: name.to_owned(),
             doc: doc.to_owned(),
             fields: Vec::new(),
+            index: Default::default(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! Names of types in expressions: the one thing of an expression that depends on its file.
 
+use std::collections::BTreeMap;
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::{Let, NamedArg, Require};
@@ -20,11 +22,13 @@ impl Resolver<'_> {
 
     /// The same for arguments, payloads and the like; a name that is given twice is reported.
     pub fn named(&mut self, file: FileId, args: &[NamedArg]) -> Vec<NamedArg> {
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for arg in args {
-            match seen.iter().find(|known| known.node == arg.name.node) {
+            match seen.get(arg.name.as_str()) {
                 Some(first) => self.twice("value of", first, &arg.name),
-                None => seen.push(&arg.name),
+                None => {
+                    seen.insert(&arg.name, &arg.name);
+                }
             }
         }
         args.iter()
@@ -138,8 +142,8 @@ impl Resolver<'_> {
             return true;
         }
         let types = &self.program.types;
-        let elsewhere = types.records.iter().any(|r| r.name == name.node)
-            || types.enums.iter().any(|e| e.name == name.node);
+        let elsewhere =
+            types.record_named(&name.node).is_some() || types.enum_named(&name.node).is_some();
         if !(elsewhere || record) {
             return true;
         }

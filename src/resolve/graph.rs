@@ -2,7 +2,8 @@
 
 use crate::ast::expr::Expr;
 use crate::ast::{Doc, Name};
-use crate::base::{FileId, IdVec, Span, Spanned};
+use crate::base::id::Id;
+use crate::base::{FileId, IdVec, NameIndex, Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, JoinId, ModelId, NodeId, Retry};
 
@@ -48,23 +49,38 @@ pub struct Graph {
     pub on_error: Option<Route>,
     /// The whole item.
     pub span: Span,
+    /// Where each name is.
+    pub index: GraphIndex,
+}
+
+/// Where the names of a graph's nodes and fields are.
+#[derive(Debug, Clone, Default)]
+pub struct GraphIndex {
+    nodes: NameIndex,
+    fields: NameIndex,
 }
 
 impl Graph {
     /// The node of that name.
     pub fn node(&self, name: &str) -> Option<NodeId> {
-        self.nodes
-            .entries()
-            .find(|(_, node)| node.name.node == name)
-            .map(|(id, _)| id)
+        let named = |at| {
+            self.nodes
+                .get(Id::from_index(at))
+                .map_or("", |n| &n.name.node)
+        };
+        let at = self.index.nodes.find(name, self.nodes.len(), named)?;
+        Some(Id::from_index(at))
     }
 
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<FieldId> {
-        self.fields
-            .entries()
-            .find(|(_, field)| field.name.node == name)
-            .map(|(id, _)| id)
+        let named = |at| {
+            self.fields
+                .get(Id::from_index(at))
+                .map_or("", |f| &f.name.node)
+        };
+        let at = self.index.fields.find(name, self.fields.len(), named)?;
+        Some(Id::from_index(at))
     }
 
     /// Where an error of the node leads: its own `on_error`, else the graph's.

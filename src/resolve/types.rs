@@ -1,5 +1,7 @@
 //! Types as written to types of the table.
 
+use std::collections::BTreeMap;
+
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
 use crate::base::{FileId, Spanned, name};
@@ -140,18 +142,18 @@ impl Resolver<'_> {
         what: &str,
         outside: bool,
     ) -> Vec<Param> {
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         let mut params = Vec::new();
         for field in fields {
             self.check_style(&field.name, Style::Snake);
             let ty = self.spanned_type(file, &field.ty);
             let bounds = self.bounds(&field.attributes, &ty.node, outside);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
-            if let Some(first) = seen.iter().find(|known| known.node == field.name.node) {
+            if let Some(first) = seen.get(field.name.as_str()) {
                 self.twice(what, first, &field.name);
                 continue;
             }
-            seen.push(&field.name);
+            seen.insert(&field.name, &field.name);
             params.push(Param {
                 name: field.name.clone(),
                 doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),

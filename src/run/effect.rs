@@ -190,6 +190,10 @@ impl EffectScope {
         let outcome = make.await?;
         cx.journal
             .effect(self.task(), id.to_owned(), kind, subject, outcome.clone());
+        // What was under way is finished and kept; nothing is made of it before a resume.
+        if self.stop.is_cancelled() {
+            return Err(cancelled());
+        }
         Ok(outcome)
     }
 
@@ -204,16 +208,9 @@ impl EffectScope {
         error: &RunError,
     ) {
         let outcome = json!({ "failed": error.to_json() });
-        // Attempts of earlier processes have their records: this one's number goes on from theirs.
-        let known = |number: &u32| {
-            let id = format!("{id}!{number}");
-            cx.journal.finished(self.task(), &id).is_some()
-        };
-        let before = (1..).take_while(known).count() as u32;
-        let number = before.saturating_add(attempt);
         cx.journal.effect(
             self.task(),
-            format!("{id}!{number}"),
+            format!("{id}!{attempt}"),
             kind,
             subject,
             outcome,

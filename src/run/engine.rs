@@ -27,6 +27,7 @@ use super::store::{
 };
 use super::stream::EventSink;
 use super::task::show;
+use super::work::doubt;
 use super::work::subgraph::restore;
 
 /// Super-steps of a run where neither it nor its graph sets a limit.
@@ -226,7 +227,7 @@ impl Engine {
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
-        cx.journal.hold_until_checkpoint();
+        cx.journal.gather();
         let status = self.status(&cx, graph, RunState::Running, &[], None);
         cx.journal.append(vec![status]);
         let mut tells = true;
@@ -240,7 +241,7 @@ impl Engine {
             }
         };
         let end = match entered {
-            Ok(()) => self.drive(&cx, &mut frame, &options).await,
+            Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
         Ok(self.finish(cx, graph, frame, end, tells).await)
@@ -281,10 +282,11 @@ impl Engine {
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
+        cx.journal.gather();
         let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
         records.push(self.status(&cx, graph, RunState::Running, &[], None));
         cx.journal.append(records);
-        let end = self.drive(&cx, &mut frame, &options).await;
+        let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
     }
 
@@ -569,6 +571,7 @@ impl Engine {
                 );
                 return Err(StartError::refused(message));
             }
+            doubt::check(&self.plan.flow, interrupt, &answer.value).map_err(StartError::refused)?;
             if effects
                 .iter()
                 .any(|known| known.task == interrupt.task && known.id == interrupt.effect)
@@ -581,6 +584,15 @@ impl Engine {
             effects.push(effect(interrupt, answer.value.clone()));
         }
         Ok(effects)
+    }
+
+    /// Lets what was held back go as one, then runs.
+    async fn begin(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
+        cx.journal.send_gathered();
+        match cx.journal.committed().await {
+            Ok(()) => self.drive(cx, frame, options).await,
+            Err(error) => FrameEnd::Failed(error.into()),
+        }
     }
 
     async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {

@@ -319,6 +319,11 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
+/// Whether a name in a checkpoint is that of a log.
+pub fn is_log(name: &str) -> bool {
+    name.ends_with(['>', '='])
+}
+
 fn length(value: &Value) -> u64 {
     match value {
         Value::List(list) => list.len() as u64,

@@ -39,8 +39,8 @@ type Subject = (String, String);
 struct State {
     /// Records that the writer has not been given yet.
     held: Vec<Record>,
-    /// Whether records wait for the next checkpoint, to be kept with it or not at all.
-    holding: bool,
+    /// Whether records are gathered until [`Journal::send_gathered`].
+    gathers: bool,
     counts: BTreeMap<Subject, u64>,
 }
 
@@ -180,11 +180,6 @@ impl Journal {
         })]);
     }
 
-    /// Keeps back what is appended from now on, until a checkpoint goes with it.
-    pub fn hold_until_checkpoint(&self) {
-        self.state().holding = true;
-    }
-
     /// Forgets what is kept back.
     pub fn drop_held(&self) {
         self.state().held.clear();
@@ -193,21 +188,29 @@ impl Journal {
     /// Passes records on, all or none, behind those before them.
     pub fn append(&self, records: Vec<Record>) {
         let Some(writer) = &self.writer else { return };
-        let records = {
-            let mut state = self.state();
-            if records.iter().any(|r| matches!(r, Record::Checkpoint(_))) {
-                state.holding = false;
-            }
-            if self.durability == Durability::Exit || state.holding {
-                state.held.extend(records);
-                return;
-            }
-            let mut held = std::mem::take(&mut state.held);
-            held.extend(records);
-            held
-        };
+        let mut state = self.state();
+        if state.gathers || self.durability == Durability::Exit {
+            state.held.extend(records);
+            return;
+        }
         // The writer ends only when this journal is closed, and reports its error at the next barrier.
         let _ = writer.queue.send(Job::Append(records));
+    }
+
+    /// Holds records back until [`Journal::send_gathered`], so that they are kept all or none: a
+    /// thread that begins has a checkpoint to go on from, an answer is not kept without saying so.
+    pub fn gather(&self) {
+        self.state().gathers = true;
+    }
+
+    /// Passes on, as one, what was held back.
+    pub fn send_gathered(&self) {
+        let held = {
+            let mut state = self.state();
+            state.gathers = false;
+            std::mem::take(&mut state.held)
+        };
+        self.append(held);
     }
 
     /// Waits until all records so far are kept, where the durability asks for it before an effect on

@@ -171,7 +171,8 @@ pub struct CallContext {
     pub idempotency_key: String,
     /// Longest time; the runtime enforces it too.
     pub timeout: Option<Duration>,
-    /// Cancelled when the run is.
+    /// Cancelled when a model's reply is not wanted any more; a tool's call is finished first, whatever
+    /// becomes of the run.
     pub cancel: CancellationToken,
 }
 

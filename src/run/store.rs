@@ -173,7 +173,7 @@ pub struct EffectRecord {
     pub id: String,
     /// Step of the root that this belongs to.
     pub root_step: u64,
-    /// What it was: `model`, `tool`, `now`, `uuid`, `random`, `answer`, `ask`, `handled`.
+    /// What it was: `model`, `tool`, `begun`, `now`, `uuid`, `random`, `answer`, `ask`, `handled`.
     pub kind: String,
     /// Path of the node, and for a tool `#` and its name: what scripts count by.
     pub subject: String,

@@ -86,6 +86,7 @@ impl Reader {
                         name: t.name.node.clone(),
                         doc: t.doc.clone(),
                         fields: Vec::new(),
+                        index: Default::default(),
                     });
                 }
                 _ => {}

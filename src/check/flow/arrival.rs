@@ -1,6 +1,6 @@
 //! What comes to joins beside other tasks, and when the joins lead on there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::ir::{JoinId, NodeId};
@@ -22,6 +22,13 @@ pub(super) struct Held {
     origin: Origin,
     /// Held since another join led on beside it. Such a one holds no further ones.
     chained: bool,
+}
+
+/// Members of a join that can't have come to it beside a task.
+enum Lacking {
+    Nobody,
+    Only(NodeId),
+    Several,
 }
 
 impl Together<'_> {
@@ -73,8 +80,9 @@ impl Together<'_> {
 
     /// Lets tasks pass that were held at joins, where all other members can have come by now.
     pub(super) fn let_through(&mut self) {
+        let mut lacking = HashMap::new();
         for held in std::mem::take(&mut self.held) {
-            match self.passes(&held) {
+            match self.passes(&held, &mut lacking) {
                 true => self.pass(&held),
                 false => self.held.push(held),
             }
@@ -82,25 +90,38 @@ impl Together<'_> {
     }
 
     /// Whether all other members can be at the join, beside all that runs, when the one arrives there.
-    fn passes(&self, held: &Held) -> bool {
-        let Some(gather) = self.flow.joins.get(held.join) else {
-            return false;
+    /// What is `lacking` beside each task was found in the same round; pairs that have come since are
+    /// seen in the next, which there is when there are any.
+    fn passes(&self, held: &Held, lacking: &mut HashMap<(JoinId, Place), Lacking>) -> bool {
+        let mut whole = |task: Place| {
+            let lacking = lacking.entry((held.join, task));
+            match lacking.or_insert_with(|| self.lacking(held.join, task)) {
+                Lacking::Nobody => true,
+                Lacking::Only(member) => *member == held.member,
+                Lacking::Several => false,
+            }
         };
-        let beside = |member: NodeId, task: Place| {
-            let wait = self.places.wait(held.join, member);
+        self.fired.contains(&held.join) && whole(held.one) && held.other.is_none_or(whole)
+    }
+
+    /// The members of a join that can't have come to it beside a task.
+    fn lacking(&self, join: JoinId, task: Place) -> Lacking {
+        let Some(gather) = self.flow.joins.get(join) else {
+            return Lacking::Several;
+        };
+        let beside = |member: NodeId| {
+            let wait = self.places.wait(join, member);
             task == member.0
                 || self.has(member.0, task)
                 || wait.is_some_and(|wait| self.has(wait, task))
         };
-        self.fired.contains(&held.join)
-            && gather
-                .members
-                .iter()
-                .filter(|(member, _)| *member != held.member)
-                .all(|(member, _)| {
-                    beside(*member, held.one)
-                        && held.other.is_none_or(|other| beside(*member, other))
-                })
+        let members = gather.members.iter().map(|(member, _)| *member);
+        let mut lacking = members.filter(|member| !beside(*member));
+        match lacking.next() {
+            None => Lacking::Nobody,
+            Some(first) if lacking.all(|member| member == first) => Lacking::Only(first),
+            Some(_) => Lacking::Several,
+        }
     }
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes

@@ -1,6 +1,6 @@
 //! Where a token of a run can be between two super-steps, and where it goes from there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::ir::{JoinId, NodeId};
 
@@ -14,6 +14,8 @@ pub struct Places<'a> {
     flow: &'a Flow,
     /// First place of each join's waiting members.
     waiting: Vec<Place>,
+    /// The place of each member waiting at a join.
+    members: HashMap<(JoinId, NodeId), Place>,
     /// First place of the deferred nodes waiting; one for each node.
     deferred: Place,
 }
@@ -27,8 +29,16 @@ impl<'a> Places<'a> {
             next += join.members.len() as Place;
             first
         });
-        let waiting = waiting.collect();
+        let waiting: Vec<Place> = waiting.collect();
+        let mut members = HashMap::new();
+        for ((id, join), first) in flow.joins.entries().zip(&waiting) {
+            for ((node, _), place) in join.members.iter().zip(*first..) {
+                // A member that is named twice waits at its first place.
+                members.entry((id, *node)).or_insert(place);
+            }
+        }
         Self {
+            members,
             flow,
             waiting,
             deferred: next,
@@ -69,9 +79,7 @@ impl<'a> Places<'a> {
 
     /// Where a member waits at a join.
     pub fn wait(&self, join: JoinId, member: NodeId) -> Option<Place> {
-        let members = &self.flow.joins.get(join)?.members;
-        let index = members.iter().position(|(node, _)| *node == member)?;
-        Some(self.waiting.get(join.0 as usize)? + index as Place)
+        self.members.get(&(join, member)).copied()
     }
 
     /// The ways that a finished node, or one taken on through branches, can take.

@@ -1,6 +1,6 @@
 //! Two writers of a field without a reducer that may run in one super-step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -55,6 +55,8 @@ struct Clash {
     first: (NodeId, Write),
     second: (NodeId, Write),
     others: Vec<(NodeId, Write)>,
+    /// Every node among them.
+    nodes: BTreeSet<NodeId>,
 }
 
 /// Reports each field that two tasks of one super-step may write, once, with all its writers.
@@ -85,6 +87,7 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                         first: (a, *first),
                         second: (b, *second),
                         others: Vec::new(),
+                        nodes: [a, b].into(),
                     };
                     clashes.insert(first.field, clash);
                 }
@@ -106,8 +109,7 @@ fn collides(flow: &Flow, field: FieldId) -> Option<&str> {
 impl Clash {
     fn also(&mut self, writers: [(NodeId, Write); 2]) {
         for writer in writers {
-            let listed = |list: &[(NodeId, Write)]| list.iter().any(|(node, _)| *node == writer.0);
-            if !listed(&[self.first, self.second]) && !listed(&self.others) {
+            if self.nodes.insert(writer.0) {
                 self.others.push(writer);
             }
         }

@@ -9,7 +9,7 @@
 //! The answer errs on one side: a pair that can run together is in it. Conditions count as free, so
 //! a pair may be in it that no state allows.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::base::Span;
@@ -54,7 +54,7 @@ pub struct Together<'a> {
     /// How many pairs there were when they were last looked at.
     pub(super) looked: usize,
     /// Joins two of whose members have come, or whose only one has.
-    touched: Vec<JoinId>,
+    touched: BTreeSet<JoinId>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
     next: Vec<Option<Rc<[Place]>>>,
@@ -74,7 +74,7 @@ impl<'a> Together<'a> {
             fresh: Vec::new(),
             held: Vec::new(),
             looked: 0,
-            touched: Vec::new(),
+            touched: BTreeSet::new(),
             fired: BTreeSet::new(),
             next: vec![None; count],
             overflow: false,
@@ -133,7 +133,7 @@ impl<'a> Together<'a> {
                 self.go_on(place);
             } else if let Some((a, b)) = self.open.pop_front() {
                 self.step(a, b);
-            } else if let Some(join) = self.touched.pop() {
+            } else if let Some(join) = self.touched.pop_last() {
                 self.fire(join);
             } else if self.looked < self.pairs.len() {
                 self.looked = self.pairs.len();
@@ -157,18 +157,17 @@ impl<'a> Together<'a> {
         } else if let Some(node) = self.places.deferred(place) {
             self.enter(node.0);
         } else if let Some((join, _)) = self.places.waits(place) {
-            self.touched.push(join);
+            self.touched.insert(join);
         }
     }
 
     pub(super) fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
         let mut ways = vec![way];
-        let mut seen: Vec<*const Way> = Vec::new();
+        let mut seen: HashSet<*const Way> = HashSet::new();
         while let Some(way) = ways.pop() {
-            if seen.contains(&std::ptr::from_ref(way)) {
+            if !seen.insert(std::ptr::from_ref(way)) {
                 continue;
             }
-            seen.push(way);
             let origin = Origin::Fork {
                 from,
                 span: way.span,
@@ -184,6 +183,9 @@ impl<'a> Together<'a> {
                     self.many(places, goal, origin);
                 }
                 for (others, _) in reached.iter().skip(i + 1) {
+                    if self.pairs.len() > MOST {
+                        return;
+                    }
                     self.cross(places, others, origin);
                     if let Some(node) = from {
                         self.hold(node.0, None, places, others, origin);
@@ -234,7 +236,7 @@ impl<'a> Together<'a> {
             if let (Some((join, _)), Some((same, _))) = (one, other)
                 && join == same
             {
-                self.touched.push(join);
+                self.touched.insert(join);
             }
         }
     }

@@ -1,18 +1,19 @@
 //! Which fields each graph may write, through the graphs that it calls too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
+use super::super::calls::callers;
 use super::build::called_bodies;
 
 /// For each graph the fields that some node, tool or called graph in it may write.
 pub struct Written(IdVec<GraphId, BTreeSet<FieldId>>);
 
 impl Written {
-    /// Goes over all graphs until nothing is added: a graph writes what the graphs it calls give back.
+    /// A graph writes what the graphs it calls give back: whatever a graph gains is handed to those that call it.
     pub fn new(program: &Program) -> Self {
         let mut written = Self(
             program
@@ -21,26 +22,29 @@ impl Written {
                 .map(|graph| own(program, graph))
                 .collect(),
         );
-        loop {
-            let mut grown = false;
-            for (id, graph) in program.graphs.entries() {
-                for node in &graph.nodes {
-                    let Work::Subgraph {
-                        graph: Some(child), ..
-                    } = &node.work
-                    else {
-                        continue;
-                    };
-                    for (field, _) in written.taken(program, graph, node, *child) {
-                        let fields = written.0.get_mut(id);
-                        grown |= fields.is_some_and(|fields| fields.insert(field));
-                    }
+        let callers = callers(program);
+        let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
+        while let Some(child) = open.pop_front() {
+            for (id, node) in callers.get(child).into_iter().flatten() {
+                let Some((graph, node)) = program
+                    .graphs
+                    .get(*id)
+                    .and_then(|graph| Some((graph, graph.nodes.get(*node)?)))
+                else {
+                    continue;
+                };
+                let taken = written.taken(program, graph, node, child);
+                let Some(fields) = written.0.get_mut(*id) else {
+                    continue;
+                };
+                let before = fields.len();
+                fields.extend(taken.into_iter().map(|(field, _)| field));
+                if fields.len() > before {
+                    open.push_back(*id);
                 }
             }
-            if !grown {
-                return written;
-            }
         }
+        written
     }
 
     /// Whether the graph may write the field.

@@ -8,6 +8,7 @@ use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{Checker, Narrowing, reads};
+use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
@@ -16,7 +17,7 @@ use crate::resolve::program::{Graph, Program};
 use super::facts::Facts;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
-pub type StateTypes = Arc<Vec<(String, Type)>>;
+pub type StateTypes = Arc<StateFields>;
 
 /// Types expressions at one place after another.
 pub struct Cx<'a> {

@@ -50,7 +50,8 @@ impl Facts {
     /// Notes that a field has been written; `non_null` where its new value is known not to be null.
     pub fn write(&mut self, id: FieldId, field: &Field, non_null: bool) {
         self.disturb(id, field);
-        if non_null {
+        // Of a field that is never null there is nothing to know, and the set stays small.
+        if non_null && field.ty.node.admits_null() {
             self.known.paths.insert(place(field));
         }
         self.unsure.remove(&id);

@@ -46,14 +46,14 @@ impl Hint {
     }
 
     /// The command that answers an interrupt, with an example of the right type.
-    pub fn answer(&self, open: &OpenInterrupt, several: bool, types: &TypeTable) -> String {
+    ///
+    /// It names the interrupt, so that running it twice can't answer the next question.
+    pub fn answer(&self, open: &OpenInterrupt, types: &TypeTable) -> String {
         let mut command = self.resume();
         if open.effect == BEFORE {
             return command;
         }
-        if several {
-            command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
-        }
+        command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
         let example = match &open.expect {
             Some(ty) if example::is_known(ty, types) => example::of(ty, types).to_string(),
             Some(_) => "JSON".to_owned(),
@@ -65,17 +65,12 @@ impl Hint {
 
     /// A line for each open interrupt: where it is and how to go on.
     pub fn interrupted(&self, result: &RunResult, types: &TypeTable) -> String {
-        let questions = result
-            .interrupts
-            .iter()
-            .filter(|open| open.effect != BEFORE);
-        let several = questions.count() > 1;
         let lines = result.interrupts.iter().map(|open| {
             let what = match open.effect == BEFORE {
                 true => format!("stopped before `{}`; go on with", open.path),
                 false => format!("`{}` waits for an answer; give it with", open.path),
             };
-            format!("{what}:\n  {}", self.answer(open, several, types))
+            format!("{what}:\n  {}", self.answer(open, types))
         });
         lines.collect::<Vec<_>>().join("\n")
     }

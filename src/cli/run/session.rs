@@ -168,16 +168,25 @@ impl<'a> Session<'a> {
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
-        let mut next = match first {
-            Leg::Start(graph, input) => {
-                self.note_what_is_dropped().await?;
-                Leg::Start(graph, input)
-            }
-            Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
-            answered => answered,
+        let dropped = match first {
+            Leg::Start(..) => self.what_is_dropped().await?,
+            Leg::Resume(_) => None,
         };
+        let mut next = match first {
+            Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
+            given => given,
+        };
+        let mut before: Option<RunResult> = None;
         let result = loop {
-            let result = self.leg(next).await?;
+            let result = match (self.leg(next).await, before) {
+                (Ok(result), _) => result,
+                // The thread stands where the leg before has left it.
+                (Err(refused), Some(result)) => {
+                    refused.say();
+                    break result;
+                }
+                (Err(failure), None) => return Err(failure),
+            };
             if result.state != RunState::Interrupted || signals.cancel.is_cancelled() {
                 break result;
             }
@@ -190,9 +199,19 @@ impl<'a> Session<'a> {
                 Reply::GoOn(answers) => next = Leg::Resume(answers),
                 Reply::Leave => break result,
             }
+            before = Some(result);
         };
-        self.watch.result(&result, self.context)?;
+        if let Some(note) = dropped {
+            self.context.say(&note);
+        }
+        let printed = self.watch.result(&result, self.context);
         self.say(&result);
+        if let Err(failure) = printed {
+            if result.state == RunState::Done {
+                return Err(failure);
+            }
+            failure.say();
+        }
         Ok(match result.state {
             RunState::Done | RunState::Running => Exit::Done,
             RunState::Interrupted => Exit::Interrupted,
@@ -240,29 +259,27 @@ impl<'a> Session<'a> {
             }
             Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
         };
-        let (watch, written) = reader
+        let (watch, _) = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
         self.watch = watch;
-        let result = ended.map_err(not_started)?;
-        written.map(|()| result)
+        ended.map_err(not_started)
     }
 
     /// A new input on a thread that has something left to do lets go of that.
-    async fn note_what_is_dropped(&self) -> Result<(), Failure> {
+    async fn what_is_dropped(&self) -> Result<Option<String>, Failure> {
         let known = self.store.thread(&self.thread).await.map_err(unusable)?;
         let state = match known.map(|thread| thread.status.state) {
-            None | Some(RunState::Done) => return Ok(()),
+            None | Some(RunState::Done) => return Ok(None),
             Some(RunState::Interrupted) => "was interrupted",
             Some(RunState::Failed) => "had failed",
             Some(RunState::Cancelled) => "was cancelled",
             Some(RunState::Running) => "was cut off",
         };
-        self.context.say(&format!(
-            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would go on with it)",
+        Ok(Some(format!(
+            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",
             self.thread,
-        ));
-        Ok(())
+        )))
     }
 
     /// Says on stderr why it failed, or how to go on.

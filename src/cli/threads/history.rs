@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::run::frame::is_log;
 use crate::run::store::{CheckpointInfo, Source};
 
 use super::super::{Context, Failure, output};
@@ -48,13 +49,19 @@ fn by(source: Source) -> &'static str {
     }
 }
 
+/// Fields of the state, without the logs that a called graph keeps for its caller.
+fn fields(checkpoint: &CheckpointInfo) -> Vec<&str> {
+    let names = checkpoint.fields.iter().map(String::as_str);
+    names.filter(|name| !is_log(name)).collect()
+}
+
 fn line(checkpoint: &CheckpointInfo) -> serde_json::Value {
     json!({
         "checkpoint_id": checkpoint.seq.to_string(),
         "frame": checkpoint.frame,
         "step": checkpoint.step,
         "source": checkpoint.source,
-        "fields": checkpoint.fields,
+        "fields": fields(checkpoint),
         "next": next(&checkpoint.schedule),
         "run_id": checkpoint.run_id,
         "at": checkpoint.at,
@@ -67,7 +74,7 @@ fn row(checkpoint: &CheckpointInfo) -> [String; 7] {
         checkpoint.frame.clone(),
         checkpoint.step.to_string(),
         by(checkpoint.source).to_owned(),
-        checkpoint.fields.join(", "),
+        fields(checkpoint).join(", "),
         next(&checkpoint.schedule).join(", "),
         seconds(&checkpoint.at),
     ]

@@ -153,7 +153,7 @@ fn human(
     }
     for interrupt in open {
         out.push_str(&ask::question(interrupt));
-        let command = hint.answer(interrupt, open.len() > 1, &TypeTable::default());
+        let command = hint.answer(interrupt, &TypeTable::default());
         out.push_str(&format!("  {command}\n"));
     }
     if newest && open.is_empty() && !matches!(status.state, RunState::Done) {

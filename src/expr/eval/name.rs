@@ -99,8 +99,9 @@ pub(super) fn compile_path(
     if *first == "state" && compiler.scope.state.is_some() {
         return state(compiler, rest);
     }
-    let enums = compiler.types.enums.iter();
-    if let Some(found) = enums.clone().find(|e| e.name == *first) {
+    let types = compiler.types;
+    let found = types.enum_named(first).and_then(|id| types.enums.get(id));
+    if let Some(found) = found {
         return member(found, *first_span, rest);
     }
     if TYPES.contains(&joined(parts).as_str()) {
@@ -110,7 +111,7 @@ pub(super) fn compile_path(
         .vars()
         .chain(compiler.scope.names.iter().map(|(name, _)| name.as_str()))
         .chain(compiler.scope.state.is_some().then_some("state"))
-        .chain(enums.map(|e| e.name.as_str()));
+        .chain(types.enums.iter().map(|e| e.name.as_str()));
     let message = format!("unknown name `{first}`");
     Err(error(*first_span, meant(message, first, known)))
 }

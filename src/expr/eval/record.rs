@@ -3,6 +3,8 @@
 //! A record is a map with all of its fields: one that isn't written has its default, or null
 //! where its type allows that.
 
+use std::collections::HashSet;
+
 use crate::ast::Name;
 use crate::ast::expr::RecordField;
 use crate::base::Span;
@@ -25,13 +27,14 @@ pub(super) fn compile(
     let types = compiler.types;
     let record = find(types, name)?;
     let mut parts: Vec<Field> = Vec::with_capacity(fields.len());
+    let mut written: HashSet<&str> = HashSet::with_capacity(fields.len());
     for field in fields {
         let Some(declared) = record.field(&field.name) else {
             let message = format!("`{}` has no field `{}`", record.name, field.name.node);
             let known = record.fields.iter().map(|f| f.name.as_str());
             return Err(error(field.name.span, meant(message, &field.name, known)));
         };
-        if parts.iter().any(|part| *part.name == *field.name.node) {
+        if !written.insert(&field.name.node) {
             let message = format!("field `{}` is there twice", field.name.node);
             return Err(error(field.name.span, message));
         }
@@ -41,23 +44,22 @@ pub(super) fn compile(
             part: Part::compile(compiler, &field.value, field.optional)?,
         });
     }
-    let rest = record.fields.iter().filter(|declared| {
-        fields
-            .iter()
-            .all(|f| f.optional || *f.name.node != declared.name)
-    });
+    let sure = fields.iter().filter(|field| !field.optional);
+    let sure: HashSet<&str> = sure.map(|field| field.name.node.as_str()).collect();
+    let rest = record.fields.iter();
+    let rest = rest.filter(|declared| !sure.contains(declared.name.as_str()));
     Ok(Box::new(RecordLiteral {
-        base: defaults(types, record, fields, rest, name.span)?,
+        base: defaults(types, record, &written, rest, name.span)?,
         parts,
         span,
     }))
 }
 
 fn find<'a>(types: &'a ty::TypeTable, name: &Name) -> Result<&'a Record, CompileError> {
-    let records = || types.records.iter();
-    records().find(|r| r.name == *name.node).ok_or_else(|| {
+    let found = types.record_named(&name.node);
+    found.and_then(|id| types.records.get(id)).ok_or_else(|| {
         let message = format!("unknown type `{}`", name.node);
-        let known = records().map(|r| r.name.as_str());
+        let known = types.records.iter().map(|r| r.name.as_str());
         error(name.span, meant(message, name, known))
     })
 }
@@ -66,7 +68,7 @@ fn find<'a>(types: &'a ty::TypeTable, name: &Name) -> Result<&'a Record, Compile
 fn defaults<'a>(
     types: &ty::TypeTable,
     record: &Record,
-    written: &[RecordField],
+    written: &HashSet<&str>,
     rest: impl Iterator<Item = &'a ty::RecordField>,
     span: Span,
 ) -> Result<Map, CompileError> {
@@ -78,7 +80,7 @@ fn defaults<'a>(
                 error(span, message)
             })?,
             None if declared.ty.admits_null() => Value::Null,
-            None if written.iter().any(|f| *f.name.node == declared.name) => continue,
+            None if written.contains(declared.name.as_str()) => continue,
             None => {
                 let message = format!("`{}` needs the field `{}`", record.name, declared.name);
                 return Err(error(span, message));

@@ -34,7 +34,7 @@ pub fn constant(expr: &Expr, types: &TypeTable) -> Option<Json> {
             Some(Json::Object(map))
         }
         ExprKind::Record { name, fields } => {
-            let record = types.records.iter().find(|r| r.name == name.node)?;
+            let record = types.records.get(types.record_named(&name.node)?)?;
             let defaults = record.fields.iter().filter_map(|f| match &f.default {
                 Some(default) => Some((f.name.clone(), default.clone())),
                 None => f.ty.admits_null().then(|| (f.name.clone(), Json::Null)),
@@ -74,7 +74,7 @@ fn member(operand: &Expr, field: &str, types: &TypeTable) -> Option<Json> {
     let ExprKind::Ident(name) = &operand.kind else {
         return None;
     };
-    let declared = types.enums.iter().find(|e| e.name == *name)?;
+    let declared = types.enums.get(types.enum_named(name)?)?;
     let member = declared.members.iter().find(|m| m.name == field)?;
     Some(json!(member.name))
 }

@@ -1,5 +1,7 @@
 //! Record literals: `Doc { id: "x" }`, and `r.with({..})`, which changes fields of one.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, RecordField as Written};
 use crate::base::Span;
@@ -42,8 +44,7 @@ impl Checker<'_> {
     }
 
     fn record_named(&self, name: &str) -> Option<RecordId> {
-        let mut entries = self.types.records.entries();
-        entries.find(|(_, r)| r.name == name).map(|(id, _)| id)
+        self.types.record_named(name)
     }
 
     fn unknown_type(&mut self, name: &Name) -> Type {
@@ -63,17 +64,16 @@ impl Checker<'_> {
         let Some(record) = self.types.records.get(id) else {
             return;
         };
-        let mut seen: Vec<&Given> = Vec::new();
+        let mut seen: HashMap<&str, Span> = HashMap::new();
         for field in given {
-            if let Some(first) = seen.iter().find(|f| f.name == field.name) {
+            if let Some(first) = seen.get(field.name.as_str()).copied() {
                 let message = format!("field `{}` is given twice", field.name);
-                let first = first.span;
                 self.report(
                     Diagnostic::new(&codes::DUPLICATE_FIELD, message, field.span)
                         .label(first, "first here"),
                 );
             }
-            seen.push(field);
+            seen.entry(&field.name).or_insert(field.span);
             let Some(declared) = record.field(&field.name) else {
                 self.expr(field.value, None);
                 self.unknown_given(id, field);
@@ -131,10 +131,11 @@ impl Checker<'_> {
         let Some(record) = self.types.records.get(id) else {
             return;
         };
-        let is_given = |name: &str| {
-            let mut all = given.iter();
-            all.any(|f| f.name == name || (record.field(&f.name).is_none() && near(&f.name, name)))
-        };
+        let names: HashSet<&str> = given.iter().map(|f| f.name.as_str()).collect();
+        let unknown = || names.iter().filter(|name| record.field(name).is_none());
+        let unknown: Vec<&str> = unknown().copied().collect();
+        let is_given =
+            |name: &str| names.contains(name) || unknown.iter().any(|written| near(written, name));
         let missing: Vec<&str> = record
             .fields
             .iter()

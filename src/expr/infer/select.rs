@@ -66,8 +66,7 @@ impl Checker<'_> {
 
     /// The enum of that name.
     pub(super) fn enum_named(&self, name: &str) -> Option<EnumId> {
-        let mut entries = self.types.enums.entries();
-        entries.find(|(_, e)| e.name == name).map(|(id, _)| id)
+        self.types.enum_named(name)
     }
 
     fn member(&mut self, id: EnumId, member: &Name) -> Type {

@@ -118,8 +118,8 @@ impl Pattern {
                 None => Fit::Yes,
             },
             (Pattern::Record(name), Type::Record(_)) => {
-                let wanted = types.records.entries().find(|(_, r)| r.name == *name);
-                fit(wanted.is_some_and(|(id, _)| assignable(found, &Type::Record(id), types)))
+                let wanted = types.record_named(name);
+                fit(wanted.is_some_and(|id| assignable(found, &Type::Record(id), types)))
             }
             // Conversions take whatever has a value of its own; which texts they refuse shows at run time.
             (Pattern::Exact(Type::Json), _) => {

@@ -90,7 +90,7 @@ impl Check<'_> {
             return self.report(found.help("name one of its fields, such as `state.x`"));
         }
         let found = unknown(format!("no `{name}` in scope"));
-        if self.types.enums.iter().any(|e| e.name == name) {
+        if self.types.enum_named(name).is_some() {
             return self
                 .report(found.help("in a template a member of an enum is a text: `\"..\"`"));
         }

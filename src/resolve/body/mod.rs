@@ -10,7 +10,7 @@ mod node;
 mod property;
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::graph::{Graph as Written, Member};
 use crate::ast::item::Item;
@@ -100,6 +100,7 @@ impl Resolver<'_> {
             timeout_ms: None,
             on_error: None,
             span: written.span,
+            index: Default::default(),
         });
     }
 
@@ -175,20 +176,23 @@ impl Resolver<'_> {
     /// The only graph of the first file that no other calls.
     fn entry(&self) -> Option<GraphId> {
         let graphs = &self.program.graphs;
-        let called = |id: GraphId| {
-            graphs.entries().any(|(caller, graph)| {
-                caller != id && graph.nodes.iter().any(|node| calls(node, id))
-            })
-        };
+        let calls = graphs.entries().flat_map(|(caller, graph)| {
+            let called = graph.nodes.iter().filter_map(called);
+            called.filter(move |called| *called != caller)
+        });
+        let called: BTreeSet<GraphId> = calls.collect();
         let mut candidates = graphs
             .entries()
-            .filter(|(id, graph)| graph.file == FileId(0) && !called(*id))
+            .filter(|(id, graph)| graph.file == FileId(0) && !called.contains(id))
             .map(|(id, _)| id);
         let first = candidates.next()?;
         candidates.next().is_none().then_some(first)
     }
 }
 
-fn calls(node: &super::node::Node, id: GraphId) -> bool {
-    matches!(node.work, super::node::Work::Subgraph { graph: Some(graph), .. } if graph == id)
+fn called(node: &super::node::Node) -> Option<GraphId> {
+    match &node.work {
+        super::node::Work::Subgraph { graph, .. } => *graph,
+        _ => None,
+    }
 }

@@ -1,5 +1,8 @@
 //! Nodes: what all kinds have. Each kind's own properties are in `model` and `call`.
 
+use std::collections::BTreeMap;
+
+use crate::ast::Name;
 use crate::ast::node::{Kind, Node as Written, PropertyKind};
 use crate::base::{Span, Spanned};
 use crate::ir::Retry;
@@ -153,12 +156,13 @@ impl Resolver<'_> {
             return None;
         };
         let mut items: Vec<End> = Vec::new();
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for end in written {
-            let first = items.iter().find(|known| known.name.node == end.name.node);
-            if let Some(first) = first.map(|first| first.name.clone()) {
-                self.twice("name", &first, &end.name);
+            if let Some(first) = seen.get(end.name.as_str()) {
+                self.twice("name", first, &end.name);
                 continue;
             }
+            seen.insert(&end.name, &end.name);
             items.push(self.end(inside, end));
         }
         Some(Ends {

@@ -1,5 +1,8 @@
 //! `state { .. }` of a graph.
 
+use std::collections::BTreeMap;
+
+use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::base::{FileId, IdVec};
 use crate::ir::{Channel, FieldId, FieldMode};
@@ -13,18 +16,17 @@ impl Resolver<'_> {
     /// Fields of all `state` blocks, in order.
     pub fn state(&mut self, file: FileId, written: &Written) -> IdVec<FieldId, Field> {
         let mut fields: IdVec<FieldId, Field> = IdVec::new();
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for member in &written.members {
             let Member::State(block, _) = member else {
                 continue;
             };
             for field in block {
                 self.check_style(&field.name, Style::Snake);
-                let first = fields
-                    .iter()
-                    .find(|known| known.name.node == field.name.node);
-                match first.map(|first| first.name.clone()) {
-                    Some(first) => self.twice("field", &first, &field.name),
+                match seen.get(field.name.as_str()) {
+                    Some(first) => self.twice("field", first, &field.name),
                     None => {
+                        seen.insert(&field.name, &field.name);
                         let field = self.state_field(file, field);
                         fields.push(field);
                     }

@@ -49,7 +49,13 @@ impl Resolver<'_> {
             match word.as_str() {
                 "read" => return Some(ToolEffect::Read),
                 "write" => return Some(ToolEffect::Write),
-                "destructive" => return Some(ToolEffect::Destructive),
+                // What it promises is a check of who approves the call, which there is none of.
+                "destructive" => {
+                    let what = "`@effect(destructive)`";
+                    self.diags
+                        .push(super::super::unsupported(what, attribute.span));
+                    return None;
+                }
                 _ => {
                     let written = Name::new(word.clone(), argument.span);
                     self.bad_word("effect", &written, &["read", "write", "destructive"]);

@@ -1,5 +1,7 @@
 //! Records and enums: what `declare` left empty in the type table.
 
+use std::collections::BTreeMap;
+
 use crate::ast::Name;
 use crate::ast::item::{EnumDecl, Item, TypeBody, TypeDecl};
 use crate::base::FileId;
@@ -67,13 +69,15 @@ impl Resolver<'_> {
             return;
         };
         let mut members: Vec<Name> = Vec::new();
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for member in &decl.members {
             self.check_style(&member.name, Style::Snake);
             let doc = self.member_doc(&member.doc, &member.attributes);
-            if let Some(first) = members.iter().find(|known| known.node == member.name.node) {
+            if let Some(first) = seen.get(member.name.as_str()) {
                 self.twice("member", first, &member.name);
                 continue;
             }
+            seen.insert(&member.name, &member.name);
             members.push(member.name.clone());
             self.program.types.enums[id].members.push(EnumMember {
                 name: member.name.node.clone(),

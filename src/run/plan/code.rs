@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::Span;
+use crate::expr::Scope;
 use crate::expr::eval::{self, Env, Program};
+use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
-use crate::expr::{Scope, Type};
 use crate::ir::{self, ErrorKind, Flow, Place};
 use crate::run::error::RunError;
 use crate::value::Value;
@@ -47,11 +48,9 @@ impl<'a> Builder<'a> {
     }
 
     /// A scope over the state of a graph. Types don't matter any more: the compiler has checked them.
-    pub fn scope<'n>(&self, fields: impl Iterator<Item = &'n str>, effects: bool) -> Scope {
+    pub fn scope(&self, state: &Arc<StateFields>, effects: bool) -> Scope {
         Scope {
-            state: Some(Arc::new(
-                fields.map(|name| (name.to_owned(), Type::Json)).collect(),
-            )),
+            state: Some(state.clone()),
             names: Vec::new(),
             effects,
             functions: self.functions.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::IdVec;
+use crate::expr::scope::StateFields;
 use crate::expr::{Scope, Type};
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
 use crate::value::{List, Map, Value};
@@ -44,8 +45,12 @@ pub struct ToolFields {
 
 /// A graph of the flow.
 pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError> {
-    let mut scope: Scope =
-        builder.scope(graph.fields.iter().map(|field| field.name.as_str()), false);
+    let fields = graph.fields.iter();
+    let state: StateFields = fields
+        .map(|field| (field.name.clone(), Type::Json))
+        .collect();
+    let state = Arc::new(state);
+    let mut scope: Scope = builder.scope(&state, false);
     for name in slots::NAMES {
         scope.declare(name, Type::Json);
     }
@@ -58,7 +63,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
     let nodes: IdVec<NodeId, NodePlan> = graph
         .nodes
         .iter()
-        .map(|node: &Node| node::plan(builder, graph, node))
+        .map(|node: &Node| node::plan(builder, &state, node))
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),

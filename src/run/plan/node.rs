@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::expr::schema::json_schema;
+use crate::expr::scope::StateFields;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::node::{Ask, ModelCall, Pass, Work};
-use crate::ir::{FieldId, Graph, GraphId, JoinId, ModelId, Node, Retry, ToolId};
+use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
 use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
 
@@ -207,9 +208,13 @@ fn defaults(input: &[RecordField]) -> Option<Map> {
     (!input.is_empty()).then(|| known.collect())
 }
 
-/// A node of a graph.
-pub fn plan(builder: &Builder<'_>, graph: &Graph, node: &Node) -> Result<NodePlan, PlanError> {
-    let mut scope = builder.scope(graph.fields.iter().map(|field| field.name.as_str()), true);
+/// A node of a graph with that state.
+pub fn plan(
+    builder: &Builder<'_>,
+    state: &Arc<StateFields>,
+    node: &Node,
+) -> Result<NodePlan, PlanError> {
+    let mut scope = builder.scope(state, true);
     for name in slots::NAMES {
         scope.declare(name, Type::Json);
     }

@@ -1,13 +1,13 @@
 //! `agent`: model and tools in a loop. Gives `reply`, `output` where it has a type, and `transcript`,
 //! the messages it made.
 
-use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::plan::node::{ModelCallPlan, slots};
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
+use super::Stop;
 use super::model_call::{ask, conversation, structured};
 use super::tool_call::{Requested, answer_all};
 
@@ -24,13 +24,14 @@ pub struct Limits<'p> {
 /// The work: turns until no tool is called, a tool jumps, `until` holds or `max_turns` is reached.
 ///
 /// # Errors
-/// Of the model, of the reply's form, or of an expression. A tool's error goes back to the model.
+/// Of the model, of the reply's form, or of an expression; open interrupts of tools. A tool's error
+/// goes back to the model.
 pub async fn work<'a>(
     run: &mut TaskRun<'a>,
     node: &'a NodePlan,
     call: &'a ModelCallPlan,
     limits: Limits<'_>,
-) -> Result<(), RunError> {
+) -> Result<(), Stop> {
     let mut messages = conversation(run, call)?;
     // There is none where a tool, `until` or `max_turns` ends the loop.
     run.put_slot(slots::OUTPUT, Value::Null);

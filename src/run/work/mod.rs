@@ -4,6 +4,7 @@
 mod agent;
 mod body;
 mod call;
+pub mod doubt;
 mod interrupt;
 mod llm;
 mod model_call;
@@ -91,7 +92,9 @@ pub async fn run(
                 }
             }
             WorkPlan::Subgraph { graph, with, into } => {
-                subgraph::work(&mut run, frame, *graph, with, into).await?;
+                if !subgraph::work(&mut run, frame, *graph, with, into).await? {
+                    return Ok(run.into_output(&node.joins));
+                }
             }
             WorkPlan::Update | WorkPlan::Branch => {}
         }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::expr::accept::{accept, lenient_json};
 use crate::expr::function::message::record;
-use crate::ir::{ErrorKind, Model, ModelId};
+use crate::ir::{ErrorKind, Model, ModelId, Retry};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -21,7 +21,7 @@ use crate::run::plan::node::ModelCallPlan;
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
-use super::retry::{self, Attempted, Failure};
+use super::retry::{self, Attempted, Failure, Series};
 
 /// A whole reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -139,31 +139,46 @@ async fn with_fallbacks(
     let flow = &run.around.cx.plan.flow;
     let first = &flow.models[call.model];
     let mut failed: Option<RunError> = None;
-    // Attempts are numbered on over the fallbacks, so that each has a record of its own.
-    for (turn, model) in std::iter::once(call.model)
+    // Each model's attempts have an id of their own, so that each has a record of its own.
+    let models: Vec<_> = std::iter::once(call.model)
         .chain(first.fallback.iter().copied())
         .enumerate()
-    {
-        let policy = node.retry.as_ref().or(flow.models[model].retry.as_ref());
-        let id = if turn == 0 {
-            id.to_owned()
-        } else {
-            format!("{id}~{turn}")
-        };
+        .map(|(turn, model)| {
+            let policy = node.retry.as_ref().or(flow.models[model].retry.as_ref());
+            match turn {
+                0 => (model, id.to_owned(), policy),
+                _ => (model, format!("{id}~{turn}"), policy),
+            }
+        })
+        .collect();
+    let ended =
+        |(_, id, policy): &(ModelId, String, Option<&Retry>)| Series::known(run, *policy, id).ended;
+    // A model that has failed more often than the last one has failed in this round already: the
+    // process died at a fallback.
+    let rounds = models.last().map_or(0, ended);
+    for choice in &models {
+        if ended(choice) > rounds {
+            continue;
+        }
+        let (model, id, policy) = choice;
+        let model = *model;
         let effect = Attempted {
-            id: &id,
+            id,
             kind: "model",
             subject: path,
             fails_as_result: false,
         };
-        let asked = retry::attempts(run, policy, effect, |attempt| {
-            one_attempt(run, call, model, messages, &id, path, attempt)
+        let asked = retry::attempts(run, *policy, effect, |attempt| {
+            one_attempt(run, call, model, messages, id, path, attempt)
         });
         match asked.await {
             Ok(reply) => return Ok(reply),
-            Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+            Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => {
+                return Err(error);
+            }
             Err(error) => failed = Some(error),
         }
+        run.around.cx.journal.barrier().await?;
     }
     Err(failed
         .unwrap_or_else(|| RunError::new(ErrorKind::InvalidRequest, "the flow has no such model")))

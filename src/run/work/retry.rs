@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use crate::ir::{ErrorKind, Retry};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
@@ -40,8 +42,47 @@ pub struct Attempted<'e> {
     pub fails_as_result: bool,
 }
 
+/// The attempts at one effect, over all processes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Series {
+    /// Attempts made, all of which have failed.
+    pub made: u32,
+    /// Those of them since the policy last ended a series, with which the run or the model had failed.
+    pub since: u32,
+    /// Series that the policy has ended.
+    pub ended: u32,
+}
+
+impl Series {
+    /// What earlier processes have left in the journal.
+    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str) -> Self {
+        let journal = &run.around.cx.journal;
+        let mut series = Self::default();
+        let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
+        while let Some(kept) = attempt(series.made + 1) {
+            let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            series.add(policy, kind.and_then(ErrorKind::from_word));
+        }
+        series
+    }
+
+    /// Counts a failed attempt. Gives the policy where it lets another follow.
+    fn add<'p>(&mut self, policy: Option<&'p Retry>, kind: Option<ErrorKind>) -> Option<&'p Retry> {
+        self.made += 1;
+        self.since += 1;
+        let again = policy.filter(|policy| {
+            self.since < policy.attempts && kind.is_some_and(|kind| policy.on.contains(&kind))
+        });
+        if again.is_none() {
+            self.since = 0;
+            self.ended += 1;
+        }
+        again
+    }
+}
+
 /// Makes attempts until one succeeds, the policy ends them, or the run is cancelled. Only a failed
-/// attempt is made again; each is kept in the journal.
+/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there.
 ///
 /// # Errors
 /// The last attempt's, with the number of attempts.
@@ -56,16 +97,16 @@ where
     A: FnMut(u32) -> F,
 {
     let cx = run.around.cx;
-    let mut number = 1;
+    let mut series = Series::known(run, policy, effect.id);
     loop {
+        let number = series.made + 1;
         let failure = match attempt(number).await {
             Ok(value) => return Ok(value),
             Err(failure) => failure,
         };
         let mut error = failure.error;
         error.attempt = number;
-        let again =
-            policy.filter(|policy| number < policy.attempts && policy.on.contains(&error.kind));
+        let again = series.add(policy, Some(error.kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = error.kind != ErrorKind::Cancelled;
         if counts && (again.is_some() || !effect.fails_as_result) {
@@ -78,7 +119,7 @@ where
         let Some(policy) = again else {
             return Err(error);
         };
-        let wait = pause(policy, number, cx.ambient.random(0))
+        let wait = pause(policy, series.since, cx.ambient.random(0))
             .max(failure.retry_after.unwrap_or_default());
         let wait_ms = wait.as_millis() as u64;
         run.send(
@@ -93,7 +134,7 @@ where
             () = cx.ambient.sleep(wait) => {}
             () = run.effects.stop.cancelled() => return Err(cancelled()),
         }
-        number += 1;
+        cx.journal.barrier().await?;
     }
 }
 

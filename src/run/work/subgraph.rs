@@ -6,7 +6,7 @@
 use crate::ir::{ErrorKind, FieldId, GraphId};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
-use crate::run::frame::{Frame, OutLog, log_name};
+use crate::run::frame::{Frame, OutLog, is_log, log_name};
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
@@ -17,7 +17,8 @@ use crate::value::{Map, Value};
 
 use super::Stop;
 
-/// The work.
+/// The work. `false` where the called graph was left for a node of the caller's: the node's own `set`
+/// and `emit`, which would see a `result`, are left out then.
 ///
 /// # Errors
 /// The called graph's error, with its path, or its open interrupts.
@@ -27,7 +28,7 @@ pub async fn work(
     graph: GraphId,
     with: &[PassPlan],
     into: &[(FieldId, FieldId)],
-) -> Result<(), Stop> {
+) -> Result<bool, Stop> {
     let cx = run.around.cx;
     let plan = cx.plan.clone();
     let called = &plan.graphs[graph];
@@ -54,11 +55,12 @@ pub async fn work(
     };
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
-    run.jumped = !left.is_empty();
+    let stays = left.is_empty();
+    run.jumped = !stays;
     for name in left {
         run.go_named(&name)?;
     }
-    Ok(())
+    Ok(stays)
 }
 
 fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, RunError> {
@@ -158,7 +160,7 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
     let gone = image
         .fields
         .keys()
-        .find(|name| !name.ends_with(['>', '=']) && !known(name));
+        .find(|name| !is_log(name) && !known(name));
     match gone {
         Some(name) => {
             let message = format!(

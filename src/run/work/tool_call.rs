@@ -3,8 +3,11 @@
 //! Arguments are checked against the declared types before anything runs, results after. A tool with a
 //! body runs in the interpreter, in the order of the calls; the others may run side by side.
 
+use std::sync::atomic::AtomicU32;
+
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
@@ -19,7 +22,9 @@ use crate::run::task::{TaskRun, show};
 use crate::run::tool::ToolCall;
 use crate::value::{Map, Value};
 
+use super::Stop;
 use super::body;
+use super::doubt::{self, Known};
 use super::retry::{self, Attempted, Failure};
 
 /// A call that a model asked for.
@@ -86,14 +91,14 @@ pub struct Call<'c> {
 /// Answers all calls of a message, in order, one tool message each. Refusals and errors are answers too.
 ///
 /// # Errors
-/// Only what is the run's, not the tool's: cancellation, the store.
+/// Only what is the run's, not the tool's: cancellation, the store, open interrupts.
 pub async fn answer_all<'a>(
     run: &mut TaskRun<'a>,
     node: &'a NodePlan,
     tools: &[ToolId],
     calls: Vec<Requested>,
     parallel: bool,
-) -> Result<Vec<Value>, RunError> {
+) -> Result<Vec<Value>, Stop> {
     let plan = run.around.cx.plan.clone();
     // Scopes are numbered before anything runs, so that timing can't change them.
     let scopes: Vec<EffectScope> = calls.iter().map(|_| run.effects.child()).collect();
@@ -116,12 +121,14 @@ pub async fn answer_all<'a>(
         };
         let result = match ready {
             Err(refusal) => Some(Err(RunError::new(ErrorKind::ToolError, refusal))),
-            Ok(call) if runs_inside(run, call.tool) => Some(call_one(run, node, call).await),
+            Ok(call) if runs_inside(run, call.tool) => {
+                Some(unless_open(call_one(run, node, call).await)?)
+            }
             Ok(call) if parallel => {
                 outside.push((index, call));
                 None
             }
-            Ok(call) => Some(call_outside(run, node, call).await),
+            Ok(call) => Some(unless_open(call_outside(run, node, call).await)?),
         };
         if let Some(place) = results.get_mut(index) {
             *place = result;
@@ -132,16 +139,30 @@ pub async fn answer_all<'a>(
     for (index, call) in outside {
         made.push(call_indexed(shared, node, index, call));
     }
+    let mut open = Vec::new();
     for (index, result) in join_all(made).await {
-        if let Some(place) = results.get_mut(index) {
-            *place = Some(result);
+        match (unless_open(result), results.get_mut(index)) {
+            (Err(Stop::Interrupted(more)), _) => open.extend(more),
+            (Ok(result), Some(place)) => *place = Some(result),
+            _ => {}
         }
     }
-    calls
-        .iter()
-        .zip(results.into_iter().flatten())
-        .map(|(call, result)| tool_message(call, result))
-        .collect()
+    let answered = calls.iter().zip(results);
+    let messages = answered.filter_map(|(call, result)| Some(tool_message(call, result?)));
+    let messages = messages.collect::<Result<Vec<Value>, RunError>>()?;
+    match open.is_empty() {
+        true => Ok(messages),
+        false => Err(Stop::Interrupted(open)),
+    }
+}
+
+/// The outcome of a call that does not wait for an answer.
+fn unless_open(result: Result<Value, Stop>) -> Result<Result<Value, RunError>, Stop> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Stop::Failed(error)) => Ok(Err(error)),
+        Err(open) => Err(open),
+    }
 }
 
 async fn call_indexed(
@@ -149,7 +170,7 @@ async fn call_indexed(
     node: &NodePlan,
     index: usize,
     call: Call<'_>,
-) -> (usize, Result<Value, RunError>) {
+) -> (usize, Result<Value, Stop>) {
     (index, call_outside(run, node, call).await)
 }
 
@@ -186,12 +207,12 @@ fn runs_inside(run: &TaskRun<'_>, tool: ToolId) -> bool {
 /// Makes a call.
 ///
 /// # Errors
-/// Of its arguments, of the tool, of its result.
+/// Of its arguments, of the tool, of its result; [`Stop::Interrupted`] where it may have happened.
 pub async fn call_one<'a>(
     run: &mut TaskRun<'a>,
     node: &'a NodePlan,
     call: Call<'_>,
-) -> Result<Value, RunError> {
+) -> Result<Value, Stop> {
     if !runs_inside(run, call.tool) {
         return call_outside(run, node, call).await;
     }
@@ -201,7 +222,7 @@ pub async fn call_one<'a>(
         let tool = cx.plan.tools[call.tool].name.to_string();
         run.send(call.scope.mark(), EventKind::Interpreted { tool });
     }
-    body::interpret(run, call.tool, &args, call.scope)
+    Ok(body::interpret(run, call.tool, &args, call.scope)?)
 }
 
 fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
@@ -224,22 +245,21 @@ fn all(wrong: &[Mismatch]) -> String {
         .join("; ")
 }
 
-async fn call_outside(
-    run: &TaskRun<'_>,
-    node: &NodePlan,
-    call: Call<'_>,
-) -> Result<Value, RunError> {
+async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Result<Value, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[call.tool];
     let args = arguments(run, &call)?;
     let Json::Object(args) = Value::Map(args).to_json() else {
-        return Err(RunError::new(
-            ErrorKind::ToolError,
-            "the arguments are no object",
-        ));
+        return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
     let id = call.scope.next();
+    let known = known(run, &call, &id, &args)?;
     let make = async {
+        let begun = match &known {
+            Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
+            Some(Known::Begun(begun)) => Some(begun),
+            None => None,
+        };
         let made = retry::attempts(
             run,
             node.retry.as_ref(),
@@ -249,7 +269,7 @@ async fn call_outside(
                 subject: &tool.name,
                 fails_as_result: call.errors == Errors::ToModel,
             },
-            |attempt| one_attempt(run, &call, &id, args.clone(), attempt),
+            |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
         );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
@@ -264,7 +284,7 @@ async fn call_outside(
     if let Some(error) = outcome.get("error") {
         let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
         let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
-        return Err(RunError::new(kind, text("message")));
+        return Err(RunError::new(kind, text("message")).into());
     }
     let result = outcome.get("ok").unwrap_or(&Json::Null);
     accept(
@@ -278,8 +298,23 @@ async fn call_outside(
             tool.name,
             all(&wrong)
         );
-        RunError::new(ErrorKind::InvalidOutput, message)
+        RunError::new(ErrorKind::InvalidOutput, message).into()
     })
+}
+
+/// What earlier processes have left of a call that must not be made twice and has no result so far.
+fn known(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    args: &serde_json::Map<String, Json>,
+) -> Result<Option<Known>, Stop> {
+    let cx = run.around.cx;
+    let ended = || cx.journal.finished(call.scope.task(), id).is_some();
+    if !doubt::asks(&cx.plan.flow, call.tool) || ended() {
+        return Ok(None);
+    }
+    doubt::settle(run, call, id, &json!(args)).map(Some)
 }
 
 /// Whether an error is the call's result.
@@ -291,6 +326,7 @@ async fn one_attempt(
     run: &TaskRun<'_>,
     call: &Call<'_>,
     id: &str,
+    begun: Option<&AtomicU32>,
     args: serde_json::Map<String, Json>,
     attempt: u32,
 ) -> Result<Json, Failure> {
@@ -304,6 +340,9 @@ async fn one_attempt(
     if run.effects.stop.is_cancelled() {
         return Err(cancelled().into());
     }
+    if let Some(begun) = begun {
+        doubt::begin(run, call, id, begun, attempt).await?;
+    }
     let context = CallContext {
         thread_id: cx.thread_id.clone(),
         run_id: cx.run_id.clone(),
@@ -313,7 +352,8 @@ async fn one_attempt(
         attempt,
         idempotency_key: call.scope.idempotency_key(cx, id),
         timeout: plan.timeout,
-        cancel: run.effects.stop.clone(),
+        // It may have done its work already: a run that is cancelled waits for it.
+        cancel: CancellationToken::new(),
     };
     let made = backend.call(
         ToolCall {

@@ -1,29 +1,29 @@
 //! `tools`: the tool calls of the last assistant message. Gives `results`, the tool messages.
 
 use crate::ir::ToolId;
-use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
+use super::Stop;
 use super::tool_call::{Requested, answer_all};
 
 /// The work. Without a tool call in the last assistant message it does nothing.
 ///
 /// # Errors
-/// Of an expression. A tool's error goes back to the model.
+/// Of an expression; open interrupts of tools. A tool's error goes back to the model.
 pub async fn work<'a>(
     run: &mut TaskRun<'a>,
     node: &'a NodePlan,
     messages: &Code,
     tools: &[ToolId],
     parallel: bool,
-) -> Result<(), RunError> {
+) -> Result<(), Stop> {
     let value = run.eval(messages)?;
     let Some(list) = value.as_list() else {
-        return Err(messages.error("`messages` is no list".to_owned()));
+        return Err(messages.error("`messages` is no list".to_owned()).into());
     };
     let last = list
         .iter()

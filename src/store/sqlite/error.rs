@@ -32,6 +32,11 @@ impl Failure {
         }
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The error of an SQLite call.
     pub(super) fn of(&self, error: Error) -> StoreError {
         let path = self.path.display();

@@ -2,7 +2,7 @@
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`row`] turns records into rows,
 //! [`append`] writes them, [`read`] and [`image`] turn them back, [`lease`] says who may write;
-//! [`schema`] has the tables.
+//! [`presence`] whether the file is still there; [`schema`] has the tables.
 //!
 //! Several processes may have the file open at once. Each thread has one writer among all of them;
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
@@ -13,6 +13,7 @@ mod error;
 mod image;
 mod lease;
 mod lock;
+mod presence;
 mod read;
 mod row;
 mod schema;

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::append::Append;
 use super::error::Failure;
+use super::presence::Presence;
 use crate::run::store::StoreError;
 
 /// At most this many appends share a transaction, so that the first needn't wait for long.
@@ -104,6 +105,7 @@ impl Drop for Worker {
 }
 
 fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
+    let presence = Presence::of(failure.path());
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
         match job {
@@ -117,7 +119,7 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
                         Err(_) => break,
                     }
                 }
-                append_batch(&mut connection, batch, failure);
+                append_batch(&mut connection, batch, &presence, failure);
             }
         }
         if next.is_none() {
@@ -128,13 +130,18 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
 
 /// Appends all in one transaction. Where one of them fails, each gets its own, so that nobody's
 /// records hang on anybody else's.
-fn append_batch(connection: &mut Connection, batch: Vec<(Append, Reply)>, failure: &Failure) {
+fn append_batch(
+    connection: &mut Connection,
+    batch: Vec<(Append, Reply)>,
+    presence: &Presence,
+    failure: &Failure,
+) {
     let appends = batch.iter().map(|(append, _)| append);
-    let together = append_all(connection, appends, failure);
+    let together = append_all(connection, appends, presence, failure);
     let alone = batch.len() == 1;
     for (append, reply) in batch {
         let result = match &together {
-            Err(_) if !alone => append_all(connection, [&append], failure),
+            Err(_) if !alone => append_all(connection, [&append], presence, failure),
             done => done.clone(),
         };
         let _ = reply.send(result);
@@ -144,8 +151,10 @@ fn append_batch(connection: &mut Connection, batch: Vec<(Append, Reply)>, failur
 fn append_all<'a>(
     connection: &mut Connection,
     appends: impl IntoIterator<Item = &'a Append>,
+    presence: &Presence,
     failure: &Failure,
 ) -> Result<(), StoreError> {
+    presence.check(failure)?;
     // An error drops the transaction, which rolls it back.
     let tx = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)

@@ -1,0 +1,137 @@
+//! Calls that may have happened: a tool that is `@idempotent(false)` is not called again on the mere
+//! chance that its call was lost with the process. The run asks.
+//!
+//! Before each such call the journal keeps that it begins. A beginning without an end, in a later
+//! process, is a doubt; the answer to it is either the call's result or leave to make the call again.
+//! Ids beside the effect's own, `ID`: `ID^n` is the beginning of call `n`, `ID?n` the answer to its doubt.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value as Json, json};
+
+use crate::expr::Type;
+use crate::expr::accept::accept;
+use crate::ir::{Flow, ToolId};
+use crate::run::error::RunError;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::task::TaskRun;
+use crate::run::view::short_hash;
+
+use super::Stop;
+use super::tool_call::Call;
+
+/// What divides an effect's id from the number of the call that is in doubt.
+const DOUBT: char = '?';
+
+/// What is known of the calls of one effect.
+pub enum Known {
+    /// Nothing stands against making it; its beginnings go on from this number.
+    Begun(AtomicU32),
+    /// It has happened, and this is its result.
+    Happened(Json),
+}
+
+/// What earlier processes have left in the journal.
+///
+/// # Errors
+/// [`Stop::Interrupted`] where a call may have happened and nobody has said whether it has.
+pub fn settle(run: &TaskRun<'_>, call: &Call<'_>, id: &str, args: &Json) -> Result<Known, Stop> {
+    let journal = &run.around.cx.journal;
+    let task = call.scope.task();
+    let mut number = 0;
+    while let Some(begun) = journal.finished(task, &format!("{id}^{number}")) {
+        let attempt = begun.get("attempt").and_then(Json::as_u64);
+        let failed = journal.finished(task, &format!("{id}!{}", attempt.unwrap_or_default()));
+        let doubt = format!("{id}{DOUBT}{number}");
+        match (failed, journal.finished(task, &doubt)) {
+            (Some(_), _) => {}
+            (None, None) => return Err(Stop::Interrupted(vec![ask(run, call, doubt, args)])),
+            (None, Some(answer)) if has_happened(answer) => {
+                return Ok(Known::Happened(result(answer).clone()));
+            }
+            (None, Some(_)) => {}
+        }
+        number += 1;
+    }
+    Ok(Known::Begun(AtomicU32::new(number)))
+}
+
+/// Keeps that a call begins, before it does.
+///
+/// # Errors
+/// Kind `store`: then it must not begin.
+pub async fn begin(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    begun: &AtomicU32,
+    attempt: u32,
+) -> Result<(), RunError> {
+    let cx = run.around.cx;
+    let number = begun.fetch_add(1, Ordering::Relaxed);
+    cx.journal.effect(
+        call.scope.task(),
+        format!("{id}^{number}"),
+        "begun",
+        &cx.plan.tools[call.tool].name,
+        json!({ "attempt": attempt }),
+    );
+    Ok(cx.journal.barrier().await?)
+}
+
+fn ask(run: &TaskRun<'_>, call: &Call<'_>, doubt: String, args: &Json) -> OpenInterrupt {
+    let cx = run.around.cx;
+    let tool = &cx.plan.tools[call.tool].name;
+    let question = format!(
+        "a call of `{tool}` had begun when its process ended, and it must not be made twice: did it happen?"
+    );
+    OpenInterrupt {
+        id: short_hash("i", &call.scope.idempotency_key(cx, &doubt)),
+        node: run.name.to_owned(),
+        path: run.path(),
+        ask: json!({ "tool": **tool, "args": args, "question": question }),
+        expect: cx.plan.happened.clone(),
+        task: call.scope.task().to_owned(),
+        effect: doubt,
+    }
+}
+
+fn has_happened(answer: &Json) -> bool {
+    answer.get("happened") == Some(&Json::Bool(true))
+}
+
+fn result(answer: &Json) -> &Json {
+    answer.get("result").unwrap_or(&Json::Null)
+}
+
+/// Whether the answer to a doubt, already of its type, gives the result of the tool.
+///
+/// # Errors
+/// In words, where the call is said to have happened and the result is not of the tool's type.
+pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
+    if !open.effect.contains(DOUBT) || !has_happened(answer) {
+        return Ok(());
+    }
+    let name = open.ask.get("tool").and_then(Json::as_str);
+    let name = name.unwrap_or_default();
+    let tool = flow.tools.iter().find(|tool| tool.name == name);
+    let returns = tool.and_then(|tool| tool.returns.as_ref());
+    let ty = returns.unwrap_or(&Type::Json);
+    accept(result(answer), ty, &flow.types)
+        .map(|_| ())
+        .map_err(|wrong| {
+            let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+            format!(
+                "the answer to `{}` ({}) is refused, the thread is as it was: `result` is not what `{name}` gives: {}\nexpected: {}",
+                open.id,
+                open.path,
+                problems.join("; "),
+                flow.types.show(ty),
+            )
+        })
+}
+
+/// Whether a tool's calls must not be made twice.
+pub fn asks(flow: &Flow, tool: ToolId) -> bool {
+    flow.tools[tool].idempotent == Some(false)
+}

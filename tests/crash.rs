@@ -1,0 +1,23 @@
+//! What a killed process leaves, shown by killing processes: `graphc` with a SQLite store, programs as
+//! tools and a model server, all of which note what they are asked in a file of their own.
+//!
+//! `GRAPHC_KILL_POINTS=N` raises the number of points at which the shapes are killed.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+mod crash {
+    mod doubt;
+    mod drive;
+    mod judge;
+    mod keeping;
+    mod log;
+    mod model;
+    mod place;
+    mod shapes;
+    mod signals;
+}

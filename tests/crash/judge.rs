@@ -1,0 +1,101 @@
+//! What must hold of a thread whose processes were killed, compared with one that nobody disturbed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::log::Line;
+
+/// Checks what the world saw of a thread.
+///
+/// # Panics
+/// With the log, where something was done that a calm run does not do, or done again without need.
+pub fn judge(log: &[Line], calm: &[Line]) {
+    let complain = |what: String| -> ! {
+        let lines: Vec<String> = log
+            .iter()
+            .map(|l| format!("{} {} {} {} {}", l.what, l.who, l.tool, l.key, l.args))
+            .collect();
+        panic!("{what}\n{}", lines.join("\n"))
+    };
+    // The same calls under the same keys: an effect never gets a second key.
+    let (calls, expected) = (calls(log), calls(calm));
+    if calls != expected {
+        let odd: Vec<_> = calls.symmetric_difference(&expected).collect();
+        complain(format!("not the calls of a calm run: {odd:?}"));
+    }
+    for (key, begun) in begun(log) {
+        if let [.., last] = begun.as_slice()
+            && end(log, *last).is_none()
+        {
+            complain(format!("`{key}` never ended"));
+        }
+        for pair in begun.windows(2) {
+            let [first, again] = pair else { continue };
+            if let Err(why) = may_repeat(log, *first, *again) {
+                complain(format!("`{key}` was called again: {why}"));
+            }
+        }
+    }
+    // Repeats are bounded by what can be under way when a process dies.
+    let kills = log.iter().filter(|line| line.is("kill")).count();
+    let most = |lines: &[Line]| lines.iter().filter(|line| line.is("begin")).count();
+    if most(log) > most(calm) + kills * 3 {
+        complain("more calls than kills explain".to_owned());
+    }
+}
+
+/// Tool, key and arguments of all calls.
+fn calls(log: &[Line]) -> BTreeSet<(&str, &str, &str)> {
+    let begun = log.iter().filter(|line| line.is("begin"));
+    begun
+        .map(|l| (l.tool.as_str(), l.key.as_str(), l.args.as_str()))
+        .collect()
+}
+
+/// Where each key's calls begin.
+fn begun(log: &[Line]) -> BTreeMap<&str, Vec<usize>> {
+    let mut all: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, line) in log.iter().enumerate().filter(|(_, l)| l.is("begin")) {
+        all.entry(&line.key).or_default().push(at);
+    }
+    all
+}
+
+fn end(log: &[Line], begun: usize) -> Option<usize> {
+    let after = log.iter().enumerate().skip(begun);
+    after
+        .filter(|(_, line)| line.ends(&log[begun]))
+        .map(|(at, _)| at)
+        .next()
+}
+
+/// Whether a call may be made again: it has failed, or its process died before anybody could have
+/// relied on its result. That it was relied on shows in a call that comes after it.
+fn may_repeat(log: &[Line], first: usize, again: usize) -> Result<(), String> {
+    let end = end(log, first).filter(|end| *end < again);
+    let kill = (first..again).find(|at| log[*at].is("kill"));
+    match (end, kill) {
+        (Some(end), _) if log[end].is("fail") => Ok(()),
+        (_, None) => Err("nothing was killed".to_owned()),
+        (None, Some(_)) => Ok(()),
+        (Some(end), Some(kill)) if end > kill => Ok(()),
+        (Some(end), Some(kill)) => {
+            let mut between = log[end..kill].iter().filter(|line| line.is("begin"));
+            match between.find(|line| follows(&log[first].key, &line.key)) {
+                Some(line) => Err(format!("`{}` had followed it already", line.key)),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Whether the second call can only come after the first has ended: keys are `THREAD/TASK#EFFECT`, a task
+/// `STEP:NODE`, and what a task does it does in order.
+fn follows(first: &str, second: &str) -> bool {
+    let place = |key: &str| {
+        let task = key.split('/').nth(1).unwrap().split('#').next().unwrap();
+        let step: u64 = task.split(':').next().unwrap().parse().unwrap();
+        (step, task.to_owned())
+    };
+    let (first, second) = (place(first), place(second));
+    second.0 > first.0 || first.1 == second.1
+}
