@@ -227,7 +227,7 @@ impl Engine {
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
-        cx.journal.gather();
+        cx.journal.hold_until_checkpoint();
         let status = self.status(&cx, graph, RunState::Running, &[], None);
         cx.journal.append(vec![status]);
         let mut tells = true;
@@ -282,7 +282,6 @@ impl Engine {
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
-        cx.journal.gather();
         let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
         records.push(self.status(&cx, graph, RunState::Running, &[], None));
         cx.journal.append(records);

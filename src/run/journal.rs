@@ -180,6 +180,11 @@ impl Journal {
         })]);
     }
 
+    /// Keeps back what is appended from now on, until a checkpoint goes with it.
+    pub fn hold_until_checkpoint(&self) {
+        self.state().holding = true;
+    }
+
     /// Forgets what is kept back.
     pub fn drop_held(&self) {
         self.state().held.clear();
