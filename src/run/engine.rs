@@ -20,7 +20,7 @@ use super::frame::Frame;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
 use super::model::Usage;
-use super::plan::Plan;
+use super::plan::{Plan, WorkPlan};
 use super::step::{BEFORE, FrameEnd, keep, run_frame};
 use super::store::{
     EffectRecord, Lease, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadStatus,
@@ -530,13 +530,14 @@ impl Engine {
         let mut frame = Frame::new(graph, plan, "".into(), String::new());
         restore(&mut frame, plan, root).map_err(StartError::from_run)?;
         self.check_types(&self.plan.flow.graphs[graph], &frame, image)?;
-        let answered = self.answers(image, answers)?;
+        let answered = self.answers(graph, image, answers)?;
         Ok((graph, frame, image.clone(), answered))
     }
 
     /// Answers as effects; a stop before a node is passed by any resume.
     fn answers(
         &self,
+        graph: GraphId,
         image: &ThreadImage,
         answers: &[Answer],
     ) -> Result<Vec<EffectRecord>, StartError> {
@@ -558,7 +559,7 @@ impl Engine {
             .collect();
         for answer in answers {
             let interrupt = find(&questions, answer.interrupt.as_deref())?;
-            let ty = interrupt.expect.as_ref().unwrap_or(&Type::Json);
+            let ty = self.expected(graph, interrupt)?;
             if let Err(wrong) = accept(&answer.value, ty, &self.plan.flow.types) {
                 let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
                 let message = format!(
@@ -591,6 +592,29 @@ impl Engine {
             Ok(()) => self.drive(cx, frame, options).await,
             Err(error) => FrameEnd::Failed(error.into()),
         }
+    }
+
+    /// The type of an interrupt's answer in this version of the flow.
+    fn expected(&self, graph: GraphId, open: &OpenInterrupt) -> Result<&Type, StartError> {
+        if doubt::is_doubt(open) {
+            return Ok(self.plan.happened.as_ref().unwrap_or(&Type::Json));
+        }
+        let mut graph = &self.plan.graphs[graph];
+        for name in open.path.split('/') {
+            let node = graph.nodes.iter().find(|node| *node.name == *name);
+            match node.map(|node| &node.work) {
+                Some(WorkPlan::Subgraph { graph: called, .. }) => {
+                    graph = &self.plan.graphs[*called]
+                }
+                Some(WorkPlan::Interrupt { expect, .. }) => return Ok(expect),
+                _ => break,
+            }
+        }
+        let message = format!(
+            "the thread waits at `{}`, which is no interrupt of the flow any more",
+            open.path
+        );
+        Err(StartError::Version { message })
     }
 
     async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
@@ -736,15 +760,23 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
             "several interrupts are open; name one of:{}",
             list()
         ))),
-        (Some(id), open) => open
-            .iter()
-            .find(|known| known.id == id || known.path == id)
-            .copied()
-            .ok_or_else(|| {
-                StartError::refused(format!(
-                    "no open interrupt has the id `{id}`; open is:{}",
+        (Some(id), open) => {
+            let named: Vec<&OpenInterrupt> = open
+                .iter()
+                .filter(|known| known.id == id || known.path == id)
+                .copied()
+                .collect();
+            match named.as_slice() {
+                [only] => Ok(only),
+                [] => Err(StartError::refused(format!(
+                    "no open interrupt has the id or path `{id}`; open is:{}",
                     list()
-                ))
-            }),
+                ))),
+                _ => Err(StartError::refused(format!(
+                    "several interrupts are open at `{id}`; name one by its id:{}",
+                    list()
+                ))),
+            }
+        }
     }
 }

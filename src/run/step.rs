@@ -11,8 +11,10 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Map as JsonMap, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use crate::ir::ErrorKind;
+use crate::ir::{Channel, ErrorKind, FieldId};
+use crate::value::Value;
 
+use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
@@ -23,7 +25,7 @@ use super::plan::{GraphPlan, NodePlan, Plan};
 use super::schedule;
 use super::store::{Change, Checkpoint, FieldWrite, Record, Source};
 use super::task::{Outcome, Output, Surroundings, Task, TaskRun, brief, count_step, join_path};
-use super::view::{Written, short_hash};
+use super::view::short_hash;
 use super::work;
 
 /// How a frame came to rest.
@@ -335,7 +337,7 @@ fn finished(
     {
         send(
             effects.task().to_owned(),
-            EventKind::Updates(update(around.graph, &output.written)),
+            EventKind::Updates(update(around.graph, output)),
         );
     }
     if cx.wants(Mode::Tasks) {
@@ -352,24 +354,38 @@ fn finished(
     outcome
 }
 
-/// What a task wrote: for a gathering field what it added, for any other its value.
-fn update(graph: &GraphPlan, written: &[Written]) -> Json {
-    if written.is_empty() {
+/// What a task wrote: for a gathering field what it added (a list where it wrote more than once), for
+/// any other its value.
+fn update(graph: &GraphPlan, output: &Output) -> Json {
+    if output.written.is_empty() {
         return Json::Null;
     }
-    let entries = written.iter().map(|written| {
+    let entries = output.written.iter().map(|written| {
         let value = match &written.change {
             Change::Append(items) => Json::Array(items.iter().map(|item| item.to_json()).collect()),
             Change::Merge(entries) => entries
                 .iter()
                 .map(|(key, value)| (key.clone(), value.to_json()))
                 .collect(),
-            Change::Put(value) => value.to_json(),
+            Change::Put(value) => put(graph, output, written.field, value),
             Change::Clear => Json::Null,
         };
         (graph.fields[written.field].to_string(), value)
     });
     Json::Object(entries.collect())
+}
+
+fn put(graph: &GraphPlan, output: &Output, field: FieldId, value: &Value) -> Json {
+    let writes = output.writes.iter().filter(|write| write.field == field);
+    let writes: Vec<&Incoming> = writes.map(|write| &write.incoming).collect();
+    let whole = matches!(graph.channels[field], Channel::Last | Channel::AnyLast);
+    match writes.as_slice() {
+        [only] if !whole => only.value.to_json(),
+        several if !whole && several.iter().all(|write| !write.replace) => {
+            several.iter().map(|write| write.value.to_json()).collect()
+        }
+        _ => value.to_json(),
+    }
 }
 
 /// Keeps a committed step and tells those who watch.

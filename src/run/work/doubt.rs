@@ -131,6 +131,11 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
         })
 }
 
+/// Whether an interrupt asks if a call has happened, rather than being a node's own.
+pub fn is_doubt(open: &OpenInterrupt) -> bool {
+    open.effect.contains(DOUBT)
+}
+
 /// Whether a tool's calls must not be made twice.
 pub fn asks(flow: &Flow, tool: ToolId) -> bool {
     flow.tools[tool].idempotent == Some(false)

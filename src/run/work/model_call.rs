@@ -323,11 +323,16 @@ pub async fn structured(
     node: &NodePlan,
     call: &ModelCallPlan,
     messages: &List,
-    reply: Reply,
+    mut reply: Reply,
 ) -> Result<(Reply, Option<Value>), RunError> {
     let Some((ty, _, _)) = &call.output else {
         return Ok((reply, None));
     };
+    let models = &run.around.cx.plan.flow.models;
+    let policy = node.retry.as_ref().or(models[call.model].retry.as_ref());
+    let attempts = policy
+        .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
+        .map_or(1, |policy| policy.attempts);
     let read = |reply: &Reply| -> Result<Value, String> {
         let json = lenient_json(&reply.text)?;
         accept(&json, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
@@ -338,22 +343,31 @@ pub async fn structured(
                 .join("; ")
         })
     };
-    let problem = match read(&reply) {
-        Ok(output) => return Ok((reply, Some(output))),
-        Err(problem) => problem,
-    };
-    let mut again = messages.clone();
-    again.push(reply.to_message());
-    let request = format!(
-        "The reply is not of the form asked for: {problem}. Reply again, with that form only."
-    );
-    again.push(record("user", Value::text(request), []));
-    let reply = ask(run, node, call, &again).await?;
-    match read(&reply) {
-        Ok(output) => Ok((reply, Some(output))),
-        Err(problem) => {
-            let message = format!("the model's output is not of its type, asked twice: {problem}");
-            Err(RunError::new(ErrorKind::InvalidOutput, message))
+    for attempt in 1.. {
+        let problem = match read(&reply) {
+            Ok(output) => return Ok((reply, Some(output))),
+            Err(problem) => problem,
+        };
+        let mut again = messages.clone();
+        again.push(reply.to_message());
+        let request = format!(
+            "The reply is not of the form asked for: {problem}. Reply again, with that form only."
+        );
+        again.push(record("user", Value::text(request), []));
+        reply = ask(run, node, call, &again).await?;
+        match read(&reply) {
+            Ok(output) => return Ok((reply, Some(output))),
+            // A new attempt begins without what went wrong before.
+            Err(_) if attempt < attempts => reply = ask(run, node, call, messages).await?,
+            Err(problem) => {
+                let message =
+                    format!("the model's output is not of its type, asked twice: {problem}");
+                return Err(RunError {
+                    attempt,
+                    ..RunError::new(ErrorKind::InvalidOutput, message)
+                });
+            }
         }
     }
+    Ok((reply, None))
 }
