@@ -1,0 +1,359 @@
+//! Runs of a flow on threads: starting and resuming.
+//!
+//! What can be refused is refused before anything runs: inputs and threads in `prepare`, answers in
+//! `answers`. What a run came to is in `result`.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::ir::{ErrorKind, GraphId};
+
+use super::ambient::Ambient;
+use super::backends::Backends;
+use super::context::RunContext;
+use super::error::RunError;
+use super::frame::Frame;
+use super::interrupt::{Answer, OpenInterrupt};
+use super::journal::{Durability, Journal};
+use super::model::Usage;
+use super::plan::Plan;
+use super::step::{FrameEnd, keep, run_frame};
+use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
+use super::stream::EventSink;
+
+mod answers;
+mod lease;
+mod prepare;
+mod result;
+
+pub use answers::open_interrupts;
+pub use result::{RunResult, StartError};
+
+use lease::HeldLease;
+
+/// Super-steps of a run where neither it nor its graph sets a limit.
+pub const RECURSION_LIMIT: u64 = 1000;
+
+/// A flow with all it needs to run.
+#[derive(Clone)]
+pub struct Engine {
+    /// The flow.
+    pub plan: Arc<Plan>,
+    /// Models and tools.
+    pub backends: Backends,
+    /// Where threads are kept; `None` keeps nothing, and an interrupt can't be answered then.
+    pub store: Option<Arc<dyn Store>>,
+    /// Clock and chance.
+    pub ambient: Arc<dyn Ambient>,
+}
+
+/// Choices for one run.
+#[derive(Clone, Default)]
+pub struct RunOptions {
+    /// When records are kept.
+    pub durability: Durability,
+    /// Most super-steps, those of subgraphs included; the graph's own limit or [`RECURSION_LIMIT`] where left out.
+    pub recursion_limit: Option<u64>,
+    /// Tasks of one super-step that may run at the same time; all where left out.
+    pub max_concurrency: Option<usize>,
+    /// Super-steps to commit, those of subgraphs included, before the run stops as if it had been
+    /// cancelled: a clean stop that a resume goes on from.
+    pub stop_after_steps: Option<u64>,
+    /// Longest time of the run.
+    pub timeout: Option<Duration>,
+    /// Nodes to stop before, by name or path.
+    pub interrupt_before: Vec<String>,
+    /// Who watches.
+    pub events: Option<EventSink>,
+    /// Cancels the run.
+    pub cancel: CancellationToken,
+}
+
+/// A thread that is held, and what is known of it.
+struct Held {
+    lease: Option<HeldLease>,
+    image: Option<ThreadImage>,
+}
+
+impl Engine {
+    /// Runs a graph with an input, on a new thread or after what a known one has.
+    ///
+    /// # Errors
+    /// [`StartError`]; then nothing has run and the thread is as it was.
+    pub async fn start(
+        &self,
+        graph: GraphId,
+        thread_id: &str,
+        input: &Json,
+        options: RunOptions,
+    ) -> Result<RunResult, StartError> {
+        let held = self.hold(thread_id).await?;
+        let prepared = self.prepare(graph, held.image.as_ref(), input);
+        let (mut frame, input) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Err(self.give_up(held, error).await),
+        };
+        let image = held.image.as_ref().map(|image| ThreadImage {
+            effects: Vec::new(),
+            ..image.clone()
+        });
+        let journal = self.journal(held.lease, options.durability, image.as_ref());
+        let run_id = self.ambient.uuid(u64::MAX);
+        let cx = self.context(graph, thread_id, run_id, journal, &options);
+        cx.journal.enter_root_step(frame.step);
+        // The status goes with the input: a run whose input is not kept has never begun.
+        cx.journal.hold_until_checkpoint();
+        let status = self.status(&cx, graph, RunState::Running, &[], None);
+        cx.journal.append(vec![status]);
+        let mut tells = true;
+        let entered = match frame.enter(&cx, input) {
+            Ok(changes) => keep(&cx, &self.plan, &frame, changes, Source::Input).await,
+            Err(error) => {
+                // What the thread waits for, it still does; only a new thread tells of the failure.
+                cx.journal.drop_held();
+                tells = held.image.is_none();
+                Err(error)
+            }
+        };
+        let end = match entered {
+            Ok(()) => self.begin(&cx, &mut frame, &options).await,
+            Err(error) => FrameEnd::Failed(error),
+        };
+        Ok(self.finish(cx, graph, frame, end, tells).await)
+    }
+
+    /// Goes on with a thread: after an interrupt with answers, after a crash, a failure or a
+    /// cancellation without.
+    ///
+    /// # Errors
+    /// [`StartError`]; then nothing has run and the thread is as it was.
+    pub async fn resume(
+        &self,
+        thread_id: &str,
+        answers: &[Answer],
+        options: RunOptions,
+    ) -> Result<RunResult, StartError> {
+        let held = self.hold(thread_id).await?;
+        let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers);
+        let (graph, mut frame, mut image, answered) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Err(self.give_up(held, error).await),
+        };
+        image.effects.extend(answered.iter().cloned());
+        let journal = self.journal(held.lease, options.durability, Some(&image));
+        let mut cx = self.context(
+            graph,
+            thread_id,
+            image.status.run_id.clone(),
+            journal,
+            &options,
+        );
+        cx.usage = Mutex::new(used_before(&image));
+        cx.count_known = image.status.state == RunState::Running;
+        let nested = image
+            .frames
+            .into_iter()
+            .filter(|frame| !frame.frame.is_empty());
+        cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
+        cx.journal.enter_root_step(frame.step);
+        // Together, so that no answer is there while its interrupt still counts as open.
+        let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
+        records.push(self.status(&cx, graph, RunState::Running, &[], None));
+        cx.journal.append(records);
+        let end = self.begin(&cx, &mut frame, &options).await;
+        Ok(self.finish(cx, graph, frame, end, true).await)
+    }
+
+    async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {
+        let Some(store) = &self.store else {
+            return Ok(Held {
+                lease: None,
+                image: None,
+            });
+        };
+        let lease = HeldLease::new(store, store.acquire(thread_id).await?);
+        match store.load(thread_id).await {
+            Ok(image) => Ok(Held {
+                lease: Some(lease),
+                image,
+            }),
+            Err(error) => {
+                lease.give_back().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn give_up(&self, held: Held, error: StartError) -> StartError {
+        if let Some(lease) = held.lease {
+            lease.give_back().await;
+        }
+        error
+    }
+
+    fn journal(
+        &self,
+        lease: Option<HeldLease>,
+        durability: Durability,
+        image: Option<&ThreadImage>,
+    ) -> Journal {
+        match (&self.store, lease.and_then(HeldLease::take)) {
+            (Some(store), Some(lease)) => Journal::open(store.clone(), lease, durability, image),
+            _ => Journal::none(),
+        }
+    }
+
+    fn context(
+        &self,
+        graph: GraphId,
+        thread_id: &str,
+        run_id: String,
+        journal: Journal,
+        options: &RunOptions,
+    ) -> RunContext {
+        let own_limit = self.plan.flow.graphs[graph].recursion_limit.map(u64::from);
+        RunContext {
+            plan: self.plan.clone(),
+            backends: self.backends.clone(),
+            journal,
+            ambient: self.ambient.clone(),
+            events: options.events.clone(),
+            thread_id: thread_id.to_owned(),
+            run_id,
+            cancel: options.cancel.clone(),
+            max_concurrency: options.max_concurrency.unwrap_or(usize::MAX),
+            interrupt_before: options.interrupt_before.clone(),
+            step_limit: options
+                .recursion_limit
+                .or(own_limit)
+                .unwrap_or(RECURSION_LIMIT),
+            steps: AtomicU64::new(0),
+            stop_after_steps: options.stop_after_steps,
+            committed: AtomicU64::new(0),
+            usage: Mutex::default(),
+            count_known: false,
+            images: Mutex::default(),
+        }
+    }
+
+    /// Runs once the beginning is kept, where the durability asks for that.
+    async fn begin(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
+        match cx.journal.committed().await {
+            Ok(()) => self.drive(cx, frame, options).await,
+            Err(error) => FrameEnd::Failed(error.into()),
+        }
+    }
+
+    async fn drive(&self, cx: &RunContext, frame: &mut Frame, options: &RunOptions) -> FrameEnd {
+        let run = run_frame(cx, frame, &cx.cancel);
+        let Some(limit) = options.timeout else {
+            return run.await;
+        };
+        tokio::time::timeout(limit, run).await.unwrap_or_else(|_| {
+            let message = format!(
+                "the run took longer than {}",
+                crate::base::duration::show(limit)
+            );
+            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
+        })
+    }
+
+    fn status(
+        &self,
+        cx: &RunContext,
+        graph: GraphId,
+        state: RunState,
+        interrupts: &[OpenInterrupt],
+        error: Option<&RunError>,
+    ) -> Record {
+        Record::Status(ThreadStatus {
+            state,
+            graph: self.plan.flow.graphs[graph].name.clone(),
+            version: self.plan.version.clone(),
+            run_id: cx.run_id.clone(),
+            interrupts: interrupts
+                .iter()
+                .filter_map(|open| serde_json::to_value(open).ok())
+                .collect(),
+            error: error.map(RunError::to_json),
+            usage: json!(cx.usage()),
+            at: self.ambient.now().to_string(),
+        })
+    }
+
+    /// Keeps what the run came to, unless the thread is to stay as it was, gives it back and says it.
+    async fn finish(
+        &self,
+        cx: RunContext,
+        graph: GraphId,
+        frame: Frame,
+        end: FrameEnd,
+        tells: bool,
+    ) -> RunResult {
+        let (mut state, mut interrupts, mut error) = match end {
+            FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
+            FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
+            FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled => {
+                (RunState::Cancelled, Vec::new(), Some(error))
+            }
+            FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),
+        };
+        if tells {
+            let status = self.status(&cx, graph, state, &interrupts, error.as_ref());
+            cx.journal.append(vec![status]);
+        }
+        let plan = &self.plan.flow.graphs[graph];
+        let pick = |wanted: fn(crate::ir::FieldMode) -> bool| {
+            let fields = plan
+                .fields
+                .iter()
+                .zip(&frame.fields)
+                .filter(|(field, _)| wanted(field.mode));
+            fields
+                .filter_map(|(field, value)| Some((field.name.clone(), value.as_ref()?.to_json())))
+                .collect()
+        };
+        let (output, values) = (pick(crate::ir::FieldMode::is_out), pick(|_| true));
+        let (thread_id, run_id, usage) = (cx.thread_id.clone(), cx.run_id.clone(), cx.usage());
+        let checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
+        if let Err(failed) = cx.journal.close().await {
+            // What the run came to is not kept, whatever it was: that counts first.
+            state = RunState::Failed;
+            interrupts.clear();
+            error = Some(RunError {
+                cause: error
+                    .filter(|error| error.kind != ErrorKind::Store)
+                    .map(Box::new),
+                ..failed.into()
+            });
+        }
+        RunResult {
+            state,
+            thread_id,
+            run_id,
+            checkpoint_id,
+            output,
+            values,
+            interrupts,
+            error,
+            usage,
+        }
+    }
+}
+
+/// Tokens that earlier processes of the run have used, as far as they had noted it: the count only grows.
+fn used_before(image: &ThreadImage) -> Usage {
+    let noted = serde_json::from_value(image.status.usage.clone()).unwrap_or_default();
+    let frames = image
+        .frames
+        .iter()
+        .map(|frame| super::schedule::usage(&frame.schedule));
+    let most = frames
+        .chain([noted])
+        .max_by_key(|usage| usage.input_tokens + usage.output_tokens);
+    most.unwrap_or_default()
+}

@@ -1,0 +1,189 @@
+//! Before a run: whether the thread is one of this flow, and whether the input fits.
+
+use serde_json::Value as Json;
+
+use crate::expr::Type;
+use crate::expr::accept::accept;
+use crate::ir::{Channel, FieldId, Graph, GraphId};
+use crate::run::frame::Frame;
+use crate::run::interrupt::Answer;
+use crate::run::store::{EffectRecord, RunState, ThreadImage};
+use crate::run::work::subgraph::restore;
+use crate::value::Value;
+
+use super::{Engine, StartError};
+
+impl Engine {
+    /// The frame of a new run and its input, checked.
+    pub(super) fn prepare(
+        &self,
+        graph: GraphId,
+        image: Option<&ThreadImage>,
+        input: &Json,
+    ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
+        let plan = &self.plan.graphs[graph];
+        let flow_graph = &self.plan.flow.graphs[graph];
+        if !flow_graph.leaves.is_empty() {
+            let names = crate::base::name::list(flow_graph.leaves.iter().map(String::as_str));
+            let message = format!(
+                "graph `{}` leaves for {names} of its caller, so that it can only be called",
+                plan.name
+            );
+            return Err(StartError::refused(message));
+        }
+        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        if let Some(image) = image {
+            self.check_graph(&plan.name, image)?;
+            if let Some(root) = image.frames.first() {
+                restore(&mut frame, plan, root).map_err(StartError::from_run)?;
+                self.check_types(flow_graph, &frame, image)?;
+                // What the last run left undone is dropped; its effects must not answer this run's.
+                frame.step = root.step + 1;
+                frame.agenda = crate::run::frame::Agenda::default();
+            }
+        }
+        let input = self.input(flow_graph, &frame, input)?;
+        Ok((frame, input))
+    }
+
+    pub(super) fn check_graph(&self, graph: &str, image: &ThreadImage) -> Result<(), StartError> {
+        if image.status.graph == graph {
+            return Ok(());
+        }
+        let message = format!(
+            "the thread belongs to graph `{}`, not `{graph}`",
+            image.status.graph
+        );
+        Err(StartError::refused(message))
+    }
+
+    /// Under another version of the flow, the values of a thread must still be of their types.
+    pub(super) fn check_types(
+        &self,
+        graph: &Graph,
+        frame: &Frame,
+        image: &ThreadImage,
+    ) -> Result<(), StartError> {
+        if image.status.version == self.plan.version {
+            return Ok(());
+        }
+        for (field, value) in graph.fields.iter().zip(&frame.fields) {
+            let Some(value) = value else { continue };
+            if let Err(wrong) = accept(&value.to_json(), &field.ty, &self.plan.flow.types) {
+                let first = wrong
+                    .first()
+                    .map(|mismatch| mismatch.to_string())
+                    .unwrap_or_default();
+                let message = format!(
+                    "the flow has changed since the thread's last step, and its field `{}` is not of its type any more: {first}",
+                    field.name
+                );
+                return Err(StartError::Version { message });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn input(
+        &self,
+        graph: &Graph,
+        frame: &Frame,
+        input: &Json,
+    ) -> Result<Vec<(FieldId, Value)>, StartError> {
+        let Json::Object(entries) = input else {
+            return Err(StartError::refused(
+                "the input must be a JSON object of the graph's `in` fields",
+            ));
+        };
+        let names = || {
+            graph
+                .fields
+                .iter()
+                .filter(|field| field.mode.is_in())
+                .map(|field| field.name.as_str())
+        };
+        let mut problems = Vec::new();
+        for name in entries
+            .keys()
+            .filter(|name| !names().any(|known| known == name.as_str()))
+        {
+            let hint = match crate::base::name::closest(name, names()) {
+                Some(close) => format!("; did you mean `{close}`?"),
+                None => format!("; it takes {}", crate::base::name::list(names())),
+            };
+            problems.push(format!(
+                "graph `{}` takes no input `{name}`{hint}",
+                graph.name
+            ));
+        }
+        let mut values = Vec::new();
+        for (id, field) in graph
+            .fields
+            .entries()
+            .filter(|(_, field)| field.mode.is_in())
+        {
+            match entries.get(&field.name) {
+                Some(json) => match accept(json, self.write_type(field), &self.plan.flow.types) {
+                    Ok(value) => values.push((id, value)),
+                    Err(wrong) => problems
+                        .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
+                },
+                None if frame.fields.get(id.0 as usize).is_none_or(Option::is_none) => {
+                    problems.push(format!("input `{}` is missing", field.name));
+                }
+                None => {}
+            }
+        }
+        if problems.is_empty() {
+            Ok(values)
+        } else {
+            Err(StartError::refused(problems.join("\n")))
+        }
+    }
+
+    /// The type of what is written to a field: an own reducer's second parameter, else the field's.
+    pub(super) fn write_type<'f>(&'f self, field: &'f crate::ir::Field) -> &'f Type {
+        match &field.channel {
+            Channel::Own { reducer } => &self.plan.flow.reducers[*reducer].new.1,
+            _ => &field.ty,
+        }
+    }
+
+    /// The frame of a run that goes on, with the answers as effects.
+    pub(super) fn prepare_resume(
+        &self,
+        thread_id: &str,
+        image: Option<&ThreadImage>,
+        answers: &[Answer],
+    ) -> Result<(GraphId, Frame, ThreadImage, Vec<EffectRecord>), StartError> {
+        let Some(image) = image else {
+            return Err(StartError::refused(format!(
+                "there is no thread `{thread_id}`"
+            )));
+        };
+        if image.status.state == RunState::Done {
+            return Err(StartError::refused(format!(
+                "thread `{thread_id}` is done: there is nothing to resume"
+            )));
+        }
+        let name = &image.status.graph;
+        let Some(graph) = self.plan.flow.graph(name) else {
+            let message = format!(
+                "the thread belongs to graph `{name}`, which the flow does not have any more"
+            );
+            return Err(StartError::Version { message });
+        };
+        let Some(root) = image.frames.first() else {
+            let message = format!(
+                "thread `{thread_id}` has no checkpoint to go on from; run it again with its input"
+            );
+            return Err(StartError::refused(message));
+        };
+        let plan = &self.plan.graphs[graph];
+        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        restore(&mut frame, plan, root).map_err(StartError::from_run)?;
+        self.check_types(&self.plan.flow.graphs[graph], &frame, image)?;
+        let answered = self.answers(graph, image, answers)?;
+        Ok((graph, frame, image.clone(), answered))
+    }
+}

@@ -1,0 +1,96 @@
+//! What a run came to, or why it did not start.
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use crate::ir::ErrorKind;
+use crate::run::error::RunError;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::model::Usage;
+use crate::run::store::{RunState, StoreError};
+
+/// What a run came to.
+#[derive(Debug, Clone)]
+pub struct RunResult {
+    /// How it ended.
+    pub state: RunState,
+    /// The thread.
+    pub thread_id: String,
+    /// The run.
+    pub run_id: String,
+    /// The latest checkpoint of the thread, where it is kept.
+    pub checkpoint_id: Option<u64>,
+    /// `out` fields that have a value.
+    pub output: JsonMap<String, Json>,
+    /// The whole state of the graph.
+    pub values: JsonMap<String, Json>,
+    /// Open interrupts.
+    pub interrupts: Vec<OpenInterrupt>,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// Tokens.
+    pub usage: Usage,
+}
+
+impl RunResult {
+    /// The result object of `graphc run` (docs/cli.md).
+    pub fn to_json(&self) -> Json {
+        let mut json = JsonMap::new();
+        json.insert("status".into(), json!(self.state));
+        json.insert("thread_id".into(), json!(self.thread_id));
+        json.insert("run_id".into(), json!(self.run_id));
+        if let Some(id) = self.checkpoint_id {
+            json.insert("checkpoint_id".into(), json!(id.to_string()));
+        }
+        json.insert("output".into(), Json::Object(self.output.clone()));
+        if !self.interrupts.is_empty() {
+            json.insert(
+                "interrupts".into(),
+                self.interrupts.iter().map(OpenInterrupt::to_json).collect(),
+            );
+        }
+        if let Some(error) = &self.error {
+            json.insert("error".into(), error.to_json());
+        }
+        json.insert("usage".into(), json!(self.usage));
+        Json::Object(json)
+    }
+}
+
+/// Why a run did not start. The thread is as it was.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StartError {
+    /// The input, the thread or an answer does not fit.
+    #[error("{message}")]
+    Refused {
+        /// What does not fit, and what would.
+        message: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The thread belongs to a version of the flow that this one can't go on with.
+    #[error("{message}")]
+    Version {
+        /// What has changed.
+        message: String,
+    },
+}
+
+impl StartError {
+    pub(super) fn refused(message: impl Into<String>) -> Self {
+        StartError::Refused {
+            message: message.into(),
+        }
+    }
+
+    pub(super) fn from_run(error: RunError) -> Self {
+        match error.kind {
+            ErrorKind::Version => StartError::Version {
+                message: error.message,
+            },
+            _ => StartError::Refused {
+                message: error.message,
+            },
+        }
+    }
+}
