@@ -34,7 +34,8 @@ impl JsonArg {
                 (format!("`{}`", source.name), source.text)
             }
         };
-        serde_json::from_str(&text).map_err(|error| {
+        let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        serde_json::from_str(json).map_err(|error| {
             let failure = Failure::unusable(format!("{place} is not JSON: {error}"));
             match file {
                 None if Path::new(&text).is_file() => {

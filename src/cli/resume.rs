@@ -60,6 +60,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             interrupt_before: Vec::new(),
             given: Vec::new(),
             alone: args.no_answers,
+            resumes: true,
         },
         context,
     )?;

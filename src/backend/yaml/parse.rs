@@ -42,7 +42,8 @@ const CLOSE: char = '\u{e07d}';
 /// the same. To YAML such a brace would begin a map within `{ key: ${NAME} }`.
 pub fn shielded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    // A byte order mark at the start is no part of the YAML; the crate takes it for a document's end.
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     while let Some((before, after)) = rest.split_once("${") {
         out.push_str(before);
         let line = after.lines().next().unwrap_or("");
@@ -245,5 +246,15 @@ impl<'de> Visitor<'de> for NewKey<'_> {
 
     fn visit_enum<A: EnumAccess<'de>>(self, _: A) -> Result<String, A::Error> {
         Err(self.no_text("a tag"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        assert_eq!(shielded("\u{feff}store: memory\n"), "store: memory\n");
     }
 }

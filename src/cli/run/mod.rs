@@ -175,6 +175,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             interrupt_before: args.interrupt_before,
             given,
             alone: args.no_answers,
+            resumes: false,
         },
         context,
     )?;

@@ -46,6 +46,8 @@ pub struct Wanted {
     pub given: Vec<Json>,
     /// Whether the scenario's answers stay out and nobody is asked.
     pub alone: bool,
+    /// Whether the thread must be there: then no store is made to look for it.
+    pub resumes: bool,
 }
 
 /// One stretch of a run, from where it begins to its end or the next interrupt.
@@ -93,6 +95,12 @@ impl<'a> Session<'a> {
         let how = &wanted.how;
         let place = storage::Place::find(how.store.as_deref(), &config, &loaded.project)
             .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+        if wanted.resumes && !place.is_there() {
+            let thread = wanted.thread.as_deref().unwrap_or_default();
+            let message = format!("there is no thread `{thread}`: its store does not exist");
+            return Err(Failure::unusable(message)
+                .help("name the store of its run with `--store`, or run the flow first"));
+        }
         let store = place.open(how.durability == Durability::Sync)?;
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {
