@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::graph::End;
+use crate::ir::node::Require;
 use crate::ir::text::Named;
 use crate::ir::{Emit, EventId, FieldId, Jump, NodeId, Route, SetItem, Target};
 
@@ -160,6 +161,37 @@ pub fn emits(
         })
     };
     emits.iter().map(plan).collect()
+}
+
+/// `let` names, each declared in the scope behind those before it.
+pub fn lets(
+    builder: &Builder<'_>,
+    items: &[Named],
+    scope: &mut Scope,
+) -> Result<Vec<(Slot, Code)>, PlanError> {
+    let mut lets = Vec::with_capacity(items.len());
+    for item in items {
+        let value = builder.code(&item.value, scope)?;
+        lets.push((scope.declare(item.name.as_str(), Type::Json), value));
+    }
+    Ok(lets)
+}
+
+/// What must hold, with the message of each.
+pub fn requires(
+    builder: &Builder<'_>,
+    requires: &[Require],
+    scope: &Scope,
+) -> Result<Vec<(Code, Option<Code>)>, PlanError> {
+    let plan = |require: &Require| {
+        let message = require.message.as_ref();
+        let message = message.map(|message| builder.code(message, scope));
+        Ok((
+            builder.code(&require.condition, scope)?,
+            message.transpose()?,
+        ))
+    };
+    requires.iter().map(plan).collect()
 }
 
 /// Names and values in a scope.

@@ -229,20 +229,8 @@ pub fn plan(
         ))
     });
     let skips = skips.collect::<Result<_, PlanError>>()?;
-    let mut lets = Vec::with_capacity(node.lets.len());
-    for item in &node.lets {
-        let value = builder.code(&item.value, &scope)?;
-        lets.push((scope.declare(item.name.as_str(), Type::Json), value));
-    }
-    let requires = node.requires.iter().map(|require| {
-        let message = require
-            .message
-            .as_ref()
-            .map(|message| builder.code(message, &scope))
-            .transpose()?;
-        Ok((builder.code(&require.condition, &scope)?, message))
-    });
-    let requires = requires.collect::<Result<_, PlanError>>()?;
+    let lets = jump::lets(builder, &node.lets, &mut scope)?;
+    let requires = jump::requires(builder, &node.requires, &scope)?;
     let work = work(builder, &node.work, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;

@@ -80,20 +80,8 @@ fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan,
         scope.declare(name.as_str(), Type::Json);
     }
     let run = scope.declare("run", Type::Json);
-    let mut lets = Vec::with_capacity(body.lets.len());
-    for item in &body.lets {
-        let value = builder.code(&item.value, &scope)?;
-        lets.push((scope.declare(item.name.as_str(), Type::Json), value));
-    }
-    let requires = body.requires.iter().map(|require| {
-        let message = require
-            .message
-            .as_ref()
-            .map(|message| builder.code(message, &scope))
-            .transpose()?;
-        Ok((builder.code(&require.condition, &scope)?, message))
-    });
-    let requires = requires.collect::<Result<_, PlanError>>()?;
+    let lets = jump::lets(builder, &body.lets, &mut scope)?;
+    let requires = jump::requires(builder, &body.requires, &scope)?;
     let set = body.set.iter().enumerate().map(|(i, item)| {
         let value = builder.code(&item.value, &scope)?;
         Ok(SetPlan {
