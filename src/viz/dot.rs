@@ -87,7 +87,9 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
 fn label(shape: &Shape) -> String {
     let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
     let lines = shape.label.iter().cloned().chain(marks);
-    let lines: Vec<String> = lines.chain(shape.brief.iter().cloned()).collect();
+    // A rhombus grows to both sides with each line.
+    let brief = shape.brief.iter().filter(|_| shape.kind != Kind::Branch);
+    let lines: Vec<String> = lines.chain(brief.cloned()).collect();
     match shape.kind {
         Kind::Join => String::new(),
         _ => lines.join("\n"),

@@ -85,7 +85,11 @@ fn label(shape: &Shape) -> String {
     let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
     let lines = shape.label.iter().cloned().chain(marks);
     let mut lines: Vec<String> = lines.map(|line| text(&line)).collect();
-    lines.extend(shape.brief.iter().map(|line| format!("<i>{}</i>", text(line))));
+    // A rhombus grows to both sides with each line.
+    if shape.kind != Kind::Branch {
+        let brief = shape.brief.iter();
+        lines.extend(brief.map(|line| format!("<i>{}</i>", text(line))));
+    }
     lines.join("<br/>")
 }
 

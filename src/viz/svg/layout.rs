@@ -1,6 +1,6 @@
 //! Where everything of a panel is put: layers from top to bottom, by the `dagre` crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dagre::graph::{Graph, GraphOptions};
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir};
@@ -50,6 +50,13 @@ pub struct Rect {
     pub w: f64,
     /// Height.
     pub h: f64,
+}
+
+impl Rect {
+    /// Whether a point is inside, not on the border.
+    fn holds(&self, p: &Point) -> bool {
+        p.x > self.x && p.x < self.x + self.w && p.y > self.y && p.y < self.y + self.h
+    }
 }
 
 /// An arrow's way.
@@ -107,10 +114,19 @@ pub fn place(panel: &Panel) -> Placed {
         }
         names.insert(&shape.id, name);
     }
+    let nodes: BTreeSet<&str> = panel
+        .boxes
+        .iter()
+        .filter(|shape| shape.node.is_some())
+        .map(|shape| &*shape.id)
+        .collect();
     for (index, arrow) in panel.arrows.iter().enumerate() {
         if let (Some(from), Some(to)) = (names.get(&*arrow.from), names.get(&*arrow.to)) {
             let name = format!("a{index}");
-            graph.set_edge(from.clone(), to.clone(), Some(edge(arrow)), Some(&name));
+            let mut label = edge(arrow);
+            // What a node leads to stands near it; what only ends is no reason to stand low.
+            label.weight = if nodes.contains(&*arrow.to) { 3 } else { 1 };
+            graph.set_edge(from.clone(), to.clone(), Some(label), Some(&name));
         }
     }
     let options = LayoutOptions {
@@ -193,6 +209,12 @@ fn read(
         .map(|index| rect(&format!("c{index}")))
         .collect();
     frames(panel, &mut placed);
+    let index_of: BTreeMap<&str, usize> = panel
+        .boxes
+        .iter()
+        .enumerate()
+        .map(|(at, shape)| (&*shape.id, at))
+        .collect();
     for (index, arrow) in panel.arrows.iter().enumerate() {
         let ends = names.get(&*arrow.from).zip(names.get(&*arrow.to));
         let laid = ends.and_then(|(from, to)| graph.edge(from, to, Some(&format!("a{index}"))));
@@ -205,16 +227,36 @@ fn read(
             y: point.y,
         });
         let mut points: Vec<Point> = points.collect();
+        let end = |id: &str| {
+            let at = index_of.get(id).copied()?;
+            Some((panel.boxes.get(at)?.kind, *placed.boxes.get(at)?))
+        };
+        if let Some((kind, rect)) = end(&arrow.from) {
+            touch(&mut points, kind, &rect);
+        }
+        if let Some((kind, rect)) = end(&arrow.to) {
+            points.reverse();
+            touch(&mut points, kind, &rect);
+            points.reverse();
+        }
+        let mut at = Point {
+            x: laid.x.unwrap_or_default(),
+            y: laid.y.unwrap_or_default(),
+        };
         if let Some(frame) = arrow.tail.and_then(|tail| placed.clusters.get(tail)) {
             points = outside(points, frame);
+            // A condition goes with what is left of its arrow.
+            if let (true, Some(first)) = (frame.holds(&at), points.first()) {
+                at = Point {
+                    x: first.x,
+                    y: first.y + SMALL,
+                };
+            }
         }
         placed.lines.push(Line {
             points,
             label: condition(arrow),
-            at: Point {
-                x: laid.x.unwrap_or_default(),
-                y: laid.y.unwrap_or_default(),
-            },
+            at,
         });
     }
     shift(&mut placed);
@@ -266,17 +308,21 @@ fn union(a: Rect, b: Rect) -> Rect {
 
 /// The part of a way from where it leaves a frame for the last time.
 fn outside(points: Vec<Point>, frame: &Rect) -> Vec<Point> {
-    let within = |p: &Point| {
-        p.x > frame.x && p.x < frame.x + frame.w && p.y > frame.y && p.y < frame.y + frame.h
-    };
+    let within = |p: &Point| frame.holds(p);
     let Some(last) = points.iter().rposition(within) else {
         return points;
     };
     let (Some(inner), Some(outer)) = (points.get(last), points.get(last + 1)) else {
         return points;
     };
-    // Halves the piece that crosses the border until the crossing is known to a fraction of a pixel.
-    let (mut a, mut b) = (*inner, *outer);
+    let border = crossing(*inner, *outer, within);
+    let rest = points.get(last + 1..).unwrap_or_default();
+    std::iter::once(border).chain(rest.iter().copied()).collect()
+}
+
+/// The point of a piece at which it leaves what `a` is within.
+fn crossing(mut a: Point, mut b: Point, within: impl Fn(&Point) -> bool) -> Point {
+    // Halved until the crossing is known to a fraction of a pixel.
     for _ in 0..24 {
         let middle = Point {
             x: (a.x + b.x) / 2.0,
@@ -287,8 +333,70 @@ fn outside(points: Vec<Point>, frame: &Rect) -> Vec<Point> {
             false => b = middle,
         }
     }
-    let rest = points.get(last + 1..).unwrap_or_default();
-    std::iter::once(b).chain(rest.iter().copied()).collect()
+    b
+}
+
+/// Lets a way begin at the outline of its box, where that is no rectangle.
+fn touch(points: &mut [Point], kind: Kind, rect: &Rect) {
+    let Some(outline) = corners(kind, rect) else {
+        return;
+    };
+    let middle = Point {
+        x: rect.x + rect.w / 2.0,
+        y: rect.y + rect.h / 2.0,
+    };
+    let within = |p: &Point| {
+        let next = outline.iter().skip(1).chain(outline.first());
+        outline.iter().zip(next).all(|(a, b)| {
+            // Corners go clockwise on a screen: inside is to the right of each edge.
+            (b.0 - a.0) * (p.y - a.1) - (b.1 - a.1) * (p.x - a.0) >= 0.0
+        })
+    };
+    let second = points.get(1).copied();
+    if let (Some(first), Some(second)) = (points.first_mut(), second)
+        && !within(&second)
+    {
+        *first = crossing(middle, second, within);
+    }
+}
+
+/// Corners of a box that is no rectangle, clockwise.
+pub fn corners(kind: Kind, at: &Rect) -> Option<Vec<(f64, f64)>> {
+    let (x, y, w, h) = (at.x, at.y, at.w, at.h);
+    Some(match kind {
+        Kind::Branch => vec![
+            (x + 14.0, y),
+            (x + w - 14.0, y),
+            (x + w, y + h / 2.0),
+            (x + w - 14.0, y + h),
+            (x + 14.0, y + h),
+            (x, y + h / 2.0),
+        ],
+        Kind::Interrupt => vec![
+            (x, y),
+            (x + w, y),
+            (x + w - 14.0, y + h),
+            (x + 14.0, y + h),
+        ],
+        Kind::Fail => vec![
+            (x + 10.0, y),
+            (x + w - 10.0, y),
+            (x + w, y + h * 0.3),
+            (x + w, y + h * 0.7),
+            (x + w - 10.0, y + h),
+            (x + 10.0, y + h),
+            (x, y + h * 0.7),
+            (x, y + h * 0.3),
+        ],
+        Kind::Parent => vec![
+            (x, y),
+            (x + w - 14.0, y),
+            (x + w, y + h / 2.0),
+            (x + w - 14.0, y + h),
+            (x, y + h),
+        ],
+        _ => return None,
+    })
 }
 
 /// Moves everything so that nothing is left of or above the origin, and measures all.

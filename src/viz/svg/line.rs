@@ -1,7 +1,7 @@
 //! Arrows, and the legend that explains them.
 
 use super::super::picture::Way;
-use super::layout::{CONDITION, Line, Point, SMALL};
+use super::layout::{Line, Point, SMALL};
 use super::measure::{Face, width};
 use super::xml::{escaped, px};
 
@@ -61,18 +61,9 @@ pub fn condition(way: Way, line: &Line) -> String {
     if line.label.is_empty() {
         return String::new();
     }
-    let widest = line.label.iter().map(|text| width(text, CONDITION));
-    let w = widest.fold(0.0, f64::max) + 4.0;
     let h = line.label.len() as f64 * SMALL + 2.0;
     let (x, y) = (line.at.x, line.at.y - h / 2.0);
-    let mut out = format!(
-        "<g class=\"{}\"><rect class=\"under\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-        word(way),
-        px(x - w / 2.0),
-        px(y),
-        px(w),
-        px(h)
-    );
+    let mut out = format!("<g class=\"{}\">", word(way));
     for (index, text) in line.label.iter().enumerate() {
         out.push_str(&format!(
             "<text class=\"condition\" x=\"{}\" y=\"{}\">{}</text>",

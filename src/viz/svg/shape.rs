@@ -2,7 +2,7 @@
 
 use super::super::picture::{Cluster, Kind, Shape};
 use super::super::trace::Standing;
-use super::layout::{DETAIL, LINE, Rect};
+use super::layout::{DETAIL, LINE, Rect, corners};
 use super::measure::{Face, width};
 use super::xml::{escaped, px};
 
@@ -142,37 +142,9 @@ fn outline(kind: Kind, at: &Rect) -> String {
             rounded(at, 1.5, "shape"),
             bars(at, &[x + 6.0, x + w - 6.0])
         ),
-        Kind::Branch => corners(&[
-            (x + 14.0, y),
-            (x + w - 14.0, y),
-            (x + w, y + h / 2.0),
-            (x + w - 14.0, y + h),
-            (x + 14.0, y + h),
-            (x, y + h / 2.0),
-        ]),
-        Kind::Interrupt => corners(&[
-            (x, y),
-            (x + w, y),
-            (x + w - 14.0, y + h),
-            (x + 14.0, y + h),
-        ]),
-        Kind::Fail => corners(&[
-            (x + 10.0, y),
-            (x + w - 10.0, y),
-            (x + w, y + h * 0.3),
-            (x + w, y + h * 0.7),
-            (x + w - 10.0, y + h),
-            (x + 10.0, y + h),
-            (x, y + h * 0.7),
-            (x, y + h * 0.3),
-        ]),
-        Kind::Parent => corners(&[
-            (x, y),
-            (x + w - 14.0, y),
-            (x + w, y + h / 2.0),
-            (x + w - 14.0, y + h),
-            (x, y + h),
-        ]),
+        Kind::Branch | Kind::Interrupt | Kind::Fail | Kind::Parent => {
+            polygon(&corners(kind, at).unwrap_or_default())
+        }
     }
 }
 
@@ -193,7 +165,7 @@ fn bars(at: &Rect, xs: &[f64]) -> String {
     xs.iter().map(bar).collect()
 }
 
-fn corners(points: &[(f64, f64)]) -> String {
+fn polygon(points: &[(f64, f64)]) -> String {
     let points: Vec<String> = points
         .iter()
         .map(|(x, y)| format!("{},{}", px(*x), px(*y)))
