@@ -208,7 +208,7 @@ fn large_graphs_are_drawn_or_refused() {
         text.push_str("}\n");
         flow("long.graph", &text)
     };
-    let text = drawn(&chain(120), Form::Svg, 0);
+    let text = drawn(&chain(90), Form::Svg, 0);
     assert!(text.contains("→ end"));
     let large = chain(3_100);
     let refused = draw(&large, &all(&large), &Drawing::of(Form::Svg)).unwrap_err();
