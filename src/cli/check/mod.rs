@@ -5,7 +5,7 @@
 pub mod fix;
 pub mod gather;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -13,13 +13,14 @@ use crate::diag::codes::Level;
 use crate::diag::render;
 
 use super::flow::{self, compile_source};
+use super::test::load::ENDING;
 use super::{Context, Exit, Failure, files, output, term};
 
 use gather::Findings;
 
 const EXAMPLES: &str = "\
 Examples:
-  graphc check                         every flow in this folder
+  graphc check                         every flow in this folder, and its scenarios
   graphc check desk.graph --deny warning
   graphc check --fix                   mend what is certain
   graphc check --profile prod          also what the profile leaves unbound
@@ -99,10 +100,24 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         let project = flow::project_of(&path, context)?;
         let compiled = compile_source(&path, source, &project)?;
         found.settings(&project, context)?;
-        found.add(compiled, &project, context);
+        found.add(&path, compiled, &project, context);
+    }
+    for path in files::each_once(paths, scenarios)? {
+        found.scenarios(&path)?;
     }
     found.finish();
     Ok(found)
+}
+
+/// The files of scenarios that an argument stands for: all of a folder, the one beside a flow where it has one.
+fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_dir() {
+        return files::every(path, ENDING);
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let stem = name.and_then(|name| name.strip_suffix(".graph"));
+    let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
+    Ok(beside.filter(|beside| beside.exists()).into_iter().collect())
 }
 
 fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
