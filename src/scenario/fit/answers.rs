@@ -78,7 +78,7 @@ fn one(case: &mut Case<'_>, answer: &Answer, path: &str, expect: &Type) {
         if let (Some(text), false) = (answer.value.as_str(), words.is_empty()) {
             let help = meant(text, words.into_iter());
             case.found.iter_mut().skip(before).for_each(|misfit: &mut Misfit| {
-                misfit.help = Some(help.clone());
+                misfit.help = help.clone();
             });
         }
     }

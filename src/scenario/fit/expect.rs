@@ -27,7 +27,10 @@ pub fn fit(case: &mut Case<'_>) {
         if let Some(node) = case.node(at.clone(), path, true)
             && !matches!(node.work, Work::Llm(_) | Work::Agent { .. })
         {
-            let message = format!("`{path}` is `{}`, which asks no model", node.work.keyword());
+            let message = format!(
+                "`{path}` is no `llm` or `agent` node but `{}`: it asks no model",
+                node.work.keyword()
+            );
             case.report(Misfit::key(at, message));
         }
         for tools in calls.iter().filter_map(|call| call.tools.as_ref()) {

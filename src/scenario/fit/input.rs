@@ -66,7 +66,7 @@ pub fn fit(case: &mut Case<'_>) {
     }
 }
 
-fn taken(graph: &Graph, name: &str) -> String {
+fn taken(graph: &Graph, name: &str) -> Option<String> {
     let fields = graph.fields.iter().filter(|field| field.mode.is_in());
     meant(name, fields.map(|field| field.name.as_str()))
 }

@@ -44,7 +44,9 @@ pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
             continue;
         }
         let span = misfit.span(suite);
-        if said.insert((span, misfit.message.clone())) {
+        // In another graph the same mistake reads otherwise.
+        let message = if shared { "" } else { &misfit.message };
+        if said.insert((span, message.to_owned())) {
             let finding = Diagnostic::new(&codes::INVALID_SCENARIO, &misfit.message, span);
             found.push(finding.maybe_help(misfit.help.clone()));
         }
@@ -164,17 +166,35 @@ impl Case<'_> {
 
     /// Reports all that doesn't fit in a value that stands at a place.
     fn mismatches(&mut self, at: &Path, what: &str, wrong: &[Mismatch]) {
+        let unknown = |one: &'_ Mismatch| {
+            let (name, _) = one.message.strip_prefix('`')?.split_once("` is unknown")?;
+            Some(name.to_owned())
+        };
+        let missing = |one: &Mismatch| {
+            let name = one.message.strip_prefix('`')?;
+            Some(name.strip_suffix("` is missing")?.to_owned())
+        };
         for one in wrong {
+            // What is missing is there under another name.
+            let misspelt = missing(one).is_some_and(|name| {
+                let beside = wrong.iter().filter(|other| other.path == one.path);
+                let unknown: Vec<String> = beside.filter_map(unknown).collect();
+                name::closest(&name, unknown.iter().map(String::as_str)).is_some()
+            });
+            if misspelt {
+                continue;
+            }
             let inside = steps(self.suite, at, &one.path);
             let place = one.path.trim_start_matches('$').trim_start_matches('.');
             let subject = match place {
                 "" => what.to_owned(),
                 place => format!("`{place}` of {what}"),
             };
-            self.report(Misfit::value(
-                inside,
-                format!("{subject}: {}", one.message),
-            ));
+            let message = format!("{subject}: {}", one.message);
+            self.report(match unknown(one) {
+                Some(name) => Misfit::key(under(&inside, [key(&name)]), message),
+                None => Misfit::value(inside, message),
+            });
         }
     }
 
@@ -197,12 +217,13 @@ impl Case<'_> {
     }
 }
 
-/// ``did you mean `x`?``, or what there is.
-fn meant<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    name::did_you_mean(wanted, names.clone()).unwrap_or_else(|| match names.clone().count() {
-        0 => "there is none".to_owned(),
-        1..=12 => format!("there is {}", name::list(names)),
-        count => format!("there are {count}"),
+/// ``did you mean `x`?``, or what there is; nothing where there is nothing.
+fn meant<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let near = name::did_you_mean(wanted, names.clone());
+    near.or_else(|| match names.clone().count() {
+        0 => None,
+        1..=12 => Some(format!("there is {}", name::list(names))),
+        count => Some(format!("there are {count}")),
     })
 }
 

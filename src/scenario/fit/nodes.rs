@@ -86,20 +86,20 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn meant_node(&self, path: &str) -> String {
+    fn meant_node(&self, path: &str) -> Option<String> {
         let known = all(self.flow, self.graph);
         let last = path.rsplit('/').next().unwrap_or(path);
         let inside = known.iter().find(|(_, node)| node.name == last);
         if let Some((inside, _)) = inside {
-            return format!("did you mean `{inside}`?");
+            return Some(format!("did you mean `{inside}`?"));
         }
         let paths = known.iter().map(|(path, _)| path.as_str());
         if let Some(help) = name::did_you_mean(path, paths.clone()) {
-            return help;
+            return Some(help);
         }
         let near = name::closest(last, known.iter().map(|(_, node)| node.name.as_str()));
         match near.and_then(|near| known.iter().find(|(_, node)| node.name == near)) {
-            Some((near, _)) => format!("did you mean `{near}`?"),
+            Some((near, _)) => Some(format!("did you mean `{near}`?")),
             None => meant(path, paths),
         }
     }

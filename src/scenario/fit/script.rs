@@ -23,7 +23,9 @@ pub fn fit(case: &mut Case<'_>) {
         match asks(node) {
             Some(call) => {
                 outputs(case, path, node, call, replies);
-                calls(case, call, replies);
+                if !hears_of_errors(case, path) {
+                    calls(case, call, replies);
+                }
             }
             None => {
                 let message = format!(
@@ -83,6 +85,13 @@ fn handled_above(case: &Case<'_>, path: &str) -> bool {
         let of = known.iter().find(|(path, _)| path == caller);
         of.is_some_and(|(_, node)| node.on_error.is_some())
     })
+}
+
+/// Whether the scenario looks at what the node's model is told, which may be that a call was refused.
+fn hears_of_errors(case: &Case<'_>, path: &str) -> bool {
+    let expected = &case.scenario.expect.models;
+    let of = expected.iter().find(|(node, _)| node == path);
+    of.is_some_and(|(_, calls)| calls.iter().any(|call| !call.prompt_contains.is_empty()))
 }
 
 /// Tools and arguments that are all but written right. A model that names a tool or an argument which there isn't
