@@ -150,6 +150,8 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error BAD_ALLOW "bad-allow";
+    Warning UNUSED_ALLOW "unused-allow";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }
