@@ -37,7 +37,7 @@ impl Resolver<'_> {
             _ => None,
         });
         Work::Agent {
-            call: self.model_call(inside, node, properties),
+            call: Box::new(self.model_call(inside, node, properties)),
             max_turns: max_turns
                 .and_then(|turns| self.whole_number("`max_turns`", turns, 1))
                 .unwrap_or(DEFAULT_TURNS),
