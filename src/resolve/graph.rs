@@ -130,6 +130,12 @@ impl Graph {
         Some(Id::from_index(at))
     }
 
+    /// The value of a parameter in this instance.
+    pub fn param(&self, name: &str) -> Option<&Arg> {
+        let at = self.params.iter().position(|param| param.name.node == name)?;
+        self.instance.as_ref()?.args.get(at)?.as_ref()
+    }
+
     /// Where an error of the node leads: its own `on_error`, else the graph's.
     ///
     /// The graph's does not serve a `branch` (whose conditions fail in the node that is followed by

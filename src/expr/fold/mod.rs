@@ -8,10 +8,11 @@
 //! `false` whatever `x` does. Two things are taken for granted, which the checker has seen to: operands of `&&` and
 //! `||` are bools, and what is folded away keeps to the bounds of an evaluation.
 //!
-//! Reading order: here, [`closed`] (what depends on nothing else), [`lift`] (from values back to literals).
+//! Reading order: here, [`closed`] (what depends on nothing else), [`lift`] (from values back to literals), [`same`].
 
 mod closed;
 pub mod lift;
+pub mod same;
 
 use std::sync::Arc;
 
