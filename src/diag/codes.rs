@@ -118,6 +118,7 @@ codes! {
     Error WRONG_ARGUMENTS "wrong-arguments";
     Error NULL_NOT_HANDLED "null-not-handled";
     Error NEVER_EQUAL "never-equal";
+    Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
     Error IMPURE_CALL "impure-call";
     Error BAD_REGEX "bad-regex";
     Error BAD_TEMPLATE "bad-template";
@@ -135,6 +136,7 @@ codes! {
     Warning UNUSED_END "unused-end";
     Error ROUTE_NOT_EXHAUSTIVE "route-not-exhaustive";
     Warning UNREACHABLE_ARM "unreachable-arm";
+    Warning CONSTANT_CONDITION "constant-condition";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
     Error WRITE_CONFLICT "write-conflict";

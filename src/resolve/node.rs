@@ -114,6 +114,8 @@ pub enum Work {
         call: Box<ModelCall>,
         /// Most turns.
         max_turns: u32,
+        /// `max_turns params.x`: each instance has its own number.
+        turns_by: Option<Expr>,
         /// `until EXPR`
         until: Option<Expr>,
         /// Whether the tools of one turn run at the same time.
@@ -152,10 +154,15 @@ pub enum Work {
     },
     /// Runs a graph.
     Subgraph {
-        /// Which graph.
+        /// Which graph. In a program of instances, which instance.
         graph: Option<GraphId>,
+        /// The declared instance that it names, by position in
+        /// [`Program::instances`](super::program::Program::instances).
+        instance: Option<usize>,
         /// Its name.
         name: Name,
+        /// Values of its parameters, as written.
+        args: Vec<NamedArg>,
         /// `with`, as written; other `in` fields pass by name.
         with: Vec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
@@ -286,6 +293,8 @@ pub struct End {
 pub struct MaxVisits {
     /// Entries within one run, at least 1.
     pub limit: u32,
+    /// `max_visits params.x -> ..`: each instance has its own number.
+    pub limit_by: Option<Expr>,
     /// Where the next entry goes instead.
     pub to: Jump,
     /// The whole property.

@@ -126,7 +126,7 @@ impl Resolver<'_> {
     fn elsewhere(&self, inside: &Inside, name: &Name) -> Option<String> {
         let names = self.names.get(inside.file.0 as usize)?;
         match names.get(&name.node)?.thing {
-            Thing::Graph(_) => Some(format!(
+            Thing::Graph(_) | Thing::Instance(_) => Some(format!(
                 "a graph is run by a node: `node {}: subgraph {}`",
                 name.node.to_lowercase(),
                 name.node,

@@ -261,10 +261,11 @@ impl Resolver<'_> {
         let PropertyKind::MaxVisits { limit, to } = &property.kind else {
             return None;
         };
-        let limit = self.whole_number("`max_visits`", limit, 1);
+        let limit = self.count(inside.file, "`max_visits`", limit);
         let to = self.jump(inside, to);
         Some(MaxVisits {
-            limit: limit.unwrap_or(1),
+            limit: limit.number.unwrap_or(1),
+            limit_by: limit.by,
             to,
             span: property.span,
         })
