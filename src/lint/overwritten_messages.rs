@@ -1,5 +1,6 @@
 //! `overwritten-messages`: a conversation whose last part replaces all before it.
 
+use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::Channel;
 use crate::resolve::program::{Field, Graph, Node, Work};
@@ -35,19 +36,21 @@ fn speaks(node: &Node) -> bool {
 
 /// Whether a node of the graph hands the field to a model.
 fn conversation(graph: &Graph, field: &Field) -> bool {
-    graph.nodes.iter().any(|node| {
-        let messages = match &node.work {
-            Work::Tools { messages, .. } => messages.as_ref(),
-            _ => call(node).and_then(|call| call.messages.as_ref()),
-        };
-        messages.is_some_and(|messages| reads_field(messages, &field.name.node))
-    })
+    let mut handed = graph.nodes.iter().filter_map(handed);
+    handed.any(|messages| reads_field(messages, &field.name.node))
+}
+
+/// The messages that a node hands to a model, or looks for tool calls in.
+fn handed(node: &Node) -> Option<&Expr> {
+    match &node.work {
+        Work::Tools { messages, .. } => messages.as_ref(),
+        _ => call(node)?.messages.as_ref(),
+    }
 }
 
 /// Whether what the node writes holds what was there: it reads the field besides handing it over.
 fn keeps(cx: &Cx<'_>, node: &Node, field: &str) -> bool {
-    let handed = call(node).and_then(|call| call.messages.as_ref());
-    let handed = handed.map(|expr| expr.span);
+    let handed = handed(node).map(|expr| expr.span);
     let written = cx.written(node).map(of_node).unwrap_or_default();
     let mut others = written.into_iter().filter(|expr| Some(expr.span) != handed);
     others.any(|expr| reads_field(expr, field))

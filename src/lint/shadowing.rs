@@ -95,7 +95,10 @@ impl Names<'_> {
         let Some((what, _, place)) = hidden else {
             return;
         };
-        let message = format!("`{name}` hides the {what} of the same name");
+        let message = match place {
+            Some(_) => format!("`{name}` hides the {what} of the same name"),
+            None => format!("`{name}` hides what a node's expressions know by that name"),
+        };
         let finding = Diagnostic::new(&codes::SHADOWING, message, span).help("choose another name");
         self.diags.push(match place {
             Some(place) => finding.label(*place, "hidden here"),
@@ -105,9 +108,7 @@ impl Names<'_> {
 
     fn node(&mut self, node: &Node) {
         let outer = self.known.len();
-        let given = GIVEN
-            .iter()
-            .map(|name| ("name of the language", (*name).to_owned(), None));
+        let given = GIVEN.iter().map(|name| ("", (*name).to_owned(), None));
         self.known.extend(given);
         for property in &node.properties {
             if let PropertyKind::Let(bound) = &property.kind {
@@ -150,24 +151,32 @@ impl Names<'_> {
 
     /// Looks at the names that macros bind inside an expression.
     fn within(&mut self, expr: &Expr) {
+        let (target, function, args) = match &expr.kind {
+            ExprKind::Call {
+                target: Some(target),
+                function,
+                args,
+            } => (target, function, args),
+            _ => {
+                return children(expr)
+                    .into_iter()
+                    .for_each(|child| self.within(child));
+            }
+        };
+        self.within(target);
+        let (count, outside) =
+            bound(&function.node, args).map_or((0, 0), |(vars, outside)| (vars.len(), outside));
+        let (vars, rest) = args.split_at_checked(count).unwrap_or((&[], args));
+        let (before, inside) = rest.split_at_checked(outside).unwrap_or((rest, &[]));
+        before.iter().for_each(|arg| self.within(arg));
         let outer = self.known.len();
-        if let ExprKind::Call {
-            target: Some(_),
-            function,
-            args,
-        } = &expr.kind
-        {
-            let vars = bound(&function.node, args).map_or(0, |(vars, _)| vars.len());
-            for var in args.iter().take(vars) {
-                if let ExprKind::Ident(name) = &var.kind {
-                    self.hides(name, var.span);
-                    self.known.push(("loop name", name.clone(), Some(var.span)));
-                }
+        for var in vars {
+            if let ExprKind::Ident(name) = &var.kind {
+                self.hides(name, var.span);
+                self.known.push(("loop name", name.clone(), Some(var.span)));
             }
         }
-        for child in children(expr) {
-            self.within(child);
-        }
+        inside.iter().for_each(|arg| self.within(arg));
         self.known.truncate(outer);
     }
 }

@@ -1,5 +1,7 @@
 //! `prompt-too-long`: what is written in a prompt is more than the model reads.
 
+use crate::ast::node::{PropertyKind, Template};
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Node;
 
@@ -14,7 +16,8 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     for (_, node) in cx.nodes() {
         let asked = call(node).and_then(|call| call.model);
         for model in asked.into_iter().flat_map(|model| cx.asked(model)) {
-            let Some(model) = cx.program.models.get(model) else {
+            let id = model;
+            let Some(model) = cx.program.models.get(id) else {
                 continue;
             };
             let family = cx.families.of(&model.reference.node);
@@ -26,31 +29,27 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             if prompt == 0 || prompt + reply <= context {
                 continue;
             }
-            let (message, place) = match prompt > context {
-                true => (
-                    format!(
+            let finding = match prompt > context {
+                true => {
+                    let message = format!(
                         "the prompt of node `{}` has about {prompt} tokens, but model `{}` reads {context}",
                         node.name.node, model.name.node
-                    ),
-                    longest(node),
-                ),
-                false => (
-                    format!(
-                        "the prompt of node `{}` (about {prompt} tokens) and a reply of {reply} don't fit into the {context} of model `{}`",
+                    );
+                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, place(cx, node))
+                        .help("shorten it, or take a model with more room")
+                }
+                false => {
+                    let message = format!(
+                        "a reply of {reply} tokens and the prompt of node `{}` (about {prompt}) don't fit into the {context} of model `{}`",
                         node.name.node, model.name.node
-                    ),
-                    longest(node),
-                ),
+                    );
+                    let most = cx.setting(id, "max_tokens").unwrap_or(model.name.span);
+                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, most)
+                        .label(place(cx, node), "the prompt")
+                        .help("lower `max_tokens`, or take a model with more room")
+                }
             };
-            diags.push(
-                Diagnostic::new(
-                    &codes::PROMPT_TOO_LONG,
-                    message,
-                    place.unwrap_or(node.name.span),
-                )
-                .label(model.reference.span, format!("as of {}", cx.families.as_of))
-                .help("shorten it, lower `max_tokens`, or take a model with more room"),
-            );
+            diags.push(finding.label(model.reference.span, format!("as of {}", cx.families.as_of)));
         }
     }
 }
@@ -66,8 +65,21 @@ fn tokens(node: &Node) -> u64 {
     length.sum::<u64>() / CHARACTERS
 }
 
-/// Where the longest text begins.
-fn longest(node: &Node) -> Option<crate::base::Span> {
-    let longest = texts(node).max_by_key(|text| text.text.len())?;
-    Some(longest.span)
+/// Where the longest text stands; of one in a file, where that is named.
+fn place(cx: &Cx<'_>, node: &Node) -> Span {
+    let longest = texts(node).max_by_key(|text| text.text.len());
+    let Some(text) = longest else {
+        return node.name.span;
+    };
+    if text.span.file == node.span.file {
+        return text.span;
+    }
+    let prompt = |kind: &PropertyKind| {
+        matches!(
+            kind,
+            PropertyKind::System(Template::File(_)) | PropertyKind::Prompt(Template::File(_))
+        )
+    };
+    cx.property(node, prompt)
+        .map_or(node.name.span, |property| property.span)
 }

@@ -43,7 +43,10 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             continue;
         };
         // Only a slip of one letter: `openai2` or `vertex-eu` may well be a provider of the project.
-        let slip = |known: &&str| known.len() > 3 && damerau_levenshtein(provider, known) == 1;
+        let slip = |known: &&str| {
+            let longer = provider.starts_with(known);
+            known.len() > 3 && !longer && damerau_levenshtein(provider, known) == 1
+        };
         let near = KNOWN.into_iter().find(slip);
         let Some(near) = near.filter(|_| !KNOWN.contains(&provider)) else {
             continue;
