@@ -95,6 +95,7 @@ codes! {
     Error UNKNOWN_TARGET "unknown-target";
     Error UNKNOWN_ATTRIBUTE "unknown-attribute";
     Error UNKNOWN_SETTING "unknown-setting";
+    Warning USELESS_ATTRIBUTE "useless-attribute";
     Error DUPLICATE_NAME "duplicate-name";
     Error DUPLICATE_PROPERTY "duplicate-property";
     Error RESERVED_NAME "reserved-name";
