@@ -99,7 +99,7 @@ fn wider_than(
 }
 
 /// For each graph the tools that it may use, itself or through graphs that it calls, each with a place.
-fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
+pub fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
     let own = program.graphs.iter().map(|graph| match &graph.tools {
         Some(bound) => bound
             .tools

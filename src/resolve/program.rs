@@ -52,6 +52,19 @@ pub struct Program {
     pub marked: BTreeMap<(RecordId, String), Marks>,
     /// What each file imports beside types, by [`FileId`] of its source.
     pub modules: Vec<Module>,
+    /// The files as written, for rules that go by what stands there and not by what it means.
+    pub trees: Vec<Tree>,
+}
+
+/// A file as written.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file.
+    pub file: FileId,
+    /// Whether it is part of the standard library.
+    pub standard: bool,
+    /// Its items.
+    pub items: Vec<item::Item>,
 }
 
 impl Program {
