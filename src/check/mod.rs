@@ -4,14 +4,17 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`scope`], [`data`], [`unused`].
 
 pub mod calls;
+pub mod circle;
 pub mod data;
 pub mod ends;
 pub mod entry;
 pub mod flow;
+pub mod handlers;
 pub mod leave;
+pub mod limit;
 pub mod scope;
 pub mod sends;
 pub mod types;
@@ -21,7 +24,9 @@ use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
+use crate::resolve::program::Graph;
 
+use flow::arrows::Arrows;
 use flow::{Flow, Together, Written};
 use types::tool::Sets;
 use types::walk;
@@ -50,6 +55,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         .map(|id| flow::build(program, id, &written))
         .collect();
     calls::endless(program, &flows, diags);
+    limit::limits(program, &flows, diags);
     scope::scopes(program, diags);
     scope::tool_fields(program, &sets, diags);
     let mut read = Vec::new();
@@ -82,7 +88,7 @@ fn graph(
     leave::leaves(graph, diags);
     sends::without_input(graph, flow, diags);
     let together = Together::new(flow);
-    topology(flow, &together, diags);
+    topology(graph, flow, &together, diags);
     let typed = walk::graph(program, id, flow, &together, written, diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, computed, diags);
@@ -91,14 +97,31 @@ fn graph(
     typed.read
 }
 
-/// The rules that need nothing but the flow.
-fn topology(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+/// The rules on where a run can go.
+fn topology(graph: &Graph, flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     let reached = flow::reach::reached(flow);
-    if !flow.broken {
-        flow::reach::unreachable(flow, &reached, diags);
-        flow::reach::trapped(flow, &reached, diags);
-    }
+    let arrows = Arrows::new(flow);
     flow::cycle::branches(flow, diags);
-    flow::join::never(flow, together, diags);
+    flow::repeat::repeated(flow, diags);
+    let mut waiting = flow::join::never(flow, &arrows, together, diags);
     flow::race::races(flow, together, diags);
+    handlers::handlers(graph, flow, diags);
+    if flow.broken {
+        return;
+    }
+    flow::reach::unreachable(flow, &reached, diags);
+    // Which of its two ways on such a node takes is reported as unclear.
+    let unclear = flow.stops.iter().any(|stop| {
+        let has = |cause| stop.ways.iter().any(|way| way.cause == cause);
+        has(flow::Cause::Edge) && has(flow::Cause::Goto)
+    });
+    if !unclear {
+        waiting.extend(flow::half::half_filled(flow, &arrows, together, diags));
+    }
+    let told = flow::visits::circles(flow, diags);
+    let free = flow::finish::finishing(flow, &arrows, &waiting);
+    flow::reach::trapped(flow, &reached, &free, &told, diags);
+    if !unclear {
+        circle::circles(graph, flow, together, &reached, diags);
+    }
 }

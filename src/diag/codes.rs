@@ -136,6 +136,16 @@ codes! {
     Warning UNREACHABLE_ARM "unreachable-arm";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
+    Error JOIN_WITHOUT_FORK "join-without-fork";
+    Warning JOIN_MAY_WAIT "join-may-wait";
+    Warning JOIN_OF_ONE "join-of-one";
+    Error DUPLICATE_EDGE "duplicate-edge";
+    Error VISITS_CIRCLE "visits-circle";
+    Warning STUCK_CYCLE "stuck-cycle";
+    Info UNBOUNDED_LOOP "unbounded-loop";
+    Error ERROR_LOOP "error-loop";
+    Info ERROR_SWALLOWED "error-swallowed";
+    Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";

@@ -37,8 +37,8 @@ pub struct Graph {
     pub nodes: IdVec<NodeId, Node>,
     /// `[a, b] -> c`
     pub joins: IdVec<JoinId, Join>,
-    /// `recursion_limit 50`
-    pub recursion_limit: Option<u32>,
+    /// `recursion_limit 50`, with the place of the property.
+    pub recursion_limit: Option<Spanned<u32>>,
     /// Default of its `llm` and `agent` nodes, which have it already where they name none.
     pub model: Option<Spanned<ModelId>>,
     /// Default of its nodes that call a model or a tool, which have it already where they have none.

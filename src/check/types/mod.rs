@@ -20,3 +20,5 @@ pub mod tool;
 pub mod walk;
 pub mod work;
 pub mod write;
+
+pub use order::beside;

@@ -49,8 +49,9 @@ impl Resolver<'_> {
                 let timeout = self.duration("`timeout`", *duration);
                 self.program.graphs[id].timeout_ms = timeout;
             }
-            Member::RecursionLimit(expr, _) => {
+            Member::RecursionLimit(expr, span) => {
                 let limit = self.whole_number("`recursion_limit`", expr, 1);
+                let limit = limit.map(|limit| Spanned::new(limit, *span));
                 self.program.graphs[id].recursion_limit = limit;
             }
             Member::OnError(jumps, _) => {

@@ -1,0 +1,60 @@
+//! From where a run can come to its end: all that a way starts must be able to.
+
+use std::collections::BTreeSet;
+
+use crate::ir::JoinId;
+
+use super::arrows::Arrows;
+use super::model::{Cause, Flow, Spot, Way};
+
+/// Whether a way counts as one on: errors don't.
+pub fn usual(way: &Way) -> bool {
+    way.cause != Cause::Error
+}
+
+/// Which spots can come to an exit without an error, by [`Flow::number`]: some way of theirs leads only to
+/// spots that can. Joins of `waiting` are known to be waited at in vain; what arrives there is at its end.
+pub fn finishing(flow: &Flow, arrows: &Arrows, waiting: &BTreeSet<JoinId>) -> Vec<bool> {
+    let count = flow.stops.len() + flow.joins.len();
+    let mut free = vec![false; count];
+    let mut open: Vec<Spot> = Vec::new();
+    for spot in flow.spots() {
+        let dead = matches!(spot, Spot::Join(join) if waiting.contains(&join));
+        let ways = || flow.ways(spot).iter().filter(|way| usual(way));
+        // That a node leads nowhere is reported by itself.
+        let out = dead || ways().next().is_none() || ways().any(|way| ends(flow, &free, way));
+        if out {
+            enter(flow, &mut free, &mut open, spot);
+        }
+    }
+    while let Some(spot) = open.pop() {
+        for arrow in arrows.into(flow, spot) {
+            if let Some(from) = arrow.from
+                && usual(arrow.way)
+                && ends(flow, &free, arrow.way)
+            {
+                enter(flow, &mut free, &mut open, from);
+            }
+        }
+    }
+    free
+}
+
+fn enter(flow: &Flow, free: &mut [bool], open: &mut Vec<Spot>, spot: Spot) {
+    let slot = flow.number(spot).and_then(|n| free.get_mut(n));
+    if let Some(slot) = slot.filter(|slot| !**slot) {
+        *slot = true;
+        open.push(spot);
+    }
+}
+
+/// Whether all that a way starts comes to an end, or one part of it ends the whole run.
+fn ends(flow: &Flow, free: &[bool], way: &Way) -> bool {
+    let stops = |goal: Spot| matches!(goal, Spot::Fail | Spot::Leave);
+    way.goals.iter().any(|goal| stops(goal.to))
+        || way.goals.iter().all(|goal| {
+            let known = flow.number(goal.to);
+            // The list of an `each` may be empty.
+            goal.many || known.is_none_or(|n| free.get(n).copied().unwrap_or(false))
+        })
+}
