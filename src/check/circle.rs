@@ -197,7 +197,8 @@ fn conditions<'a>(node: &'a Node, way: &Way) -> (Vec<&'a Expr>, Span) {
                 found.extend(arm.when.as_ref());
                 if arm.jump.span == way.span {
                     computed(&arm.jump.to, &mut found);
-                    let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
+                    // An `else` is decided by the condition before it.
+                    let place = found.last().map_or(arm.span, |when| when.span);
                     return (found, place);
                 }
             }

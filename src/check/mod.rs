@@ -4,8 +4,9 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`scope`], [`assign`], [`data`], [`unused`].
 
+pub mod assign;
 pub mod calls;
 pub mod circle;
 pub mod data;
@@ -20,13 +21,16 @@ pub mod sends;
 pub mod types;
 pub mod unused;
 
+use std::collections::BTreeSet;
+
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
-use crate::ir::{GraphId, ToolId};
+use crate::ir::{GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
 use flow::arrows::Arrows;
+use flow::effect::Effects;
 use flow::{Flow, Together, Written};
 use types::tool::Sets;
 use types::walk;
@@ -58,9 +62,11 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     limit::limits(program, &flows, diags);
     scope::scopes(program, diags);
     scope::tool_fields(program, &sets, diags);
+    let effects = assign::effects(program, &flows, &written);
     let mut read = Vec::new();
-    for (id, flow) in flows.entries() {
-        read.push((id, graph(program, id, flow, (&flows, &written), diags)));
+    for ((id, flow), effects) in flows.entries().zip(&effects) {
+        let whole = (&flows, &written, effects);
+        read.push((id, graph(program, id, flow, whole, diags)));
     }
     if !diags.has_errors() {
         for (id, read) in read {
@@ -76,7 +82,7 @@ fn graph(
     program: &Program,
     id: GraphId,
     flow: &Flow,
-    (flows, written): (&IdVec<GraphId, Flow>, &Written),
+    (flows, written, effects): (&IdVec<GraphId, Flow>, &Written, &Effects),
     diags: &mut Diagnostics,
 ) -> std::collections::BTreeSet<crate::ir::FieldId> {
     let Some(graph) = program.graphs.get(id) else {
@@ -88,26 +94,34 @@ fn graph(
     leave::leaves(graph, diags);
     sends::without_input(graph, flow, diags);
     let together = Together::new(flow);
-    topology(graph, flow, &together, diags);
-    let typed = walk::graph(program, id, flow, &together, written, diags);
+    let arrows = Arrows::new(flow);
+    let waiting = topology(graph, flow, &arrows, &together, diags);
+    let typed = walk::graph(program, id, flow, &together, (written, effects), diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, computed, diags);
     }
     data::unwritten_out(graph, id, written, diags);
+    let known = (written, &waiting);
+    assign::left_unwritten(graph, id, flow, &arrows, effects, known, diags);
     typed.read
 }
 
-/// The rules on where a run can go.
-fn topology(graph: &Graph, flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+/// The rules on where a run can go. Gives back the joins that are waited at in vain.
+fn topology(
+    graph: &Graph,
+    flow: &Flow,
+    arrows: &Arrows,
+    together: &Together,
+    diags: &mut Diagnostics,
+) -> BTreeSet<JoinId> {
     let reached = flow::reach::reached(flow);
-    let arrows = Arrows::new(flow);
     flow::cycle::branches(flow, diags);
     flow::repeat::repeated(flow, diags);
-    let mut waiting = flow::join::never(flow, &arrows, together, diags);
+    let mut waiting = flow::join::never(flow, arrows, together, diags);
     flow::race::races(flow, together, diags);
     handlers::handlers(graph, flow, diags);
     if flow.broken {
-        return;
+        return waiting;
     }
     flow::reach::unreachable(flow, &reached, diags);
     // Which of its two ways on such a node takes is reported as unclear.
@@ -116,12 +130,13 @@ fn topology(graph: &Graph, flow: &Flow, together: &Together, diags: &mut Diagnos
         has(flow::Cause::Edge) && has(flow::Cause::Goto)
     });
     if !unclear {
-        waiting.extend(flow::half::half_filled(flow, &arrows, together, diags));
+        waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
     }
     let told = flow::visits::circles(flow, diags);
-    let free = flow::finish::finishing(flow, &arrows, &waiting);
+    let free = flow::finish::finishing(flow, arrows, &waiting);
     flow::reach::trapped(flow, &reached, &free, &told, diags);
     if !unclear {
         circle::circles(graph, flow, together, &reached, diags);
     }
+    waiting
 }

@@ -156,6 +156,7 @@ codes! {
     Warning MAYBE_UNSET "maybe-unset";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
+    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";

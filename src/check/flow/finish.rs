@@ -1,6 +1,6 @@
 //! From where a run can come to its end: all that a way starts must be able to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::ir::JoinId;
 
@@ -17,35 +17,33 @@ pub fn usual(way: &Way) -> bool {
 pub fn finishing(flow: &Flow, arrows: &Arrows, waiting: &BTreeSet<JoinId>) -> Vec<bool> {
     let count = flow.stops.len() + flow.joins.len();
     let mut free = vec![false; count];
-    let mut open: Vec<Spot> = Vec::new();
-    for spot in flow.spots() {
+    // Each spot is looked at once, and again after what it leads to has changed, at the end of the queue: a fork
+    // is seen after all of its targets.
+    let mut waits = vec![true; count];
+    let mut open: VecDeque<Spot> = flow.spots().collect();
+    while let Some(spot) = open.pop_front() {
+        let Some(number) = flow.number(spot) else {
+            continue;
+        };
+        waits.get_mut(number).into_iter().for_each(|w| *w = false);
+        let known = free.get(number).copied().unwrap_or(true);
         let dead = matches!(spot, Spot::Join(join) if waiting.contains(&join));
         let ways = || flow.ways(spot).iter().filter(|way| usual(way));
         // That a node leads nowhere is reported by itself.
         let out = dead || ways().next().is_none() || ways().any(|way| ends(flow, &free, way));
-        if out {
-            enter(flow, &mut free, &mut open, spot);
+        if known || !out {
+            continue;
         }
-    }
-    while let Some(spot) = open.pop() {
-        for arrow in arrows.into(flow, spot) {
-            if let Some(from) = arrow.from
-                && usual(arrow.way)
-                && ends(flow, &free, arrow.way)
-            {
-                enter(flow, &mut free, &mut open, from);
+        free.get_mut(number).into_iter().for_each(|f| *f = true);
+        for from in arrows.into(flow, spot).iter().filter_map(|a| a.from) {
+            let slot = flow.number(from).and_then(|n| waits.get_mut(n));
+            if let Some(slot) = slot.filter(|waits| !**waits) {
+                *slot = true;
+                open.push_back(from);
             }
         }
     }
     free
-}
-
-fn enter(flow: &Flow, free: &mut [bool], open: &mut Vec<Spot>, spot: Spot) {
-    let slot = flow.number(spot).and_then(|n| free.get_mut(n));
-    if let Some(slot) = slot.filter(|slot| !**slot) {
-        *slot = true;
-        open.push(spot);
-    }
 }
 
 /// Whether all that a way starts comes to an end, or one part of it ends the whole run.

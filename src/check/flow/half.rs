@@ -76,6 +76,8 @@ struct Lonely {
     back: Option<Span>,
     /// Spots between the fork and the member.
     region: BTreeSet<Spot>,
+    /// Those of them that the fork leads to.
+    begins: BTreeSet<Spot>,
 }
 
 impl Search<'_, '_> {
@@ -91,7 +93,7 @@ impl Search<'_, '_> {
                 return Some((self.alone(join, member, other, &lonely), true));
             }
             if aside.is_none() && lonely.path.is_empty() {
-                let arms = self.arms_past(member, &lonely.region);
+                let arms = self.arms_past(member, &lonely);
                 aside = (!arms.is_empty()).then_some((member, other, arms));
             }
         }
@@ -106,6 +108,7 @@ impl Search<'_, '_> {
             again: false,
             back: None,
             region: BTreeSet::from([Spot::Node(member)]),
+            begins: BTreeSet::new(),
         };
         let here = Spot::Join(self.join);
         let arrives = self.flow.ways(Spot::Node(member)).iter().any(|way| {
@@ -120,7 +123,11 @@ impl Search<'_, '_> {
         let mut open = vec![Spot::Node(member)];
         while let Some(spot) = open.pop() {
             for arrow in self.arrows.into(self.flow, spot) {
-                if !plain(arrow.way) || self.parts(arrow, other) {
+                if !plain(arrow.way) {
+                    continue;
+                }
+                if self.parts(arrow, other) {
+                    found.begins.insert(spot);
                     continue;
                 }
                 let span = arrow.goal().map_or(arrow.way.span, |goal| goal.span);
@@ -169,7 +176,11 @@ impl Search<'_, '_> {
             Some(Spot::Node(node)) => Some(node),
             _ => None,
         };
-        arrow.beside().any(|goal| self.leads(goal, from, other))
+        *self.steps = self.steps.saturating_sub(arrow.way.goals.len());
+        let straight = |goal: &Goal| goal.to == Spot::Node(other);
+        *self.steps == 0
+            || arrow.beside().any(straight)
+            || arrow.beside().any(|goal| self.leads(goal, from, other))
     }
 
     /// Whether a goal may lead to a member without passing the join.
@@ -237,11 +248,17 @@ impl Search<'_, '_> {
     }
 
     /// Arms behind the fork that lead past the member, to an end.
-    fn arms_past(&mut self, member: NodeId, region: &BTreeSet<Spot>) -> Vec<Span> {
+    fn arms_past(&mut self, member: NodeId, lonely: &Lonely) -> Vec<Span> {
         let mut arms = Vec::new();
-        for spot in region {
-            let Spot::Node(node) = *spot else { continue };
-            for way in self.flow.ways(*spot) {
+        let mut seen = lonely.begins.clone();
+        let mut open: Vec<Spot> = seen.iter().copied().collect();
+        while let Some(spot) = open.pop() {
+            let Spot::Node(node) = spot else { continue };
+            for way in self.flow.ways(spot) {
+                // What the member leads to itself runs when it has come.
+                let on = way.goals.iter().filter(|_| node != member);
+                let within = on.filter(|goal| lonely.region.contains(&goal.to));
+                open.extend(within.map(|goal| goal.to).filter(|to| seen.insert(*to)));
                 let chosen = matches!(way.cause, Cause::Goto | Cause::Skip);
                 let stops = |goal: &Goal| matches!(goal.to, Spot::Fail | Spot::Leave);
                 if chosen
@@ -255,6 +272,7 @@ impl Search<'_, '_> {
                 }
             }
         }
+        arms.sort();
         arms
     }
 

@@ -4,12 +4,16 @@
 //! expression: conditions count as free.
 //!
 //! Reading order: [`model`], [`build`](mod@build) (with `outside`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
-//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them.
+//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`] and [`avoid`]: what is written
+//! on every way.
 
 mod arrival;
 pub mod arrows;
+pub mod avoid;
+pub mod bits;
 pub mod build;
 pub mod cycle;
+pub mod effect;
 pub mod finish;
 pub mod group;
 pub mod half;
