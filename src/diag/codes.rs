@@ -139,6 +139,16 @@ codes! {
     Warning CONSTANT_CONDITION "constant-condition";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
+    Error JOIN_WITHOUT_FORK "join-without-fork";
+    Warning JOIN_MAY_WAIT "join-may-wait";
+    Warning JOIN_OF_ONE "join-of-one";
+    Error DUPLICATE_EDGE "duplicate-edge";
+    Error VISITS_CIRCLE "visits-circle";
+    Warning STUCK_CYCLE "stuck-cycle";
+    Info UNBOUNDED_LOOP "unbounded-loop";
+    Error ERROR_LOOP "error-loop";
+    Info ERROR_SWALLOWED "error-swallowed";
+    Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";
@@ -149,6 +159,7 @@ codes! {
     Warning MAYBE_UNSET "maybe-unset";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
+    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";

@@ -43,7 +43,7 @@ impl Lowering<'_> {
                 .map(|(id, node)| self.node(graph, id, node))
                 .collect(),
             joins: joins.collect(),
-            recursion_limit: graph.recursion_limit,
+            recursion_limit: graph.recursion_limit.map(|limit| limit.node),
             at: self.place(graph.span),
         }
     }
