@@ -4,7 +4,8 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`],
+//! and a folder for what may be done and may flow where: [`safety`].
 
 pub mod calls;
 pub mod data;
@@ -12,6 +13,7 @@ pub mod ends;
 pub mod entry;
 pub mod flow;
 pub mod leave;
+pub mod safety;
 pub mod scope;
 pub mod sends;
 pub mod types;
@@ -52,6 +54,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     calls::endless(program, &flows, diags);
     scope::scopes(program, diags);
     scope::tool_fields(program, &sets, diags);
+    safety::safety(program, &flows, diags);
     let mut read = Vec::new();
     for (id, flow) in flows.entries() {
         read.push((id, graph(program, id, flow, (&flows, &written), diags)));

@@ -151,6 +151,9 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
+    Error ANSWER_IGNORED "answer-ignored";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }
