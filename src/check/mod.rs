@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`scope`],
-//! [`assign`], [`data`], [`unused`].
+//! [`assign`], [`data`], [`unused`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod assign;
@@ -19,6 +19,7 @@ pub mod handlers;
 pub mod instance;
 pub mod leave;
 pub mod limit;
+pub mod safety;
 pub mod scope;
 pub mod sends;
 pub mod types;
@@ -68,6 +69,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     limit::limits(whole, &picture.flows, diags);
     scope::scopes(whole, diags);
     scope::tool_fields(whole, &sets, diags);
+    safety::safety(whole, &picture.flows, diags);
     let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
     let seen: Vec<Seen> = seen.collect();
     let (read, picture) = match &instances {

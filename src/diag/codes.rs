@@ -189,6 +189,9 @@ codes! {
     Info NO_NATIVE_SCHEMA "no-native-schema";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
+    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
+    Error ANSWER_IGNORED "answer-ignored";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }
