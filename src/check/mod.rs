@@ -4,7 +4,8 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`narrow`], [`scope`], [`data`], [`unused`],
+//! [`unused_names`].
 
 pub mod calls;
 pub mod data;
@@ -12,10 +13,12 @@ pub mod ends;
 pub mod entry;
 pub mod flow;
 pub mod leave;
+pub mod narrow;
 pub mod scope;
 pub mod sends;
 pub mod types;
 pub mod unused;
+pub mod unused_names;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
@@ -50,7 +53,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         .map(|id| flow::build(program, id, &written))
         .collect();
     calls::endless(program, &flows, diags);
-    scope::scopes(program, diags);
+    narrow::narrowings(program, diags);
+    scope::scopes(program, sources, diags);
     scope::tool_fields(program, &sets, diags);
     let mut read = Vec::new();
     for (id, flow) in flows.entries() {
@@ -60,6 +64,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         for (id, read) in read {
             data::useless(program, id, &written, &read, diags);
         }
+        unused_names::tools(program, diags);
         unused::unused(program, sources, diags);
     }
     Checked {}

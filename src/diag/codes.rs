@@ -150,6 +150,12 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
+    Error IMPOSSIBLE_WHERE "impossible-where";
+    Warning USELESS_WHERE "useless-where";
+    Warning EMPTY_TOOLS "empty-tools";
+    Warning UNUSED_PARAMETER "unused-parameter";
+    Warning UNUSED_READ "unused-read";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

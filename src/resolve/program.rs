@@ -15,6 +15,7 @@ use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
+use crate::typed_id;
 
 pub use super::graph::{Field, Graph, Join};
 pub use super::node::{
@@ -39,6 +40,8 @@ pub struct Program {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
+    /// Every `where` on a tool, also in a toolset that nothing uses.
+    pub narrowings: IdVec<NarrowingId, Narrowing>,
     /// Graphs: those of the first file first.
     pub graphs: IdVec<GraphId, Graph>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
@@ -235,12 +238,30 @@ impl ToolBody {
 }
 
 /// A tool in a `tools [..]` list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUse {
     /// Which tool.
     pub tool: ToolId,
     /// Where it is named: itself, or the toolset that holds it.
     pub span: Span,
+    /// What its arguments are narrowed by, all of it: those of the toolsets that it comes through first.
+    pub narrowed: Vec<NarrowingId>,
+}
+
+typed_id! {
+    /// A `where` of a program.
+    NarrowingId
+}
+
+/// `where EXPR` behind a tool or a toolset.
+#[derive(Debug, Clone)]
+pub struct Narrowing {
+    /// What must hold of the arguments.
+    pub condition: Expr,
+    /// The tool or toolset before it.
+    pub name: Name,
+    /// The tool, or the tools of the toolset, with what they are narrowed by already.
+    pub tools: Vec<ToolUse>,
 }
 
 /// A `tools [..]` list, toolsets replaced by their members, each tool once.
@@ -253,6 +274,11 @@ pub struct ToolList {
 }
 
 impl ToolList {
+    /// The entry of the tool.
+    pub fn find(&self, tool: ToolId) -> Option<&ToolUse> {
+        self.tools.iter().find(|used| used.tool == tool)
+    }
+
     /// Whether the tool is in it.
     pub fn has(&self, tool: ToolId) -> bool {
         self.tools.iter().any(|used| used.tool == tool)

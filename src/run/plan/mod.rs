@@ -3,11 +3,12 @@
 //! Expressions are compiled to slots, templates parsed, schemas made; edges are tables. Nothing is
 //! looked up by name while a flow runs. What is not here: anything of a run.
 //!
-//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`graph`].
+//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`narrow`], [`graph`].
 
 pub mod code;
 pub mod graph;
 pub mod jump;
+pub mod narrow;
 pub mod node;
 pub mod tool;
 

@@ -8,6 +8,7 @@ pub mod doubt;
 mod interrupt;
 mod llm;
 mod model_call;
+mod narrow;
 mod retry;
 pub mod subgraph;
 mod tool_call;

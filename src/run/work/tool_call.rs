@@ -25,6 +25,7 @@ use crate::value::{Map, Value};
 use super::Stop;
 use super::body;
 use super::doubt::{self, Known};
+use super::narrow;
 use super::retry::{self, Attempted, Failure};
 
 /// A call that a model asked for.
@@ -216,7 +217,7 @@ pub async fn call_one<'a>(
     if !runs_inside(run, call.tool) {
         return call_outside(run, node, call).await;
     }
-    let args = arguments(run, &call)?;
+    let args = arguments(run, node, &call)?;
     let cx = run.around.cx;
     if cx.wants(Mode::Debug) {
         let tool = cx.plan.tools[call.tool].name.to_string();
@@ -225,7 +226,8 @@ pub async fn call_one<'a>(
     Ok(body::interpret(run, call.tool, &args, call.scope)?)
 }
 
-fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
+/// The arguments of a call, of their types and let through here.
+fn arguments(run: &TaskRun<'_>, node: &NodePlan, call: &Call<'_>) -> Result<Map, RunError> {
     let flow = &run.around.cx.plan.flow;
     let tool = &flow.tools[call.tool];
     let accepted = accept_fields(&call.args, &tool.params, &flow.types).map_err(|wrong| {
@@ -234,7 +236,9 @@ fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
             format!("`{}` refuses its arguments: {}", tool.name, all(&wrong)),
         )
     })?;
-    Ok(accepted.as_map().cloned().unwrap_or_default())
+    let args = accepted.as_map().cloned().unwrap_or_default();
+    narrow::check(run, node, call.tool, &args)?;
+    Ok(args)
 }
 
 fn all(wrong: &[Mismatch]) -> String {
@@ -248,7 +252,7 @@ fn all(wrong: &[Mismatch]) -> String {
 async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Result<Value, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[call.tool];
-    let args = arguments(run, &call)?;
+    let args = arguments(run, node, &call)?;
     let Json::Object(args) = Value::Map(args).to_json() else {
         return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
