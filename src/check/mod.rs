@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`narrow`], [`scope`], [`data`], [`unused`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`data`], [`unused`],
 //! [`unused_names`].
 
 pub mod calls;
@@ -14,6 +14,7 @@ pub mod entry;
 pub mod flow;
 pub mod leave;
 pub mod narrow;
+pub mod prompt;
 pub mod scope;
 pub mod sends;
 pub mod types;
@@ -53,6 +54,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         .map(|id| flow::build(program, id, &written))
         .collect();
     calls::endless(program, &flows, diags);
+    prompt::texts(program, diags);
     narrow::narrowings(program, diags);
     scope::scopes(program, sources, diags);
     scope::tool_fields(program, &sets, diags);
@@ -65,6 +67,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
             data::useless(program, id, &written, &read, diags);
         }
         unused_names::tools(program, diags);
+        prompt::unused(program, diags);
         unused::unused(program, sources, diags);
     }
     Checked {}

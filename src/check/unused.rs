@@ -15,7 +15,7 @@ struct Item<'a> {
     own: Span,
 }
 
-/// Warns of types, enums, events, reducers, models and tools of the first file that no other item names.
+/// Warns of types, enums, events, reducers, models, tools and prompts of the first file that no other item names.
 ///
 /// The words of the sources are searched, not the tree: that can miss an item whose name also stands for
 /// something else, but calls none unused that is used. A file without a graph is there to be imported.
@@ -76,12 +76,17 @@ fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {
         .tools
         .iter()
         .map(move |t| item("tool", &t.name, t.span));
+    let prompts = program
+        .prompts
+        .iter()
+        .map(move |p| item("prompt", &p.name, p.span));
     records
         .chain(enums)
         .chain(events)
         .chain(reducers)
         .chain(models)
         .chain(tools)
+        .chain(prompts)
 }
 
 /// The names that are looked for and where they stand.

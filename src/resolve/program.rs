@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use crate::ast::expr::Expr;
+use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name, item};
 use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::expr::constraint::Constraints;
@@ -19,7 +20,8 @@ use crate::typed_id;
 
 pub use super::graph::{Field, Graph, Join};
 pub use super::node::{
-    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
+    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse, Skip,
+    Words, Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 
@@ -40,6 +42,8 @@ pub struct Program {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
+    /// Named prompts.
+    pub prompts: IdVec<PromptId, Prompt>,
     /// Every `where` on a tool, also in a toolset that nothing uses.
     pub narrowings: IdVec<NarrowingId, Narrowing>,
     /// Graphs: those of the first file first.
@@ -174,6 +178,26 @@ pub struct ModelSettings {
     pub timeout_ms: Option<u64>,
     /// What is tried again.
     pub retry: Option<Retry>,
+}
+
+typed_id! {
+    /// A named prompt of a program.
+    PromptId
+}
+
+/// A named text with parameters.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The names in its text: nothing else is in scope of it.
+    pub params: Vec<Param>,
+    /// The text; `None` where it can't be had, which is reported.
+    pub text: Option<TemplateText>,
+    /// The whole item.
+    pub span: Span,
 }
 
 /// A tool.

@@ -31,7 +31,9 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .graphs
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
-    for param in records.chain(events).chain(tools).chain(inputs) {
+    let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let params = records.chain(events).chain(tools).chain(inputs);
+    for param in params.chain(prompts) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);

@@ -6,6 +6,7 @@ mod default;
 mod endless;
 mod event;
 mod model;
+mod prompt;
 mod record;
 mod reducer;
 mod retry;
@@ -32,9 +33,7 @@ impl Resolver<'_> {
                     Item::Reducer(decl) => self.reducer(file.id, decl),
                     Item::Model(decl) => self.model(file.id, decl),
                     Item::Tool(decl) => self.tool(file.id, decl),
-                    Item::Prompt(decl) => self
-                        .diags
-                        .push(super::unsupported("`prompt`", decl.name.span)),
+                    Item::Prompt(decl) => self.prompt_item(file.id, decl),
                     Item::Instance(decl) => {
                         self.diags
                             .push(super::unsupported("an instance of a graph", decl.span));
