@@ -95,6 +95,7 @@ codes! {
     Error UNKNOWN_TARGET "unknown-target";
     Error UNKNOWN_ATTRIBUTE "unknown-attribute";
     Error UNKNOWN_SETTING "unknown-setting";
+    Warning USELESS_ATTRIBUTE "useless-attribute";
     Error DUPLICATE_NAME "duplicate-name";
     Error DUPLICATE_PROPERTY "duplicate-property";
     Error RESERVED_NAME "reserved-name";
@@ -156,6 +157,8 @@ codes! {
     Warning EMPTY_TOOLS "empty-tools";
     Warning UNUSED_PARAMETER "unused-parameter";
     Warning UNUSED_READ "unused-read";
+    Error BAD_ALLOW "bad-allow";
+    Warning UNUSED_ALLOW "unused-allow";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

@@ -12,8 +12,8 @@ use super::grammar::{Pair, Rule};
 use super::message::is_word_or_sign;
 
 impl Builder<'_> {
-    /// `graph Name(params) leaves [a] { members }`
-    pub fn graph(&mut self, pair: Pair) -> Option<Graph> {
+    /// `graph Name(params) leaves [a] {`, what a graph is but for its members.
+    pub fn graph_head(&mut self, pair: Pair) -> Option<Graph> {
         let (doc, span) = (self.doc(&pair), self.span(&pair));
         let (name, parts) = self.parts(pair)?;
         let mut graph = Graph {
@@ -28,19 +28,14 @@ impl Builder<'_> {
             match part.as_rule() {
                 Rule::params => graph.params = self.params(part),
                 Rule::names => graph.leaves = self.names(part),
-                _ => {
-                    let members = self.entries(part.into_inner(), Rule::only_member, |b, pair| {
-                        Some(b.member(pair))
-                    });
-                    graph.members = members.into_iter().flatten().collect();
-                }
+                _ => {}
             }
         }
         Some(graph)
     }
 
     /// One member as written; several for a chain of edges.
-    fn member(&mut self, pair: Pair) -> Vec<Member> {
+    pub fn member(&mut self, pair: Pair) -> Vec<Member> {
         match pair.as_rule() {
             Rule::start_m => self.start(pair),
             Rule::edge_m => self.edge(pair),
