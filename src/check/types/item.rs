@@ -39,12 +39,6 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             default_value(program, value, &ty.node, diags);
         }
     }
-    for tool in &program.tools {
-        if let Some(value) = &tool.on_error {
-            let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
-            default_value(program, value, ty, diags);
-        }
-    }
     for field in program.graphs.iter().flat_map(|graph| &graph.fields) {
         if let Some(value) = &field.default {
             default_value(program, value, &field.ty.node, diags);

@@ -6,6 +6,7 @@ mod contradiction;
 mod default;
 mod endless;
 mod event;
+mod member;
 mod model;
 mod prompt;
 mod record;

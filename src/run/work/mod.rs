@@ -2,6 +2,7 @@
 //! the flow handles.
 
 mod agent;
+pub mod approve;
 mod body;
 mod call;
 pub mod doubt;
