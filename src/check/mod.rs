@@ -4,8 +4,8 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`scope`],
-//! [`assign`], [`data`], [`unused`], and a folder for what may be done and may flow where: [`safety`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`],
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod assign;
@@ -19,11 +19,14 @@ pub mod handlers;
 pub mod instance;
 pub mod leave;
 pub mod limit;
+pub mod narrow;
+pub mod prompt;
 pub mod safety;
 pub mod scope;
 pub mod sends;
 pub mod types;
 pub mod unused;
+pub mod unused_names;
 
 use std::collections::BTreeSet;
 
@@ -67,7 +70,9 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     let picture = Picture::of(whole);
     calls::endless(whole, &picture.flows, diags);
     limit::limits(whole, &picture.flows, diags);
-    scope::scopes(whole, diags);
+    prompt::texts(program, diags);
+    narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, diags);
     scope::tool_fields(whole, &sets, diags);
     safety::safety(whole, &picture.flows, diags);
     let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
@@ -87,6 +92,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);
         }
+        unused_names::tools(program, diags);
+        prompt::unused(program, diags);
         unused::unused(program, sources, diags);
     }
     Checked { instances }

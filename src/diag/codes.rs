@@ -187,6 +187,12 @@ codes! {
     Info MISSING_MAX_TOKENS "missing-max-tokens";
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
+    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
+    Error IMPOSSIBLE_WHERE "impossible-where";
+    Warning USELESS_WHERE "useless-where";
+    Warning EMPTY_TOOLS "empty-tools";
+    Warning UNUSED_PARAMETER "unused-parameter";
+    Warning UNUSED_READ "unused-read";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
     Error UNAPPROVED_TOOL "unapproved-tool";

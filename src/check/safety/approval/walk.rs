@@ -524,7 +524,11 @@ impl<'a> Walk<'a> {
             });
             names.into_iter().any(kept)
         };
-        texts.into_iter().flatten().any(in_text)
+        let words = || texts.into_iter().flatten();
+        let given = words().flat_map(|words| &words.from);
+        let given = given.flat_map(|prompt| prompt.args.iter().map(|arg| &arg.value));
+        let exprs = exprs.into_iter().chain(given);
+        words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
                 found
