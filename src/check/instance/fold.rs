@@ -18,7 +18,6 @@ use super::args::Wrong;
 /// Folds the expressions of an instance.
 pub struct Folding<'a> {
     folder: Folder<'a>,
-    name: String,
     /// Whether all values are known.
     pub is_whole: bool,
     wrong: &'a Wrong,
@@ -38,7 +37,6 @@ impl<'a> Folding<'a> {
         Self {
             folder: Folder::new(&program.types, program.functions(graph.file), known.collect()),
             is_whole: instance.is_none_or(|instance| instance.is_whole()),
-            name: instance.map_or_else(String::new, |instance| instance.name.clone()),
             wrong,
             diags: Diagnostics::new(),
         }
@@ -268,10 +266,7 @@ impl<'a> Folding<'a> {
         if let Some(count) = u32::try_from(number).ok().filter(|count| *count > 0) {
             return Some(count);
         }
-        let message = format!(
-            "`{what}` is {number} in `{}`, expected at least 1",
-            self.name
-        );
+        let message = format!("`{what}` is {number}, expected at least 1");
         let given = crate::expr::infer::path(by).and_then(|path| {
             let name = path.strip_prefix("params.")?;
             let at = graph.params.iter().position(|p| p.name.node == name)?;

@@ -87,11 +87,10 @@ pub fn merge(template: Diagnostics, instances: Vec<(&Graph, Diagnostics)>, diags
         }
     }
     let count = instances.len();
-    let mut order: Vec<(Key, Diagnostic, Vec<String>)> = Vec::new();
+    let mut order: Vec<(Key, Diagnostic, Vec<&str>)> = Vec::new();
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     for (graph, found) in instances {
-        let name = graph.instance.as_ref();
-        let name = name.map_or(&graph.name.node, |instance| &instance.name);
+        let name = graph.shown_name();
         for found in found {
             let key = key(&found);
             let counts = OF_INSTANCES.contains(&found.code) || found.level == Level::Error;
@@ -100,20 +99,20 @@ pub fn merge(template: Diagnostics, instances: Vec<(&Graph, Diagnostics)>, diags
             }
             match places.get(&key).and_then(|at| order.get_mut(*at)) {
                 Some((_, _, names)) => {
-                    if !names.contains(name) {
-                        names.push(name.clone());
+                    if !names.contains(&name) {
+                        names.push(name);
                     }
                 }
                 None => {
                     places.insert(key, order.len());
-                    order.push((key, found, vec![name.clone()]));
+                    order.push((key, found, vec![name]));
                 }
             }
         }
     }
     for (_, mut found, names) in order {
         if names.len() < count {
-            let names = list(names.iter().map(String::as_str));
+            let names = list(names.iter().copied());
             found.message = format!("in {names}, {}", found.message);
         }
         diags.push(found);

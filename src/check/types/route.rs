@@ -66,7 +66,7 @@ impl Cases {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             if let Some(before) = complete {
                 let why = "the arms up to here take every case";
-                cx.report(never_taken(place, before, why));
+                cx.report(never_taken(&cx.leads_to(&arm.jump), place, before, why));
                 // It is one mistake, however many arms stand behind.
                 break;
             }
@@ -79,7 +79,8 @@ impl Cases {
                 continue;
             }
             if let Some(before) = taken.before(case, arms.get(..i).unwrap_or_default(), arm) {
-                cx.report(never_taken(place, before, "taken here already"));
+                let to = cx.leads_to(&arm.jump);
+                cx.report(never_taken(&to, place, before, "taken here already"));
             }
             taken.add(case, place);
             complete = self.covered(&taken, case).then_some(place);
@@ -175,12 +176,9 @@ impl Taken {
     }
 }
 
-fn never_taken(place: Span, before: Span, why: &str) -> Diagnostic {
-    Diagnostic::new(
-        &codes::UNREACHABLE_ARM,
-        "this arm can never be taken",
-        place,
-    )
+fn never_taken(to: &str, place: Span, before: Span, why: &str) -> Diagnostic {
+    let message = format!("this arm to {to} can never be taken");
+    Diagnostic::new(&codes::UNREACHABLE_ARM, message, place)
     .label(before, why)
     .help("take the arm out, or put it before the one that takes its cases")
 }
