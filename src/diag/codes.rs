@@ -95,6 +95,7 @@ codes! {
     Error UNKNOWN_TARGET "unknown-target";
     Error UNKNOWN_ATTRIBUTE "unknown-attribute";
     Error UNKNOWN_SETTING "unknown-setting";
+    Warning USELESS_ATTRIBUTE "useless-attribute";
     Error DUPLICATE_NAME "duplicate-name";
     Error DUPLICATE_PROPERTY "duplicate-property";
     Error RESERVED_NAME "reserved-name";
@@ -152,6 +153,8 @@ codes! {
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error BAD_ALLOW "bad-allow";
+    Warning UNUSED_ALLOW "unused-allow";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

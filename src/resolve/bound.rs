@@ -8,6 +8,7 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::Type;
 
 use super::Resolver;
+use super::mark::Place;
 use super::setting::{integer, number};
 
 /// Attributes of a field.
@@ -25,13 +26,21 @@ pub(super) struct Bounds {
 impl Resolver<'_> {
     /// The bounds of a field of that type. Where values never come from outside, bounds would
     /// mean nothing and are refused.
-    pub fn bounds(&mut self, attributes: &[Attribute], ty: &Type, outside: bool) -> Bounds {
+    pub fn bounds(
+        &mut self,
+        attributes: &[Attribute],
+        ty: &Type,
+        outside: bool,
+        place: Place,
+    ) -> Bounds {
         let mut bounds = Bounds::default();
         for (i, attribute) in attributes.iter().enumerate() {
             let word = attribute.name.node.as_str();
             let earlier = attributes.iter().take(i);
             if let Some(first) = earlier.rev().find(|other| other.name.node == word) {
                 self.given_twice(&first.name, &attribute.name);
+            } else if self.no_bound(attribute, place) {
+                continue;
             } else if !KNOWN.contains(&word) {
                 self.refuse_attribute(attribute, &[], &KNOWN);
             } else if word == "desc" {

@@ -7,6 +7,7 @@ use crate::base::{FileId, IdVec, NameIndex, Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, GraphId, JoinId, ModelId, NodeId, Retry};
 
+use super::mark::Marks;
 use super::node::Node;
 use super::program::{Param, ToolList};
 use super::target::{Jump, Route};
@@ -175,6 +176,8 @@ pub struct Field {
     pub via: Option<Span>,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
+    /// `@untrusted @private @secret`
+    pub marks: Marks,
     /// The whole declaration.
     pub span: Span,
 }

@@ -24,6 +24,7 @@ mod expr;
 pub mod graph;
 mod item;
 mod load;
+pub mod mark;
 mod names;
 mod naming;
 pub mod node;

@@ -45,13 +45,13 @@ pub struct Node {
     /// `ends [..]`, where it is written.
     pub ends: Option<Ends>,
     /// Its own policy or the graph's.
-    pub retry: Option<Retry>,
+    pub retry: Option<Box<Retry>>,
     /// Its own limit or the graph's, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
     pub on_error: Option<Route>,
     /// `max_visits N -> TARGET`
-    pub max_visits: Option<MaxVisits>,
+    pub max_visits: Option<Box<MaxVisits>>,
     /// `defer`
     pub defer: bool,
     /// `tags [..]`
@@ -107,11 +107,11 @@ impl Node {
 #[derive(Debug, Clone)]
 pub enum Work {
     /// One model call.
-    Llm(ModelCall),
+    Llm(Box<ModelCall>),
     /// Model and tools in a loop.
     Agent {
         /// The model call of each turn.
-        call: ModelCall,
+        call: Box<ModelCall>,
         /// Most turns.
         max_turns: u32,
         /// `max_turns params.x`: each instance has its own number.
@@ -150,7 +150,7 @@ pub enum Work {
         /// Type of the answer; any JSON where there is none.
         expect: Option<Spanned<Type>>,
         /// `timeout 7d -> TARGET`
-        timeout: Option<InterruptTimeout>,
+        timeout: Option<Box<InterruptTimeout>>,
     },
     /// Runs a graph.
     Subgraph {

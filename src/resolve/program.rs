@@ -7,6 +7,7 @@
 //! Invariant: a reference that is `None` (or [`TargetKind::Unknown`], or [`Type::Error`]) was
 //! reported when it was resolved; later stages pass over it in silence.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ast::expr::Expr;
@@ -17,6 +18,7 @@ use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
 pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
+pub use super::mark::{Marks, Sink};
 pub use super::node::{
     Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
 };
@@ -45,6 +47,9 @@ pub struct Program {
     pub instances: Vec<InstanceDecl>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     pub entry: Option<GraphId>,
+    /// Fields of records that are marked `@untrusted @private @secret`, by record and name. Copies that
+    /// imports made are in it under their own ids.
+    pub marked: BTreeMap<(RecordId, String), Marks>,
     /// What each file imports beside types, by [`FileId`] of its source.
     pub modules: Vec<Module>,
 }
@@ -83,6 +88,10 @@ pub struct Param {
     pub default: Option<Expr>,
     /// What its attributes ask of values from outside.
     pub constraints: Constraints,
+    /// `@untrusted @private @secret`, on fields of records.
+    pub marks: Marks,
+    /// `@sink`, on parameters of tools.
+    pub sink: Option<Sink>,
     /// The whole declaration.
     pub span: Span,
 }
@@ -207,6 +216,16 @@ pub struct Tool {
     pub returns: Option<Spanned<Type>>,
     /// `@effect(..)`
     pub effect: crate::ir::flow::ToolEffect,
+    /// The place of `@effect(..)`; `None` where it is not said and it counts as reading.
+    pub effect_span: Option<Span>,
+    /// `@approve`: a person is asked before each call.
+    pub approve: Option<Span>,
+    /// `@unattended`: nobody has to be asked before a destructive call.
+    pub unattended: Option<Span>,
+    /// `@untrusted @private @secret`, of its result.
+    pub marks: Marks,
+    /// `@on_error(value)`: its result in place of an error; a constant of the result's type.
+    pub on_error: Option<Expr>,
     /// `@idempotent`, `@idempotent(false)`
     pub idempotent: Option<bool>,
     /// `@timeout(10s)`, in milliseconds.

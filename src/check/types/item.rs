@@ -39,6 +39,12 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             default_value(program, value, &ty.node, diags);
         }
     }
+    for tool in &program.tools {
+        if let Some(value) = &tool.on_error {
+            let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
+            default_value(program, value, ty, diags);
+        }
+    }
     for graph in &program.graphs {
         for field in &graph.fields {
             match &field.default {

@@ -23,7 +23,7 @@ impl Resolver<'_> {
         properties: &Properties,
     ) -> Work {
         match &node.kind {
-            Kind::Llm => Work::Llm(self.model_call(inside, node, properties)),
+            Kind::Llm => Work::Llm(Box::new(self.model_call(inside, node, properties))),
             Kind::Agent => self.agent(inside, node, properties),
             Kind::Tools => self.tools_node(inside, node, properties),
             Kind::Call { tool, args } => {
@@ -64,7 +64,9 @@ impl Resolver<'_> {
         Work::Interrupt {
             ask: ask.and_then(|ask| self.ask(inside, ask)),
             expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
-            timeout: self.interrupt_timeout(inside, node, properties),
+            timeout: self
+                .interrupt_timeout(inside, node, properties)
+                .map(Box::new),
         }
     }
 

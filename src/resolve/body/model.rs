@@ -41,7 +41,7 @@ impl Resolver<'_> {
             .map(|turns| self.count(inside.file, "`max_turns`", turns))
             .unwrap_or_default();
         Work::Agent {
-            call,
+            call: Box::new(call),
             max_turns: turns.number.unwrap_or(DEFAULT_TURNS),
             turns_by: turns.by,
             until: until.map(|condition| self.expr(inside.file, condition)),

@@ -60,10 +60,10 @@ impl Resolver<'_> {
             goto: self.goto(inside, node, &properties),
             joins: Vec::new(),
             ends: self.ends(inside, &properties),
-            retry: self.node_retry(inside, &work, &properties),
+            retry: self.node_retry(inside, &work, &properties).map(Box::new),
             timeout_ms: self.node_timeout(inside, &work, &properties),
             on_error: self.on_error(inside, &properties),
-            max_visits: self.max_visits(inside, &properties),
+            max_visits: self.max_visits(inside, &properties).map(Box::new),
             defer: properties
                 .whole(|kind| matches!(kind, PropertyKind::Defer))
                 .is_some(),

@@ -2,6 +2,7 @@
 //! vector of the program is filled in the order of its ids.
 
 mod attribute;
+mod contradiction;
 mod default;
 mod endless;
 mod event;

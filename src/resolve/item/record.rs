@@ -41,6 +41,11 @@ impl Resolver<'_> {
         for (copy, original) in std::mem::take(&mut self.record_copies) {
             let fields = self.program.types.records[original].fields.clone();
             self.program.types.records[copy].fields = fields;
+            let marked: Vec<_> = (self.program.marked.iter())
+                .filter(|((record, _), _)| *record == original)
+                .map(|((_, name), marks)| ((copy, name.clone()), *marks))
+                .collect();
+            self.program.marked.extend(marked);
         }
         for (copy, original) in std::mem::take(&mut self.enum_copies) {
             let members = self.program.types.enums[original].members.clone();
@@ -57,6 +62,10 @@ impl Resolver<'_> {
         };
         let fields = self.params(file, fields, "field", true);
         self.program.types.records[id].fields = self.record_fields(&fields);
+        for field in fields.iter().filter(|field| !field.marks.is_empty()) {
+            let key = (id, field.name.node.clone());
+            self.program.marked.insert(key, field.marks);
+        }
         self.program.records.push(RecordDecl {
             id,
             name: decl.name.clone(),
