@@ -54,9 +54,17 @@ impl<'a> Folding<'a> {
     pub fn graph(&mut self, graph: &mut Graph) {
         for field in graph.fields.iter_mut() {
             if let Some(default) = field.default.as_mut().filter(|e| names_params(e)) {
-                // One without a value was reported as no constant.
-                if let Some(value) = self.value(default) {
-                    *default = literal(&value, default.span);
+                match self.value(default) {
+                    Some(value) => *default = literal(&value, default.span),
+                    None if !self.is_whole => {}
+                    None => self.diags.push(
+                        Diagnostic::new(
+                            &codes::DEFAULT_NOT_CONSTANT,
+                            "a default must be a constant",
+                            default.span,
+                        )
+                        .help("make it of literals and `params`; compute other values in a node"),
+                    ),
                 }
             }
         }

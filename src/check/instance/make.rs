@@ -78,6 +78,9 @@ impl Maker<'_> {
         for decl in &program.instances {
             let number = decl.base.map(|base| {
                 let args = self.args(base, &decl.args, None);
+                if let Some(found) = self.without_value(base, &decl.args, &args) {
+                    self.diags.push(found);
+                }
                 let number = self.reserve();
                 let fresh = self.known.entry((base, key(&args)));
                 if !program.graphs.get(base).is_none_or(|graph| graph.params.is_empty()) {
@@ -114,11 +117,10 @@ impl Maker<'_> {
                 if has_some || graph.params.is_empty() || named.contains(&id) != by_others {
                     continue;
                 }
-                let whole = graph.params.iter().all(|param| param.default.is_some());
-                let args = match whole {
-                    true => self.args(id, &[], None),
-                    false => vec![None; graph.params.len()],
-                };
+                let mut args = self.args(id, &[], None);
+                if args.iter().any(Option::is_none) {
+                    args = vec![None; graph.params.len()];
+                }
                 self.number(id, args);
                 self.settle();
             }
@@ -206,7 +208,13 @@ impl Maker<'_> {
 
     fn defaults(&self, params: &[Param]) -> Args {
         let default = |param: &Param| {
-            let written = param.default.as_ref()?;
+            let Some(written) = &param.default else {
+                // As a field that is left out.
+                return param.ty.node.admits_null().then_some(Arg {
+                    value: Json::Null,
+                    span: param.span,
+                });
+            };
             let value = default_value(written, &param.ty.node, &self.program.types)?;
             Some(Arg {
                 value,
@@ -266,18 +274,9 @@ impl Maker<'_> {
             return;
         }
         let mut values = self.args(of, args, Some(folding));
-        let lost = |arg: &&NamedArg| {
-            let at = self.program.graphs.get(of);
-            let at = at.and_then(|g| g.params.iter().position(|p| p.name.node == arg.name.node));
-            let value = at.and_then(|at| values.get(at));
-            folding.is_whole && matches!(value, Some(None)) && !self.wrong.contains(&arg.value.span)
-        };
-        if let Some(arg) = args.iter().find(lost) {
-            let message = format!("the value of `{}` can't be computed", arg.name.node);
-            found.push(
-                Diagnostic::new(&codes::ARGUMENT_NOT_CONSTANT, message, arg.value.span)
-                    .help("write a constant that a default could be"),
-            );
+        if folding.is_whole {
+            let lost = self.without_value(of, args, &values);
+            lost.into_iter().for_each(|lost| found.push(lost));
         }
         let is_new = !self.known.contains_key(&(of, key(&values)));
         if is_new && self.counts.get(&of).copied().unwrap_or(0) + self.waiting(of) >= MOST {
@@ -294,6 +293,21 @@ impl Maker<'_> {
             values = vec![None; values.len()];
         }
         *called = Some(GraphId(self.number(of, values) as u32));
+    }
+
+    /// What is said of a value that is a constant and has none: its computation fails, or no default could
+    /// be such a value.
+    fn without_value(&self, of: GraphId, given: &[NamedArg], values: &Args) -> Option<Diagnostic> {
+        let params = &self.program.graphs.get(of)?.params;
+        let lost = |arg: &&NamedArg| {
+            let at = params.iter().position(|p| p.name.node == arg.name.node);
+            let value = at.and_then(|at| values.get(at));
+            matches!(value, Some(None)) && !self.wrong.contains(&arg.value.span)
+        };
+        let arg = given.iter().find(lost)?;
+        let message = format!("the value of `{}` can't be computed", arg.name.node);
+        let found = Diagnostic::new(&codes::ARGUMENT_NOT_CONSTANT, message, arg.value.span);
+        Some(found.help("write a constant that a default could be"))
     }
 
     fn waiting(&self, of: GraphId) -> usize {
