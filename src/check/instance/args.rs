@@ -7,7 +7,7 @@ use crate::ast::item::NamedArg;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
-use crate::expr::infer::path;
+use crate::expr::infer::{Checker, path};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::types::args::Callee;
@@ -152,7 +152,10 @@ fn constant(
             );
         }
         None => {
-            cx.infer(value, Some(ty));
+            // As in a default, a whole number may stand for a float.
+            Checker::new(&cx.scope, &cx.program.types, &mut cx.diags)
+                .declaring()
+                .infer(value, Some(ty));
         }
     }
     if cx.diags.len() > before {
