@@ -56,7 +56,7 @@ impl<'a> Folding<'a> {
             if let Some(default) = field.default.as_mut().filter(|e| names_params(e)) {
                 match self.value(default) {
                     Some(value) => *default = literal(&value, default.span),
-                    None if !self.is_whole => {}
+                    None if !self.is_whole || self.wrong.contains(&default.span) => {}
                     None => self.diags.push(
                         Diagnostic::new(
                             &codes::DEFAULT_NOT_CONSTANT,
@@ -131,8 +131,8 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// A `skip` that never holds goes. One that always holds and leads elsewhere leaves nothing of the
-    /// node but that way; without a target it stays as it is, for the way on may need what it skips.
+    /// A `skip` that never holds goes. One that always holds leaves nothing of the node but the way that it
+    /// takes; before a `goto` it stays as it is, for that may need what is skipped, which is reported.
     fn skips(&mut self, node: &mut Node) {
         let mut always = None;
         for (i, skip) in node.skips.iter_mut().enumerate() {
@@ -149,7 +149,8 @@ impl<'a> Folding<'a> {
         let first = node.skips.first();
         let Some(to) = first
             .filter(|skip| self.holds(&skip.when) == Some(true))
-            .and_then(|skip| skip.to.clone())
+            .map(|skip| skip.to.clone())
+            .filter(|to| to.is_some() || node.goto.is_none())
         else {
             return;
         };
@@ -160,9 +161,11 @@ impl<'a> Folding<'a> {
         node.set.clear();
         node.emits.clear();
         node.goto = None;
-        node.joins.clear();
         node.ends = None;
-        node.edges = vec![to];
+        if let Some(to) = to {
+            node.joins.clear();
+            node.edges = vec![to];
+        }
     }
 
     fn route(&mut self, route: &mut Route) {
