@@ -141,14 +141,7 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
     constant(cx, &format!("`{what}`"), by, &Type::Int, lets, wrong);
 }
 
-fn constant(
-    cx: &mut Cx,
-    what: &str,
-    value: &Expr,
-    ty: &Type,
-    lets: &[&str],
-    wrong: &mut Wrong,
-) {
+fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wrong: &mut Wrong) {
     let before = cx.diags.len();
     match of_a_run(value, lets) {
         Some((name, span)) => {

@@ -4,6 +4,7 @@
 //! it is meant to be, or a mistake of its own, and reported elsewhere.
 
 use crate::ast::expr::Expr;
+use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
@@ -35,7 +36,11 @@ impl<'a> Folding<'a> {
             (param.name.node.clone(), value)
         });
         Self {
-            folder: Folder::new(&program.types, program.functions(graph.file), known.collect()),
+            folder: Folder::new(
+                &program.types,
+                program.functions(graph.file),
+                known.collect(),
+            ),
             is_whole: instance.is_none_or(|instance| instance.is_whole()),
             wrong,
             diags: Diagnostics::new(),
@@ -70,11 +75,18 @@ impl<'a> Folding<'a> {
         }
         if let Some(by) = &graph.recursion_by {
             let limit = self.count(graph, "recursion_limit", by);
+            let limit = limit.map(|limit| Spanned::new(limit, by.span));
             graph.recursion_limit = limit.or(graph.recursion_limit);
         }
         graph.start.iter_mut().for_each(|route| self.route(route));
-        graph.on_error.iter_mut().for_each(|route| self.route(route));
-        graph.joins.iter_mut().for_each(|join| self.jump(&mut join.to));
+        graph
+            .on_error
+            .iter_mut()
+            .for_each(|route| self.route(route));
+        graph
+            .joins
+            .iter_mut()
+            .for_each(|join| self.jump(&mut join.to));
         let ids: Vec<NodeId> = graph.nodes.ids().collect();
         for id in ids {
             let Some(mut node) = graph.nodes.get(id).cloned() else {
@@ -99,9 +111,13 @@ impl<'a> Folding<'a> {
         node.set.iter_mut().for_each(|s| self.expr(&mut s.value));
         self.emits(&mut node.emits);
         node.edges.iter_mut().for_each(|jump| self.jump(jump));
-        node.goto.iter_mut().for_each(|goto| self.route(&mut goto.node));
+        node.goto
+            .iter_mut()
+            .for_each(|goto| self.route(&mut goto.node));
         node.on_error.iter_mut().for_each(|route| self.route(route));
-        node.max_visits.iter_mut().for_each(|max| self.jump(&mut max.to));
+        node.max_visits
+            .iter_mut()
+            .for_each(|max| self.jump(&mut max.to));
         self.work(&mut node.work);
     }
 
@@ -122,7 +138,9 @@ impl<'a> Folding<'a> {
                 if let Some(Ask::Fields(fields)) = ask {
                     fields.iter_mut().for_each(|f| self.expr(&mut f.value));
                 }
-                timeout.iter_mut().for_each(|timeout| self.jump(&mut timeout.to));
+                timeout
+                    .iter_mut()
+                    .for_each(|timeout| self.jump(&mut timeout.to));
             }
             Work::Subgraph { with, .. } => {
                 with.iter_mut().for_each(|pass| self.expr(&mut pass.value));
@@ -145,7 +163,8 @@ impl<'a> Folding<'a> {
         if let Some(i) = always {
             node.skips.truncate(i + 1);
         }
-        node.skips.retain(|skip| self.holds(&skip.when) != Some(false));
+        node.skips
+            .retain(|skip| self.holds(&skip.when) != Some(false));
         let first = node.skips.first();
         let Some(to) = first
             .filter(|skip| self.holds(&skip.when) == Some(true))
@@ -198,7 +217,9 @@ impl<'a> Folding<'a> {
     }
 
     fn jump(&mut self, jump: &mut Jump) {
-        jump.set.iter_mut().for_each(|item| self.expr(&mut item.value));
+        jump.set
+            .iter_mut()
+            .for_each(|item| self.expr(&mut item.value));
         self.emits(&mut jump.emits);
         for target in &mut jump.to {
             match &mut target.kind {
@@ -284,8 +305,9 @@ impl<'a> Folding<'a> {
             graph.instance.as_ref()?.args.get(at)?.clone()
         });
         let found = match given {
-            Some(arg) => Diagnostic::new(&codes::BAD_VALUE, message, arg.span)
-                .label(by.span, "needed here"),
+            Some(arg) => {
+                Diagnostic::new(&codes::BAD_VALUE, message, arg.span).label(by.span, "needed here")
+            }
             None => Diagnostic::new(&codes::BAD_VALUE, message, by.span),
         };
         self.diags.push(found);

@@ -83,7 +83,11 @@ impl Maker<'_> {
                 }
                 let number = self.reserve();
                 let fresh = self.known.entry((base, key(&args)));
-                if !program.graphs.get(base).is_none_or(|graph| graph.params.is_empty()) {
+                if !program
+                    .graphs
+                    .get(base)
+                    .is_none_or(|graph| graph.params.is_empty())
+                {
                     fresh.or_insert(number);
                 }
                 let instance = Instance {
@@ -150,12 +154,14 @@ impl Maker<'_> {
         let number = self.reserve();
         self.known.insert(at, number);
         let graph = self.program.graphs.get(of);
-        let instance = graph.filter(|graph| !graph.params.is_empty()).map(|graph| Instance {
-            of,
-            name: self.name(graph, &args),
-            declared: None,
-            args,
-        });
+        let instance = graph
+            .filter(|graph| !graph.params.is_empty())
+            .map(|graph| Instance {
+                of,
+                name: self.name(graph, &args),
+                declared: None,
+                args,
+            });
         self.open.push_back((number, of, instance));
         number
     }
@@ -286,8 +292,9 @@ impl Maker<'_> {
                     name.node
                 );
                 self.diags.push(
-                    Diagnostic::new(&codes::LIMIT_EXCEEDED, message, name.span)
-                        .help("pass what changes in the state; parameters are for few, fixed modes"),
+                    Diagnostic::new(&codes::LIMIT_EXCEEDED, message, name.span).help(
+                        "pass what changes in the state; parameters are for few, fixed modes",
+                    ),
                 );
             }
             values = vec![None; values.len()];

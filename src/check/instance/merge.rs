@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::name::list;
 use crate::base::Span;
+use crate::base::name::list;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::Program;
@@ -78,7 +78,11 @@ type Key = (&'static str, Span);
 /// Mistakes of the graph itself are said once. What holds in all instances is said as if there were one; what
 /// holds in some names them. Warnings about what is of no use in an instance are none: it may be of use in
 /// another.
-pub fn merge(template: Diagnostics, instances: Vec<(&Graph, Diagnostics)>, diags: &mut Diagnostics) {
+pub fn merge(
+    template: Diagnostics,
+    instances: Vec<(&Graph, Diagnostics)>,
+    diags: &mut Diagnostics,
+) {
     let mut known: BTreeMap<Key, ()> = BTreeMap::new();
     for found in template {
         if !OF_INSTANCES.contains(&found.code) {

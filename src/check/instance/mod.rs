@@ -97,5 +97,7 @@ fn entry(program: &Program, made: &Program) -> Option<GraphId> {
 fn original(program: &Program, made: &Program, id: GraphId) -> Option<GraphId> {
     let name = &made.graphs.get(id)?.name.node;
     let mut graphs = program.graphs.entries();
-    graphs.find(|(_, graph)| graph.name.node == *name).map(|(id, _)| id)
+    graphs
+        .find(|(_, graph)| graph.name.node == *name)
+        .map(|(id, _)| id)
 }

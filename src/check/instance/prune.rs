@@ -20,14 +20,26 @@ pub fn prune(program: &Program, graph: &mut Graph, diags: &mut Diagnostics) -> V
         let number = flow.number(spot);
         number.and_then(|n| reached.get(n).copied()).unwrap_or(true)
     };
-    let kept: Vec<bool> = graph.nodes.ids().map(|id| is_reached(Spot::Node(id))).collect();
+    let kept: Vec<bool> = graph
+        .nodes
+        .ids()
+        .map(|id| is_reached(Spot::Node(id)))
+        .collect();
     if kept.iter().all(|kept| *kept) {
         return kept;
     }
-    for (_, join) in graph.joins.entries().filter(|(id, _)| is_reached(Spot::Join(*id))) {
+    for (_, join) in graph
+        .joins
+        .entries()
+        .filter(|(id, _)| is_reached(Spot::Join(*id)))
+    {
         waits_in_vain(graph, join, &kept, diags);
     }
-    let joins: Vec<JoinId> = graph.joins.ids().filter(|id| is_reached(Spot::Join(*id))).collect();
+    let joins: Vec<JoinId> = graph
+        .joins
+        .ids()
+        .filter(|id| is_reached(Spot::Join(*id)))
+        .collect();
     let numbers = Numbers::of(&kept, &joins, graph.joins.len());
     numbers.apply(graph);
     kept
@@ -42,9 +54,17 @@ fn waits_in_vain(graph: &Graph, join: &Join, kept: &[bool], diags: &mut Diagnost
         let node = graph.nodes.get(member.node);
         node.map_or("?", |node| node.name.node.as_str()).to_owned()
     };
-    let others: Vec<String> = join.members.iter().filter(|m| !gone(m.node)).map(name).collect();
+    let others: Vec<String> = join
+        .members
+        .iter()
+        .filter(|m| !gone(m.node))
+        .map(name)
+        .collect();
     let others = crate::base::name::list(others.iter().map(String::as_str));
-    let place = graph.nodes.get(member.node).map_or(join.span, |node| node.name.span);
+    let place = graph
+        .nodes
+        .get(member.node)
+        .map_or(join.span, |node| node.name.span);
     diags.push(
         Diagnostic::new(
             &codes::JOIN_NEVER_FIRES,
@@ -108,7 +128,10 @@ impl Numbers {
         });
         graph.joins = left.collect();
         graph.start.iter_mut().for_each(|route| self.route(route));
-        graph.on_error.iter_mut().for_each(|route| self.route(route));
+        graph
+            .on_error
+            .iter_mut()
+            .for_each(|route| self.route(route));
         let nodes = std::mem::take(&mut graph.nodes);
         let left = nodes.entries().filter(|(id, _)| self.node(*id).is_some());
         let left = left.map(|(_, node)| {
@@ -126,9 +149,13 @@ impl Numbers {
         let skips = node.skips.iter_mut().filter_map(|skip| skip.to.as_mut());
         skips.for_each(|jump| self.jump(jump));
         node.edges.iter_mut().for_each(|jump| self.jump(jump));
-        node.goto.iter_mut().for_each(|goto| self.route(&mut goto.node));
+        node.goto
+            .iter_mut()
+            .for_each(|goto| self.route(&mut goto.node));
         node.on_error.iter_mut().for_each(|route| self.route(route));
-        node.max_visits.iter_mut().for_each(|max| self.jump(&mut max.to));
+        node.max_visits
+            .iter_mut()
+            .for_each(|max| self.jump(&mut max.to));
         if let Work::Interrupt {
             timeout: Some(timeout),
             ..

@@ -19,7 +19,12 @@ pub fn unreached(
     let Some(graph) = program.graphs.get(id).filter(|_| !flow.broken) else {
         return;
     };
-    let of: Vec<GraphId> = instances.made_from.entries().filter(|(_, of)| **of == id).map(|(at, _)| at).collect();
+    let of: Vec<GraphId> = instances
+        .made_from
+        .entries()
+        .filter(|(_, of)| **of == id)
+        .map(|(at, _)| at)
+        .collect();
     let anywhere = reach::reached(flow);
     reach::unreachable(flow, &anywhere, diags);
     let mut reached = anywhere.clone();
@@ -41,13 +46,19 @@ pub fn unreached(
         .map(|instance| instance.name.as_str())
         .collect();
     for mut finding in found {
-        let node = graph.nodes.iter().find(|node| node.name.span == finding.span());
+        let node = graph
+            .nodes
+            .iter()
+            .find(|node| node.name.span == finding.span());
         let Some(node) = node.filter(|_| !said.contains(&finding.span())) else {
             continue;
         };
         let name = &node.name.node;
         finding.message = match names.as_slice() {
-            [only] => format!("nothing leads to node `{name}` in `{only}`, the only instance of `{}`", graph.name.node),
+            [only] => format!(
+                "nothing leads to node `{name}` in `{only}`, the only instance of `{}`",
+                graph.name.node
+            ),
             _ => format!(
                 "nothing leads to node `{name}` in any instance of `{}`: {}",
                 graph.name.node,

@@ -141,7 +141,15 @@ impl<'a, 'b> Reader<'a, 'b> {
         if let ExprKind::Literal(Literal::Null) = expr.kind {
             return Some(Atom::Null);
         }
-        let given = || Some(self.cx.graph?.param(path(expr)?.strip_prefix("params.")?)?.value.clone());
+        let given = || {
+            Some(
+                self.cx
+                    .graph?
+                    .param(path(expr)?.strip_prefix("params.")?)?
+                    .value
+                    .clone(),
+            )
+        };
         match constant(expr, &self.cx.program.types).or_else(given)? {
             serde_json::Value::Bool(value) => Some(Atom::Bool(value)),
             serde_json::Value::String(text) => Some(Atom::Text(text)),

@@ -83,7 +83,9 @@ impl Cx<'_> {
             self.report(
                 Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span)
                     .here(so)
-                    .help("compare something that differs from run to run, or take the condition out"),
+                    .help(
+                        "compare something that differs from run to run, or take the condition out",
+                    ),
             );
         }
         true
@@ -91,7 +93,11 @@ impl Cx<'_> {
 
     /// The value of a condition that is the same in every run, whatever the parameters of the graph.
     pub fn verdict(&self, expr: &Expr) -> Option<Verdict> {
-        let folder = Folder::new(&self.program.types, self.scope.functions.clone(), Vec::new());
+        let folder = Folder::new(
+            &self.program.types,
+            self.scope.functions.clone(),
+            Vec::new(),
+        );
         if let Some(value) = folder.fold(expr).bool() {
             return Some(Verdict {
                 value,
@@ -128,7 +134,11 @@ impl Cx<'_> {
     fn logical_verdict(&self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
         let decides = op == LogicalOp::Or;
         let each: Vec<Option<Verdict>> = operands.iter().map(|part| self.verdict(part)).collect();
-        if let Some(found) = each.iter().flatten().position(|found| found.value == decides) {
+        if let Some(found) = each
+            .iter()
+            .flatten()
+            .position(|found| found.value == decides)
+        {
             return each.into_iter().flatten().nth(found);
         }
         if each.iter().all(Option::is_some) {
@@ -173,11 +183,16 @@ impl Cx<'_> {
         }
         for (subject, atoms) in places {
             let found = settled(&reader, subject, &atoms);
-            if found.as_ref().is_some_and(|found| found.value == (op == LogicalOp::Or)) {
+            if found
+                .as_ref()
+                .is_some_and(|found| found.value == (op == LogicalOp::Or))
+            {
                 return found;
             }
         }
-        let mut empty = ranges.into_iter().filter(|(_, (range, whole))| range.is_empty(*whole));
+        let mut empty = ranges
+            .into_iter()
+            .filter(|(_, (range, whole))| range.is_empty(*whole));
         empty.next().map(|(subject, _)| Verdict {
             value: false,
             subject: Some(subject),

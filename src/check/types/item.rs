@@ -3,8 +3,8 @@
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
-use crate::expr::infer::{Checker, constant};
 use crate::expr::fold::names_params;
+use crate::expr::infer::{Checker, constant};
 use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
@@ -33,7 +33,13 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
     let params = program.graphs.iter().flat_map(|graph| &graph.params);
-    for param in records.chain(events).chain(tools).chain(inputs).chain(params) {
+    let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let params = records
+        .chain(events)
+        .chain(tools)
+        .chain(inputs)
+        .chain(params);
+    for param in params.chain(prompts) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);

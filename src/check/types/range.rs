@@ -44,7 +44,10 @@ impl Range {
     /// Whether no number is in it. `whole` says that only whole numbers count.
     pub fn is_empty(self, whole: bool) -> bool {
         let (low, high) = match whole {
-            true => (first_whole(self.low), -first_whole((-self.high.0, self.high.1))),
+            true => (
+                first_whole(self.low),
+                -first_whole((-self.high.0, self.high.1)),
+            ),
             false => (self.low.0, self.high.0),
         };
         let point = whole || (self.low.1 && self.high.1);

@@ -141,10 +141,14 @@ struct Taken {
 impl Taken {
     /// The arm that takes all that this one could take.
     fn before(&self, case: &Case, earlier: &[Arm], arm: &Arm) -> Option<Span> {
-        let values = case.parts.iter().chain(&case.whole).find_map(|(subject, atoms)| {
-            let (known, last) = self.values.get(subject)?;
-            (!atoms.is_empty() && atoms.is_subset(known)).then_some(*last)
-        });
+        let values = case
+            .parts
+            .iter()
+            .chain(&case.whole)
+            .find_map(|(subject, atoms)| {
+                let (known, last) = self.values.get(subject)?;
+                (!atoms.is_empty() && atoms.is_subset(known)).then_some(*last)
+            });
         let ranges = || {
             case.ranges.iter().find_map(|found| {
                 let within = |known: &Compared| {
@@ -157,7 +161,8 @@ impl Taken {
         let alike = || {
             let when = arm.when.as_ref()?;
             let mut earlier = earlier.iter().filter_map(|arm| arm.when.as_ref());
-            let found = earlier.find(|known| same(known, when) || parts(when).any(|part| same(known, part)));
+            let found = earlier
+                .find(|known| same(known, when) || parts(when).any(|part| same(known, part)));
             found.map(|known| known.span)
         };
         values.or_else(ranges).or_else(alike)

@@ -65,7 +65,10 @@ pub fn same(left: &Expr, right: &Expr) -> bool {
                 if xs.iter().zip(ys).any(|(x, y)| x.optional != y.optional) {
                     return false;
                 }
-                xs.iter().map(|x| &x.value).zip(ys.iter().map(|y| &y.value)).collect()
+                xs.iter()
+                    .map(|x| &x.value)
+                    .zip(ys.iter().map(|y| &y.value))
+                    .collect()
             }
             _ => return false,
         };

@@ -94,7 +94,8 @@ impl Checker<'_> {
             Some(format!("write `{}.{name}`", found.name))
         };
         let params = (name == "params").then(|| {
-            "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`".to_owned()
+            "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`"
+                .to_owned()
         });
         let help = params.or_else(member).or(help);
         self.report(found.maybe_help(help))

@@ -99,10 +99,16 @@ impl Resolver<'_> {
 
     /// Reports an instance that is given values again.
     pub(super) fn values_again(&mut self, name: &Name, args: &[NamedArg], word: &str) {
-        let message = format!("`{}` is an instance, its parameters have their values", name.node);
+        let message = format!(
+            "`{}` is an instance, its parameters have their values",
+            name.node
+        );
         let place = args.first().map_or(name.span, |arg| arg.name.span);
         let help = match word {
-            "graph" => format!("make an instance of the graph that `{}` is one of", name.node),
+            "graph" => format!(
+                "make an instance of the graph that `{}` is one of",
+                name.node
+            ),
             _ => "take the values out, or name the graph with the parameters".to_owned(),
         };
         self.diags

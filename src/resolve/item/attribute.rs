@@ -23,9 +23,6 @@ const KNOWN: [&str; 9] = [
     "secret",
 ];
 
-/// Those that the runtime can't act on yet: refused here and nowhere else.
-const WITHOUT_MEANING: [&str; 2] = ["approve", "on_error"];
-
 /// Those that stand on parameters and fields.
 const OF_VALUES: [&str; 7] = ["min", "max", "len", "pattern", "desc", "alias", "sink"];
 
@@ -43,11 +40,6 @@ impl Resolver<'_> {
                 continue;
             }
             seen.push(&attribute.name);
-            if WITHOUT_MEANING.contains(&attribute.name.node.as_str()) {
-                let what = format!("attribute `@{}`", attribute.name.node);
-                self.diags
-                    .push(super::super::unsupported(&what, attribute.span));
-            }
             self.tool_attribute(file, tool, attribute);
         }
         self.contradictions(tool);
@@ -118,7 +110,8 @@ impl Resolver<'_> {
         if let [value] = attribute.args.as_slice() {
             return Some(self.expr(file, value));
         }
-        let message = "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
+        let message =
+            "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
         self.bad_value(message.to_owned(), attribute.span);
         None
     }
@@ -137,9 +130,8 @@ impl Resolver<'_> {
             "desc" => "write a doc comment `/// ..` above the tool".to_owned(),
             _ => format!("write it behind the type of a parameter, as in `name: string @{word}`"),
         };
-        self.diags.push(
-            Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help),
-        );
+        self.diags
+            .push(Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help));
     }
 
     fn timeout_attribute(&mut self, attribute: &Attribute) -> Option<u64> {
