@@ -152,24 +152,21 @@ impl<'a> Folding<'a> {
     /// A `skip` that never holds goes. One that always holds leaves nothing of the node but the way that it
     /// takes; before a `goto` it stays as it is, for that may need what is skipped, which is reported.
     fn skips(&mut self, node: &mut Node) {
-        let mut always = None;
-        for (i, skip) in node.skips.iter_mut().enumerate() {
+        let mut always: Option<Option<Jump>> = None;
+        node.skips.retain_mut(|skip| {
             skip.to.iter_mut().for_each(|jump| self.jump(jump));
-            let holds = self.condition(&mut skip.when);
-            if holds == Some(true) && always.is_none() {
-                always = Some(i);
+            if always.is_some() {
+                return false;
             }
-        }
-        if let Some(i) = always {
-            node.skips.truncate(i + 1);
-        }
-        node.skips
-            .retain(|skip| self.holds(&skip.when) != Some(false));
-        let first = node.skips.first();
-        let Some(to) = first
-            .filter(|skip| self.holds(&skip.when) == Some(true))
-            .map(|skip| skip.to.clone())
-            .filter(|to| to.is_some() || node.goto.is_none())
+            match self.condition(&mut skip.when) {
+                Some(false) => return false,
+                Some(true) => always = Some(skip.to.clone()),
+                None => {}
+            }
+            true
+        });
+        let Some(to) = always
+            .filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
         else {
             return;
         };
@@ -265,11 +262,7 @@ impl<'a> Folding<'a> {
 
     fn expr(&self, expr: &mut Expr) {
         if names_params(expr) {
-            let folded = self.folder.fold(expr);
-            // A constant stays as it is written, with the type that it is declared to have.
-            if folded.value.is_none() {
-                *expr = folded.expr;
-            }
+            *expr = self.folder.fold(expr).expr;
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use serde_json::Value as Json;
 
 use crate::ast::item::NamedArg;
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::literal;
 use crate::expr::infer::default_value;
@@ -43,6 +43,8 @@ struct Maker<'a> {
     declared: Vec<Option<usize>>,
     /// How many instances each graph has.
     counts: HashMap<GraphId, usize>,
+    /// Places of values that are reported for being out of bounds.
+    beyond: BTreeSet<Span>,
     /// Graphs that are reported for having too many.
     full: BTreeSet<GraphId>,
     diags: &'a mut Diagnostics,
@@ -58,9 +60,11 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
         known: HashMap::new(),
         declared: Vec::new(),
         counts: HashMap::new(),
+        beyond: BTreeSet::new(),
         full: BTreeSet::new(),
         diags,
     };
+    maker.bounds_of_defaults();
     maker.declared();
     for (id, graph) in program.graphs.entries() {
         if graph.params.is_empty() {
@@ -73,6 +77,16 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
 }
 
 impl Maker<'_> {
+    fn bounds_of_defaults(&mut self) {
+        let program = self.program;
+        for param in program.graphs.iter().flat_map(|graph| &graph.params) {
+            let value = self.defaults(std::slice::from_ref(param)).pop().flatten();
+            if let Some(arg) = value {
+                self.within(param, &arg.value, arg.span);
+            }
+        }
+    }
+
     fn declared(&mut self) {
         let program = self.program;
         for decl in &program.instances {
@@ -200,16 +214,30 @@ impl Maker<'_> {
         let params = graph.params.iter().zip(defaults);
         params
             .map(|(param, default)| {
+                let param: &Param = param;
                 let written = given.iter().find(|arg| arg.name.node == param.name.node);
                 let Some(written) = written else {
                     return default;
                 };
                 let span = written.value.span;
                 let value = caller.value(&written.value)?;
-                let value = self.widened(&value, param);
-                value.map(|value| Arg { value, span })
+                let value = self.widened(&value, param)?;
+                self.within(param, &value, span);
+                Some(Arg { value, span })
             })
             .collect()
+    }
+
+    /// Reports a value beyond the bounds of its parameter.
+    fn within(&mut self, param: &Param, value: &Json, span: Span) {
+        let broken = param.constraints.broken(value);
+        if let Some(first) = broken.first().filter(|_| self.beyond.insert(span)) {
+            let message = format!("parameter `{}` is out of bounds: {first}", param.name.node);
+            self.diags.push(
+                Diagnostic::new(&codes::BAD_VALUE, message, span)
+                    .label(param.span, "declared here"),
+            );
+        }
     }
 
     fn defaults(&self, params: &[Param]) -> Args {

@@ -14,7 +14,7 @@ use super::Instances;
 use super::unreached::unreached;
 
 /// Codes that depend on where a run can go: they hold of an instance, not of the graph as it is written.
-const OF_INSTANCES: [&Code; 13] = [
+const OF_INSTANCES: [&Code; 20] = [
     &codes::NULL_NOT_HANDLED,
     &codes::READ_BEFORE_WRITE,
     &codes::MAYBE_UNSET,
@@ -25,8 +25,15 @@ const OF_INSTANCES: [&Code; 13] = [
     &codes::ENDLESS_CYCLE,
     &codes::BRANCH_CYCLE,
     &codes::JOIN_NEVER_FIRES,
+    &codes::JOIN_WITHOUT_FORK,
+    &codes::JOIN_MAY_WAIT,
+    &codes::VISITS_CIRCLE,
+    &codes::STUCK_CYCLE,
+    &codes::UNBOUNDED_LOOP,
+    &codes::ERROR_LOOP,
     &codes::WRITE_CONFLICT,
     &codes::OUT_NEVER_WRITTEN,
+    &codes::OUT_LEFT_UNWRITTEN,
     &codes::BAD_VALUE,
 ];
 

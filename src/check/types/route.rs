@@ -64,6 +64,10 @@ impl Cases {
         let mut complete: Option<Span> = None;
         for (i, (arm, case)) in arms.iter().zip(&self.arms).enumerate() {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
+            // One that never holds is reported as such.
+            if case.constant == Some(false) {
+                continue;
+            }
             if let Some(before) = complete {
                 let why = "the arms up to here take every case";
                 cx.report(never_taken(&cx.leads_to(&arm.jump), place, before, why));
@@ -72,10 +76,6 @@ impl Cases {
             }
             if arm.when.is_none() || case.constant == Some(true) {
                 complete = Some(place);
-                continue;
-            }
-            // One that never holds is reported as such.
-            if case.constant == Some(false) {
                 continue;
             }
             if let Some(before) = taken.before(case, arms.get(..i).unwrap_or_default(), arm) {
