@@ -1,7 +1,7 @@
 //! The findings of several flows as one list.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::backend::bind;
 use crate::backend::config::Config;
@@ -87,6 +87,12 @@ impl Findings {
         }
         self.parts.push(ids);
         self.flows += 1;
+    }
+
+    /// Paths of the settings that were read.
+    pub fn settings_read(&self) -> impl Iterator<Item = &Path> {
+        let read = self.settings.keys().map(PathBuf::as_path);
+        read.filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Drops what was found twice, and what another flow shows to be wrong.

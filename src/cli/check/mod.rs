@@ -1,9 +1,11 @@
 //! `graphc check [PATH..]`
 //!
-//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain.
+//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`watch`] checks again
+//! whenever a file changes.
 
 pub mod fix;
 pub mod gather;
+pub mod watch;
 
 use std::path::PathBuf;
 
@@ -15,6 +17,7 @@ use crate::diag::render;
 use super::flow::{self, compile_source};
 use super::{Context, Exit, Failure, files, output, term};
 
+use fix::Mended;
 use gather::Findings;
 
 const EXAMPLES: &str = "\
@@ -22,6 +25,7 @@ Examples:
   graphc check                         every flow in this folder
   graphc check desk.graph --deny warning
   graphc check --fix                   mend what is certain
+  graphc check --watch                 again after every change
   graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
   cat desk.graph | graphc check -";
@@ -42,6 +46,9 @@ pub struct Args {
     /// Apply the fixes that are certain, in place
     #[arg(long)]
     pub fix: bool,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with = "fix")]
+    pub watch: bool,
 }
 
 /// Form of the diagnostics.
@@ -70,13 +77,12 @@ pub enum Deny {
 
 /// Checks all flows and says what was found.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    if args.watch {
+        return watch::watch(&args, context);
+    }
     let mut found = find(&args, context)?;
     if args.fix {
-        let mended = fix::apply(&found)?;
-        if mended.edits > 0 {
-            context.say(&mended.to_string());
-            found = find(&args, context)?;
-        }
+        found = mend(found, &args, context)?;
     }
     show(&found, args.format, context)?;
     let denied = match args.deny {
@@ -85,6 +91,26 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let fails = found.diagnostics.iter().any(|d| d.level >= denied);
     Ok(if fails { Exit::Errors } else { Exit::Done })
+}
+
+/// How often is looked for more to mend: a mend may show another, or have been in the way of one.
+const ROUNDS: usize = 10;
+
+/// Mends what is certain. Gives back what is left.
+fn mend(mut found: Findings, args: &Args, context: &Context) -> Result<Findings, Failure> {
+    let mut mended = Mended::default();
+    for _ in 0..ROUNDS {
+        let round = fix::apply(&found)?;
+        if round.edits == 0 {
+            break;
+        }
+        mended.add(round);
+        found = find(args, context)?;
+    }
+    if mended.edits > 0 {
+        context.say(&mended.to_string());
+    }
+    Ok(found)
 }
 
 fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
