@@ -5,16 +5,17 @@
 
 pub mod fix;
 pub mod gather;
+mod settled;
 pub mod watch;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::diag::codes::Level;
-use crate::diag::render;
+use crate::base::SourceMap;
+use crate::diag::{Diagnostics, Level, codes, render};
 
-use super::flow::{self, compile_source};
+use super::flow::{self, compile_source_knowing};
 use super::{Context, Exit, Failure, files, output, term};
 
 use fix::Mended;
@@ -123,8 +124,9 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     for path in files::find_all(paths)? {
         let source = files::read(&path)?;
         let project = flow::project_of(&path, context)?;
-        let compiled = compile_source(&path, source, &project)?;
         found.settings(&project, context)?;
+        let families = found.families(&project);
+        let compiled = compile_source_knowing(&path, source, &project, &families)?;
         found.add(compiled, &project, context);
     }
     found.finish();
@@ -157,6 +159,7 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
             if !hidden.is_empty() {
                 context.say(hidden.trim_start_matches(", "));
             }
+            unchecked(all, sources, context);
             return Ok(());
         }
         summary => summary,
@@ -166,7 +169,19 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
         count => format!("{count} files"),
     };
     context.say(&format!("checked {files}: {summary}{hidden}"));
+    unchecked(all, sources, context);
     Ok(())
+}
+
+/// Says what could not be checked, where that is not among what was shown.
+fn unchecked(all: &Diagnostics, sources: &SourceMap, context: &Context) {
+    let notes = all
+        .iter()
+        .filter(|note| note.code == &codes::NOT_CHECKED && note.level == Level::Info);
+    for note in notes.filter(|_| context.verbose == 0) {
+        let file = sources.name(note.span().file);
+        context.say(&format!("{file}: {}", note.message));
+    }
 }
 
 /// What is said of notes that are not shown.

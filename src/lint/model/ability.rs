@@ -1,4 +1,4 @@
-//! `model-lacks`, `weak-fallback` and `no-native-schema`: what nodes ask that a model can't do.
+//! `model-lacks`, `weak-fallback`, `no-native-schema` and `unknown-family`: what nodes ask that a model can't do.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ fn unknown_model(cx: &Cx<'_>, id: ModelId) -> Option<Diagnostic> {
         "nothing is known of `{}`: what model `{}` is able to do is not checked",
         model.reference.node, model.name.node
     );
-    let finding = Diagnostic::new(&codes::NOT_CHECKED, message, model.reference.span);
+    let finding = Diagnostic::new(&codes::UNKNOWN_FAMILY, message, model.reference.span);
     Some(finding.help("say it under `model_families` in graphc.yaml"))
 }
 
