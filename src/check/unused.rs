@@ -76,12 +76,17 @@ fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {
         .tools
         .iter()
         .map(move |t| item("tool", &t.name, t.span));
+    let prompts = program
+        .prompts
+        .iter()
+        .map(move |p| item("prompt", &p.name, p.span));
     records
         .chain(enums)
         .chain(events)
         .chain(reducers)
         .chain(models)
         .chain(tools)
+        .chain(prompts)
         .chain(
             program
                 .trees
@@ -96,7 +101,6 @@ fn unresolved(written: &item::Item) -> Option<Item<'_>> {
     let (kind, name, own) = match written {
         item::Item::Toolset(set) => ("toolset", &set.name, set.span),
         item::Item::Retry(retry) => ("retry policy", &retry.name, retry.span),
-        item::Item::Prompt(prompt) => ("prompt", &prompt.name, prompt.span),
         item::Item::Type(decl) => match &decl.body {
             item::TypeBody::Alias(_) => ("type", &decl.name, decl.span),
             item::TypeBody::Record(_) => return None,

@@ -133,6 +133,7 @@ codes! {
     Error WRONG_ARGUMENTS "wrong-arguments";
     Error NULL_NOT_HANDLED "null-not-handled";
     Error NEVER_EQUAL "never-equal";
+    Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
     Error IMPURE_CALL "impure-call";
     Error BAD_REGEX "bad-regex";
     Error BAD_TEMPLATE "bad-template";
@@ -150,8 +151,19 @@ codes! {
     Warning UNUSED_END "unused-end";
     Error ROUTE_NOT_EXHAUSTIVE "route-not-exhaustive";
     Warning UNREACHABLE_ARM "unreachable-arm";
+    Warning CONSTANT_CONDITION "constant-condition";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
+    Error JOIN_WITHOUT_FORK "join-without-fork";
+    Warning JOIN_MAY_WAIT "join-may-wait";
+    Warning JOIN_OF_ONE "join-of-one";
+    Error DUPLICATE_EDGE "duplicate-edge";
+    Error VISITS_CIRCLE "visits-circle";
+    Warning STUCK_CYCLE "stuck-cycle";
+    Info UNBOUNDED_LOOP "unbounded-loop";
+    Error ERROR_LOOP "error-loop";
+    Info ERROR_SWALLOWED "error-swallowed";
+    Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";
@@ -162,6 +174,7 @@ codes! {
     Warning MAYBE_UNSET "maybe-unset";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
+    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
@@ -191,8 +204,17 @@ codes! {
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
     Info PRIVATE_HOST "private-host";
+    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
+    Error IMPOSSIBLE_WHERE "impossible-where";
+    Warning USELESS_WHERE "useless-where";
+    Warning EMPTY_TOOLS "empty-tools";
+    Warning UNUSED_PARAMETER "unused-parameter";
+    Warning UNUSED_READ "unused-read";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
+    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
+    Error ANSWER_IGNORED "answer-ignored";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

@@ -141,7 +141,7 @@ fn of_jump<'a>(jump: &'a Jump, found: &mut Vec<&'a Expr>) {
 
 fn of_target<'a>(target: &'a Target, found: &mut Vec<&'a Expr>) {
     match &target.kind {
-        TargetKind::Fail(message) => found.extend(message),
+        TargetKind::Fail(message) => found.extend(message.as_deref()),
         TargetKind::Computed(expr) => found.push(expr),
         TargetKind::Each { items, with, .. } => {
             found.push(items);

@@ -56,7 +56,7 @@ fn shorter_than_wait(
 ) {
     let asked = call(node).and_then(|call| call.model);
     let of_model = asked.and_then(|id| Some((id, cx.program.models.get(id)?)));
-    let (retry, place) = match (&node.retry, of_model) {
+    let (retry, place) = match (node.retry.as_deref(), of_model) {
         (Some(retry), _) => (retry, Some(retry_place(cx, graph, node))),
         (None, Some((id, model))) => match &model.settings.retry {
             Some(retry) => (retry, cx.setting(id, "retry")),

@@ -23,7 +23,7 @@ const IN_DOUBT: [ErrorKind; 5] = [
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let mut seen: BTreeSet<(Span, ToolId)> = BTreeSet::new();
     for (graph, node) in cx.nodes() {
-        let again = node.retry.as_ref().is_some_and(in_doubt);
+        let again = node.retry.as_deref().is_some_and(in_doubt);
         if !again || matches!(node.work, Work::Llm(_)) {
             continue;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::{Span, name};
 use crate::check::calls::called;
-use crate::check::scope::needs;
+use crate::check::scope::needed_tools;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
 use crate::resolve::program::{Graph, ToolList};
@@ -16,7 +16,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     if cx.program.graphs.iter().all(|graph| graph.tools.is_none()) {
         return;
     }
-    let needs = needs(cx.program);
+    let needs = needed_tools(cx.program);
     for graph in &cx.program.graphs {
         let Some(bound) = &graph.tools else { continue };
         let mut used: BTreeSet<ToolId> = BTreeSet::new();

@@ -56,7 +56,8 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
 
 fn texts(node: &Node) -> impl Iterator<Item = &crate::ast::node::TemplateText> {
     let call = call(node).into_iter();
-    call.flat_map(|call| [&call.system, &call.prompt]).flatten()
+    let words = call.flat_map(|call| [&call.system, &call.prompt]).flatten();
+    words.map(|words| &words.text)
 }
 
 /// About how many tokens the fixed text has. What placeholders and loops bring comes on top.
