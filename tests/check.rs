@@ -12,8 +12,8 @@
 //! belong to the slashes), the text is a part of the message. A file without marks must be clean.
 //! Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
 //! the case; what stands before is `main.graph`, where the compiler begins.
-//! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, unless a line of the
-//! case says `//# notes`, or `//# notes: CODE, CODE` for those of some codes.
+//! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, but those of a code that the
+//! case marks somewhere, or asks for in a line `//# notes: CODE, CODE`, or `//# notes` for all.
 //!
 //! The examples of the pages behind `graphc explain` are compiled in the same way.
 
@@ -74,7 +74,9 @@ fn wanted(text: &str, finding: &Diagnostic) -> bool {
     let said = text.lines().find_map(|line| line.strip_prefix("//# notes"));
     let codes = said.map(|said| said.trim_start_matches(':').trim());
     let named = |list: &str| list.split(',').any(|one| one.trim() == finding.code.slug);
-    finding.level > Level::Info || codes.is_some_and(|list| list.is_empty() || named(list))
+    let marked = || text.contains(&format!("^ info[{}]", finding.code.slug));
+    let asked = codes.is_some_and(|list| list.is_empty() || named(list));
+    finding.level > Level::Info || asked || marked()
 }
 
 fn files(sections: &[Section]) -> BTreeMap<String, String> {

@@ -13,7 +13,7 @@ use crate::lint::model::{Families, Family};
 
 use super::super::project::Project;
 use super::super::{Context, Failure, settings};
-use super::settled::settled;
+use super::settled::Settled;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
 /// what is wrong in it is said once.
@@ -67,6 +67,7 @@ impl Findings {
             schema: entry.value.schema,
             thinks: entry.value.thinks,
             temperature: entry.value.temperature,
+            own: true,
         }))
     }
 
@@ -90,7 +91,8 @@ impl Findings {
             found = settings::apply_levels(config, found);
             if let Some(flow) = &compiled.flow {
                 let at = |finding: &Diagnostic| compiled.sources.text(finding.span());
-                found.retain(|finding| !settled(finding, at(finding), flow, config));
+                let settled = Settled::new(flow, config);
+                found.retain(|finding| !settled.settles(finding, at(finding)));
             }
             if let (Some(flow), Some(_)) = (&compiled.flow, &context.profile) {
                 let lacking = lacking(flow, config, &ids, &self.sources);

@@ -1,21 +1,39 @@
 //! What the settings of a project settle: findings about a flow that are none where it is served so.
 
+use std::collections::BTreeSet;
+
 use crate::backend::config::{Config, ModelBinding, ToolSpec};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{Flow, Model, Tool};
 
-/// Whether the settings make the finding moot. `name` is the text that it stands at.
-pub fn settled(finding: &Diagnostic, name: &str, flow: &Flow, config: &Config) -> bool {
-    if finding.code == &codes::UNKNOWN_PROVIDER {
-        return config.providers.contains_key(name);
+/// What the settings bound and describe of a flow.
+pub struct Settled<'a> {
+    config: &'a Config,
+    /// Names of tools and models whose calls come to an end.
+    bounded: BTreeSet<&'a str>,
+}
+
+impl<'a> Settled<'a> {
+    /// Looks up all tools and models of a flow.
+    pub fn new(flow: &'a Flow, config: &'a Config) -> Self {
+        let tools = flow.tools.iter().filter(|tool| tool_ends(tool, config));
+        let models = flow.models.iter().filter(|model| model_ends(model, config));
+        let tools = tools.map(|tool| tool.name.as_str());
+        Self {
+            config,
+            bounded: tools
+                .chain(models.map(|model| model.name.as_str()))
+                .collect(),
+        }
     }
-    if finding.code != &codes::MISSING_TIMEOUT {
-        return false;
+
+    /// Whether the finding is none with these settings. `name` is the text that it stands at.
+    pub fn settles(&self, finding: &Diagnostic, name: &str) -> bool {
+        if finding.code == &codes::UNKNOWN_PROVIDER {
+            return self.config.providers.contains_key(name);
+        }
+        finding.code == &codes::MISSING_TIMEOUT && self.bounded.contains(name)
     }
-    let tool = flow.tools.iter().find(|tool| tool.name == name);
-    let model = flow.models.iter().find(|model| model.name == name);
-    tool.is_some_and(|tool| tool_ends(tool, config))
-        || model.is_some_and(|model| model_ends(model, config))
 }
 
 /// Whether calls of the tool are bounded by what serves it.

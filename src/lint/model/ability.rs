@@ -113,8 +113,8 @@ fn own(
             place,
         ),
     };
-    let table = format!("`{reference}`, as of {}", cx.families.as_of);
-    diags.push(finding.label(model.reference.span, table));
+    let known = cx.families.source(reference);
+    diags.push(finding.label(model.reference.span, known));
 }
 
 fn weaker(
@@ -144,7 +144,10 @@ fn weaker(
     diags.push(
         Diagnostic::new(&codes::WEAK_FALLBACK, message, entry)
             .label(place, "needed here")
-            .label(other.reference.span, format!("as of {}", cx.families.as_of))
+            .label(
+                other.reference.span,
+                cx.families.source(&other.reference.node),
+            )
             .help("fall back to a model that is able to"),
     );
 }
