@@ -166,7 +166,7 @@ fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit
             continue;
         }
         let lists = node.targets().filter_map(|target| match &target.kind {
-            TargetKind::Each { items, .. } => Some((target.span, items)),
+            TargetKind::Each { items, .. } => Some((target.span, &**items)),
             _ => None,
         });
         let lists: Vec<(Span, &Expr)> = lists
@@ -211,7 +211,7 @@ fn conditions<'a>(node: &'a Node, way: &Way) -> (Vec<&'a Expr>, Span) {
 
 fn computed<'a>(targets: &'a [crate::resolve::program::Target], found: &mut Vec<&'a Expr>) {
     found.extend(targets.iter().filter_map(|target| match &target.kind {
-        TargetKind::Computed(name) => Some(name),
+        TargetKind::Computed(name) => Some(&**name),
         _ => None,
     }));
 }

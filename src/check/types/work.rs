@@ -2,10 +2,11 @@
 
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
-use crate::resolve::program::{Ask, ModelCall, Node, Work};
+use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
 
 use super::super::flow::build::called_bodies;
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::Cx;
 use super::node::Outcome;
 
@@ -29,7 +30,7 @@ impl Cx<'_> {
                 self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
-                    self.condition(until);
+                    self.deciding(until, Decides::Until);
                 }
             }
             Work::Tools { messages: from, .. } => {
@@ -66,7 +67,7 @@ impl Cx<'_> {
             } => {
                 match ask {
                     Some(Ask::Fields(args)) => self.free_args(args),
-                    Some(Ask::Text(text)) => self.template(text),
+                    Some(Ask::Text(text)) => self.words(text),
                     None => {}
                 }
                 if let Some(timeout) = timeout {
@@ -82,10 +83,25 @@ impl Cx<'_> {
 
     fn model_call(&mut self, call: &ModelCall) {
         for text in call.system.iter().chain(&call.prompt) {
-            self.template(text);
+            self.words(text);
         }
         if let Some(from) = &call.messages {
             self.infer(from, Some(&messages()));
+        }
+    }
+
+    /// A text of the place, or the values that a named prompt is given; its text is checked by itself.
+    fn words(&mut self, words: &Words) {
+        let Some(used) = &words.from else {
+            return self.template(&words.text);
+        };
+        if let Some(prompt) = self.program.prompts.get(used.prompt) {
+            let callee = Callee {
+                what: format!("prompt `{}`", used.name.node),
+                params: &prompt.params,
+                span: used.name.span,
+            };
+            self.args(&callee, &used.args);
         }
     }
 

@@ -11,12 +11,15 @@ use crate::value::{List, Map, Value};
 
 use super::code::{Builder, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
+use super::narrow::{self, NarrowPlans};
 use super::node::{self, NodePlan, WorkPlan, slots};
 
 /// A graph.
 pub struct GraphPlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Values of its parameters: what `params` is, in all its expressions.
+    pub params: Option<Value>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
@@ -31,6 +34,8 @@ pub struct GraphPlan {
     pub nodes: IdVec<NodeId, NodePlan>,
     /// Joins: members, and where they lead.
     pub joins: IdVec<JoinId, (Vec<NodeId>, JumpPlan)>,
+    /// Tools that called graphs may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// Fields of this graph that the bodies of its tools read and write.
     pub tool_fields: BTreeMap<ToolId, ToolFields>,
 }
@@ -67,6 +72,11 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
+        params: graph.instance.as_ref().map(|instance| {
+            let values = instance.params.iter();
+            let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
+            Value::Map(values.collect::<Map>())
+        }),
         initial: graph.fields.iter().map(initial).collect(),
         channels: graph
             .fields
@@ -80,6 +90,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .collect(),
         start,
         slots: scope.names.len(),
+        narrowed: narrow::plan(builder, &graph.narrowed)?,
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,
