@@ -21,6 +21,7 @@ pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
+    crate::lint::lint(&program, &sources, &mut diagnostics);
     let flow =
         (!diagnostics.has_errors()).then(|| crate::lower::lower(&program, &checked, &sources));
     diagnostics.sort();

@@ -4,14 +4,16 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`],
-//! and a folder for what may be done and may flow where: [`safety`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
+//! A folder of its own has what may be done without a person and what may flow where: [`safety`].
 
 pub mod calls;
 pub mod data;
 pub mod ends;
 pub mod entry;
 pub mod flow;
+pub mod instance;
 pub mod leave;
 pub mod safety;
 pub mod scope;
@@ -19,19 +21,26 @@ pub mod sends;
 pub mod types;
 pub mod unused;
 
+use std::collections::BTreeSet;
+
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
-use crate::ir::{GraphId, ToolId};
+use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::Program;
 
 use flow::{Flow, Together, Written};
+use instance::Instances;
 use types::tool::Sets;
 use types::walk;
 
 /// Proof that a program has been checked: where no error was reported, lowering it can't fail.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Checked {}
+pub struct Checked {
+    /// The program of instances, where graphs have parameters: what is lowered in place of the program
+    /// that was checked.
+    pub instances: Option<Instances>,
+}
 
 /// Checks a program. `sources` are the texts that it was made from.
 ///
@@ -45,53 +54,83 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         .ids()
         .map(|id| types::tool::tool(program, id, diags))
         .collect();
-    let written = Written::new(program);
-    let flows: IdVec<GraphId, Flow> = program
-        .graphs
-        .ids()
-        .map(|id| flow::build(program, id, &written))
-        .collect();
-    calls::endless(program, &flows, diags);
-    scope::scopes(program, diags);
-    scope::tool_fields(program, &sets, diags);
-    safety::safety(program, &flows, diags);
-    let mut read = Vec::new();
-    for (id, flow) in flows.entries() {
-        read.push((id, graph(program, id, flow, (&flows, &written), diags)));
-    }
+    let instances = instance::expand(program, diags);
+    // What can run: where graphs have parameters, their instances.
+    let whole = instances.as_ref().map_or(program, |made| &made.program);
+    let picture = Picture::of(whole);
+    calls::endless(whole, &picture.flows, diags);
+    scope::scopes(whole, diags);
+    scope::tool_fields(whole, &sets, diags);
+    safety::safety(whole, &picture.flows, diags);
+    let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
+    let seen: Vec<Seen> = seen.collect();
+    let (read, picture) = match &instances {
+        None => {
+            let mut read = Vec::new();
+            for graph in seen {
+                diags.append(graph.diags);
+                read.push(graph.read);
+            }
+            (read, picture)
+        }
+        Some(instances) => instance::merge::all(program, instances, seen, diags),
+    };
     if !diags.has_errors() {
-        for (id, read) in read {
-            data::useless(program, id, &written, &read, diags);
+        for (id, read) in program.graphs.ids().zip(&read) {
+            data::useless(program, id, &picture.written, read, diags);
         }
         unused::unused(program, sources, diags);
     }
-    Checked {}
+    Checked { instances }
 }
 
-/// All rules on one graph. Gives back the fields that it reads.
-fn graph(
-    program: &Program,
-    id: GraphId,
-    flow: &Flow,
-    (flows, written): (&IdVec<GraphId, Flow>, &Written),
-    diags: &mut Diagnostics,
-) -> std::collections::BTreeSet<crate::ir::FieldId> {
-    let Some(graph) = program.graphs.get(id) else {
-        return Default::default();
-    };
-    let ends = |child: GraphId| flows.get(child).is_some_and(calls::can_end);
-    entry::entry(graph, diags);
-    entry::ways_on(program, graph, flow, &ends, diags);
-    leave::leaves(graph, diags);
-    sends::without_input(graph, flow, diags);
-    let together = Together::new(flow);
-    topology(flow, &together, diags);
-    let typed = walk::graph(program, id, flow, &together, written, diags);
-    for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
-        ends::ends(program, graph, node, computed, diags);
+/// Where the graphs of a program can go, and what they write.
+struct Picture {
+    written: Written,
+    flows: IdVec<GraphId, Flow>,
+}
+
+impl Picture {
+    fn of(program: &Program) -> Self {
+        let written = Written::new(program);
+        let ids = program.graphs.ids();
+        let flows = ids.map(|id| flow::build(program, id, &written)).collect();
+        Self { written, flows }
     }
-    data::unwritten_out(graph, id, written, diags);
-    typed.read
+}
+
+/// What is seen of one graph.
+#[derive(Default)]
+struct Seen {
+    /// Fields that it reads.
+    read: BTreeSet<FieldId>,
+    /// What is wrong with it.
+    diags: Diagnostics,
+}
+
+/// All rules on one graph.
+fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
+    let (Some(graph), Some(flow)) = (program.graphs.get(id), picture.flows.get(id)) else {
+        return Seen::default();
+    };
+    let written = &picture.written;
+    let mut diags = Diagnostics::new();
+    let ends = |child: GraphId| picture.flows.get(child).is_some_and(calls::can_end);
+    entry::entry(graph, &mut diags);
+    entry::ways_on(program, graph, flow, &ends, &mut diags);
+    leave::leaves(graph, &mut diags);
+    sends::without_input(graph, flow, &mut diags);
+    let together = Together::new(flow);
+    topology(flow, &together, &mut diags);
+    let typed = walk::graph(program, id, flow, &together, written, &mut diags);
+    for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
+        ends::ends(program, graph, node, computed, &mut diags);
+    }
+    data::unwritten_out(graph, id, written, &mut diags);
+    Seen {
+        read: typed.read,
+        diags,
+    }
 }
 
 /// The rules that need nothing but the flow.

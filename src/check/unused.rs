@@ -129,8 +129,8 @@ fn note(word: &str, at: usize, file: FileId, words: &mut Words) {
     }
 }
 
-/// Length of the text literal that begins here.
-fn literal(rest: &str) -> usize {
+/// Length of the text literal that begins here: to the quote that closes it, else all of it.
+pub fn literal(rest: &str) -> usize {
     for quote in ["\"\"\"", "'''", "\"", "'"] {
         let Some(inside) = rest.strip_prefix(quote) else {
             continue;

@@ -118,6 +118,7 @@ codes! {
     Error WRONG_ARGUMENTS "wrong-arguments";
     Error NULL_NOT_HANDLED "null-not-handled";
     Error NEVER_EQUAL "never-equal";
+    Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
     Error IMPURE_CALL "impure-call";
     Error BAD_REGEX "bad-regex";
     Error BAD_TEMPLATE "bad-template";
@@ -135,6 +136,7 @@ codes! {
     Warning UNUSED_END "unused-end";
     Error ROUTE_NOT_EXHAUSTIVE "route-not-exhaustive";
     Warning UNREACHABLE_ARM "unreachable-arm";
+    Warning CONSTANT_CONDITION "constant-condition";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
     Error WRITE_CONFLICT "write-conflict";
@@ -154,6 +156,14 @@ codes! {
     Error UNAPPROVED_TOOL "unapproved-tool";
     Error RUNS_AFTER_REFUSAL "runs-after-refusal";
     Error ANSWER_IGNORED "answer-ignored";
+    Error TAINTED_SINK "tainted-sink";
+    Error SECRET_SHOWN "secret-shown";
+    Error LITERAL_SECRET "literal-secret";
+    Warning UNTRUSTED_SYSTEM "untrusted-system";
+    Error LETHAL_TRIFECTA "lethal-trifecta";
+    Warning POSSIBLE_TRIFECTA "possible-trifecta";
+    Error BAD_ALLOW "bad-allow";
+    Warning UNUSED_ALLOW "unused-allow";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

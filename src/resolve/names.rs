@@ -27,6 +27,8 @@ pub(super) enum Thing {
     Policy(usize),
     Prompt,
     Graph(GraphId),
+    /// Position among the declared instances of the flow.
+    Instance(usize),
     Function,
     /// Something that is reported where it is declared.
     Broken,
@@ -45,7 +47,7 @@ impl Thing {
             Thing::Toolset(_) => "a toolset",
             Thing::Policy(_) => "a retry policy",
             Thing::Prompt => "a prompt",
-            Thing::Graph(_) => "a graph",
+            Thing::Graph(_) | Thing::Instance(_) => "a graph",
             Thing::Function => "a function",
             Thing::Broken => "a name",
         }
@@ -78,7 +80,7 @@ impl Wanted {
             Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
             Wanted::Policy => matches!(thing, Thing::Policy(_)),
             Wanted::Prompt => matches!(thing, Thing::Prompt),
-            Wanted::Graph => matches!(thing, Thing::Graph(_)),
+            Wanted::Graph => matches!(thing, Thing::Graph(_) | Thing::Instance(_)),
         }
     }
 

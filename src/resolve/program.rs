@@ -17,7 +17,7 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
-pub use super::graph::{Field, Graph, Join};
+pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
 pub use super::mark::{Marks, Sink};
 pub use super::node::{
     Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
@@ -43,6 +43,8 @@ pub struct Program {
     pub tools: IdVec<ToolId, Tool>,
     /// Graphs: those of the first file first.
     pub graphs: IdVec<GraphId, Graph>,
+    /// Declared instances of graphs with parameters.
+    pub instances: Vec<InstanceDecl>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     pub entry: Option<GraphId>,
     /// Fields of records that are marked `@untrusted @private @secret`, by record and name. Copies that
@@ -116,6 +118,25 @@ pub struct EnumDecl {
     pub name: Name,
     /// Members, as many and in the same order as in the table.
     pub members: Vec<Name>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `graph Mode1 = Chat(selection: Selection.manual)`
+#[derive(Debug, Clone)]
+pub struct InstanceDecl {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The file it stands in.
+    pub file: FileId,
+    /// The graph that it is an instance of.
+    pub base: Option<GraphId>,
+    /// That graph's name.
+    pub base_name: Name,
+    /// Values of parameters, as written.
+    pub args: Vec<item::NamedArg>,
     /// The whole item.
     pub span: Span,
 }

@@ -47,6 +47,11 @@ impl Written {
         written
     }
 
+    /// Nothing is written: for questions of where a run can go.
+    pub fn nothing() -> Self {
+        Self(IdVec::new())
+    }
+
     /// Whether the graph may write the field.
     pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
         self.0

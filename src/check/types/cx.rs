@@ -62,6 +62,9 @@ impl<'a> Cx<'a> {
             ..Scope::default()
         };
         scope.declare("run", Type::Record(RUN));
+        if let Some(params) = graph.params_record {
+            scope.declare("params", Type::Record(params));
+        }
         Self {
             program,
             graph: Some(graph),

@@ -4,6 +4,7 @@ use crate::expr::Type;
 use crate::ir::NodeId;
 use crate::resolve::program::{Node, Route, Work};
 
+use super::constant::Decides;
 use super::cx::Cx;
 use super::facts::Facts;
 use super::jump::Behind;
@@ -83,7 +84,7 @@ impl Cx<'_> {
 fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     let mut skipped: Option<Facts> = None;
     for skip in &node.skips {
-        cx.condition(&skip.when);
+        cx.deciding(&skip.when, Decides::Skip);
         let before = cx.facts.clone();
         cx.assume(&skip.when, true);
         match &skip.to {
@@ -110,7 +111,7 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
 impl Cx<'_> {
     /// Types a `require`: what follows knows that it held, its message that it did not.
     pub fn require(&mut self, require: &crate::ast::item::Require) {
-        self.condition(&require.condition);
+        self.deciding(&require.condition, Decides::Require);
         let before = self.facts.clone();
         if let Some(message) = &require.message {
             self.assume(&require.condition, false);

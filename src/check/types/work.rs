@@ -6,6 +6,7 @@ use crate::resolve::program::{Ask, ModelCall, Node, Work};
 
 use super::super::flow::build::called_bodies;
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::Cx;
 use super::node::Outcome;
 
@@ -28,7 +29,7 @@ impl Cx<'_> {
                 self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
-                    self.condition(until);
+                    self.deciding(until, Decides::Until);
                 }
             }
             Work::Tools { messages: from, .. } => {

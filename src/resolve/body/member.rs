@@ -50,8 +50,9 @@ impl Resolver<'_> {
                 self.program.graphs[id].timeout_ms = timeout;
             }
             Member::RecursionLimit(expr, _) => {
-                let limit = self.whole_number("`recursion_limit`", expr, 1);
-                self.program.graphs[id].recursion_limit = limit;
+                let limit = self.count(inside.file, "`recursion_limit`", expr);
+                self.program.graphs[id].recursion_limit = limit.number;
+                self.program.graphs[id].recursion_by = limit.by;
             }
             Member::OnError(jumps, _) => {
                 let route = self.route(inside, jumps);

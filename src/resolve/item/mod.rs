@@ -36,10 +36,6 @@ impl Resolver<'_> {
                     Item::Prompt(decl) => self
                         .diags
                         .push(super::unsupported("`prompt`", decl.name.span)),
-                    Item::Instance(decl) => {
-                        self.diags
-                            .push(super::unsupported("an instance of a graph", decl.span));
-                    }
                     _ => {}
                 }
             }

@@ -128,7 +128,8 @@ impl Resolver<'_> {
             Written::Node(name) => TargetKind::Named(Name::new(name.clone(), span)),
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(file, e)))
+                let message = message.as_ref().map(|e| self.expr(file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.tool_targets(file, t, to));
