@@ -61,6 +61,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     calls::endless(whole, &picture.flows, diags);
     scope::scopes(whole, diags);
     scope::tool_fields(whole, &sets, diags);
+    safety::literal::literals(sources, diags);
     safety::safety(whole, &picture.flows, diags);
     let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
     let seen: Vec<Seen> = seen.collect();

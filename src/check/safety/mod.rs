@@ -4,9 +4,10 @@
 //! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`Flow`]).
 //!
 //! Reading order: [`reads`] (what an expression mentions), [`approval`] (destructive tools behind a person), [`origin`] (where a
-//! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`].
+//! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
 pub mod approval;
+pub mod literal;
 pub mod origin;
 pub mod reads;
 pub mod secret;

@@ -57,7 +57,7 @@ impl Rule<'_, '_> {
                     Ask::Fields(fields) => values(fields, &lets),
                     Ask::Text(text) => text_leaves(text, &lets),
                 };
-                let to = format!("a person at `{}`", node.name.node);
+                let to = format!("to a person at `{}`", node.name.node);
                 self.shown(before, &read, &to);
             }
             _ => {}
@@ -68,12 +68,12 @@ impl Rule<'_, '_> {
             for target in &jump.to {
                 if let TargetKind::Fail(Some(message)) = &target.kind {
                     let read = leaves(message, &lets);
-                    self.shown(Inside::After(id, at), &read, "an error's message");
+                    self.shown(Inside::After(id, at), &read, "in an error's message");
                 }
             }
         }
         for message in node.requires.iter().filter_map(|r| r.message.as_ref()) {
-            self.shown(before, &leaves(message, &lets), "an error's message");
+            self.shown(before, &leaves(message, &lets), "in an error's message");
         }
     }
 
@@ -83,15 +83,15 @@ impl Rule<'_, '_> {
         let name = &node.name.node;
         if let Some(text) = &call.system {
             let read = text_leaves(text, &lets);
-            self.shown(before, &read, &format!("the model of `{name}`"));
+            self.shown(before, &read, &format!("to the model of `{name}`"));
         }
         if let Some(text) = &call.prompt {
             let read = text_leaves(text, &lets);
-            self.shown(before, &read, &format!("the model of `{name}`"));
+            self.shown(before, &read, &format!("to the model of `{name}`"));
         }
         if let Some(messages) = &call.messages {
             let read = leaves(messages, &lets);
-            self.shown(before, &read, &format!("the model of `{name}`"));
+            self.shown(before, &read, &format!("to the model of `{name}`"));
         }
     }
 
@@ -123,7 +123,7 @@ impl Rule<'_, '_> {
     ) {
         for emit in emits {
             let read = values(&emit.fields, lets);
-            self.shown(inside, &read, &format!("event `{}`", emit.name.node));
+            self.shown(inside, &read, &format!("in event `{}`", emit.name.node));
         }
     }
 
@@ -146,7 +146,7 @@ impl Rule<'_, '_> {
         for leaf in read {
             if let Some(trail) = self.search.source(inside, std::slice::from_ref(leaf)) {
                 let path = leaf.path.0.join(".").replace(".*", "[..]");
-                let message = format!("a secret is shown to {to}: `{path}`");
+                let message = format!("a secret is shown {to}: `{path}`");
                 self.report(message, leaf.span, &trail);
             }
         }
