@@ -4,30 +4,40 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`],
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
-//! A folder of its own has what may be done without a person and what may flow where: [`safety`].
 
+pub mod assign;
 pub mod calls;
+pub mod circle;
 pub mod data;
 pub mod ends;
 pub mod entry;
 pub mod flow;
+pub mod handlers;
 pub mod instance;
 pub mod leave;
+pub mod limit;
+pub mod narrow;
+pub mod prompt;
 pub mod safety;
 pub mod scope;
 pub mod sends;
 pub mod types;
 pub mod unused;
+pub mod unused_names;
 
 use std::collections::BTreeSet;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
-use crate::ir::{FieldId, GraphId, ToolId};
+use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
+use crate::resolve::program::Graph;
 
+use flow::arrows::Arrows;
+use flow::effect::Effects;
 use flow::{Flow, Together, Written};
 use instance::Instances;
 use types::tool::Sets;
@@ -59,7 +69,10 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     let whole = instances.as_ref().map_or(program, |made| &made.program);
     let picture = Picture::of(whole);
     calls::endless(whole, &picture.flows, diags);
-    scope::scopes(whole, diags);
+    limit::limits(whole, &picture.flows, diags);
+    prompt::texts(program, diags);
+    narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, diags);
     scope::tool_fields(whole, &sets, diags);
     safety::literal::literals(sources, diags);
     safety::safety(whole, &picture.flows, diags);
@@ -80,6 +93,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);
         }
+        unused_names::tools(program, diags);
+        prompt::unused(program, diags);
         unused::unused(program, sources, diags);
     }
     Checked { instances }
@@ -89,6 +104,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
 struct Picture {
     written: Written,
     flows: IdVec<GraphId, Flow>,
+    effects: IdVec<GraphId, Effects>,
 }
 
 impl Picture {
@@ -96,7 +112,12 @@ impl Picture {
         let written = Written::new(program);
         let ids = program.graphs.ids();
         let flows = ids.map(|id| flow::build(program, id, &written)).collect();
-        Self { written, flows }
+        let effects = assign::effects(program, &flows, &written);
+        Self {
+            written,
+            flows,
+            effects,
+        }
     }
 }
 
@@ -111,7 +132,11 @@ struct Seen {
 
 /// All rules on one graph.
 fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
-    let (Some(graph), Some(flow)) = (program.graphs.get(id), picture.flows.get(id)) else {
+    let (Some(graph), Some(flow), Some(effects)) = (
+        program.graphs.get(id),
+        picture.flows.get(id),
+        picture.effects.get(id),
+    ) else {
         return Seen::default();
     };
     let written = &picture.written;
@@ -122,26 +147,53 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     leave::leaves(graph, &mut diags);
     sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
-    topology(flow, &together, &mut diags);
-    let typed = walk::graph(program, id, flow, &together, written, &mut diags);
+    let arrows = Arrows::new(flow);
+    let waiting = topology(graph, flow, &arrows, &together, &mut diags);
+    let known = (written, effects);
+    let typed = walk::graph(program, id, flow, &together, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, computed, &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
+    let known = (written, &waiting);
+    assign::left_unwritten(graph, id, flow, &arrows, effects, known, &mut diags);
     Seen {
         read: typed.read,
         diags,
     }
 }
 
-/// The rules that need nothing but the flow.
-fn topology(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+/// The rules on where a run can go. Gives back the joins that are waited at in vain.
+fn topology(
+    graph: &Graph,
+    flow: &Flow,
+    arrows: &Arrows,
+    together: &Together,
+    diags: &mut Diagnostics,
+) -> BTreeSet<JoinId> {
     let reached = flow::reach::reached(flow);
-    if !flow.broken {
-        flow::reach::unreachable(flow, &reached, diags);
-        flow::reach::trapped(flow, &reached, diags);
-    }
     flow::cycle::branches(flow, diags);
-    flow::join::never(flow, together, diags);
+    flow::repeat::repeated(flow, diags);
+    let mut waiting = flow::join::never(flow, arrows, together, diags);
     flow::race::races(flow, together, diags);
+    handlers::handlers(graph, flow, diags);
+    if flow.broken {
+        return waiting;
+    }
+    flow::reach::unreachable(flow, &reached, diags);
+    // Which of its two ways on such a node takes is reported as unclear.
+    let unclear = flow.stops.iter().any(|stop| {
+        let has = |cause| stop.ways.iter().any(|way| way.cause == cause);
+        has(flow::Cause::Edge) && has(flow::Cause::Goto)
+    });
+    if !unclear {
+        waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
+    }
+    let told = flow::visits::circles(flow, diags);
+    let free = flow::finish::finishing(flow, arrows, &waiting);
+    flow::reach::trapped(flow, &reached, &free, &told, diags);
+    if !unclear {
+        circle::circles(graph, flow, together, &reached, diags);
+    }
+    waiting
 }

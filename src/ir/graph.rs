@@ -12,6 +12,7 @@ use crate::typed_id;
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
+use super::narrow::Narrowed;
 use super::node::{Require, Skip, Work};
 use super::text::{Named, Place};
 
@@ -47,6 +48,9 @@ pub struct Graph {
     /// The most that its nodes may use; `None` where it sets no bound of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolId>>,
+    /// Those of them that may be called with some arguments alone, here and in called graphs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// The entry.
     pub start: Route,
     /// Nodes in the order declared.
@@ -256,6 +260,9 @@ pub struct Node {
     /// Whether it waits until nothing else is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer: bool,
+    /// Its tools that may be called with some arguments alone, the graph's `where` included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// Words for streams and viewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

@@ -36,6 +36,7 @@ impl Lowering<'_> {
             fields: graph.fields.iter().map(|field| self.field(field)).collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
             tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
+            narrowed: tools.map_or_else(Vec::new, |list| self.narrowed(list)),
             start,
             nodes: graph
                 .nodes
@@ -43,7 +44,7 @@ impl Lowering<'_> {
                 .map(|(id, node)| self.node(graph, id, node))
                 .collect(),
             joins: joins.collect(),
-            recursion_limit: graph.recursion_limit,
+            recursion_limit: graph.recursion_limit.map(|limit| limit.node),
             at: self.place(graph.span),
         }
     }

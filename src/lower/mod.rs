@@ -17,6 +17,7 @@ mod call;
 mod ends;
 mod graph;
 mod jump;
+mod narrow;
 mod node;
 mod text;
 mod tool;

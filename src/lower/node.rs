@@ -36,6 +36,7 @@ impl Lowering<'_> {
                 to: self.jump(&max.to, names),
             }),
             defer: node.defer,
+            narrowed: self.narrowed_in(graph, node),
             tags: node.tags.clone(),
             at: self.place(node.span),
         }

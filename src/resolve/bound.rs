@@ -55,18 +55,6 @@ impl Resolver<'_> {
         bounds
     }
 
-    /// The doc comment of an enum's member, or what `@desc` says.
-    pub fn member_doc(&mut self, doc: &str, attributes: &[Attribute]) -> String {
-        let mut text = doc.to_owned();
-        for attribute in attributes {
-            match attribute.name.node.as_str() {
-                "desc" => text = self.text_argument(attribute).unwrap_or(text),
-                _ => self.refuse_attribute(attribute, &["alias"], &["desc"]),
-            }
-        }
-        text
-    }
-
     fn constrain(&mut self, constraints: &mut Constraints, attribute: &Attribute, ty: &Type) {
         let of = ty.without_null();
         let is_number = matches!(of, Type::Int | Type::Float | Type::Error);
@@ -126,7 +114,7 @@ impl Resolver<'_> {
         Some(pattern)
     }
 
-    fn text_argument(&mut self, attribute: &Attribute) -> Option<String> {
+    pub(super) fn text_argument(&mut self, attribute: &Attribute) -> Option<String> {
         let found = match attribute.args.as_slice() {
             [argument] => match &argument.kind {
                 ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),

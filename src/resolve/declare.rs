@@ -16,6 +16,7 @@ use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 use super::Resolver;
 use super::names::{Entry, Thing};
 use super::naming::Style;
+use super::program::PromptId;
 
 /// How many of each kind have an id.
 #[derive(Default)]
@@ -27,6 +28,7 @@ struct Counts {
     tools: u32,
     toolsets: usize,
     policies: usize,
+    prompts: u32,
     graphs: u32,
     instances: usize,
 }
@@ -92,7 +94,7 @@ impl Resolver<'_> {
             Item::Tool(_) => Thing::Tool(ToolId(next(&mut counts.tools))),
             Item::Toolset(_) => Thing::Toolset(next_index(&mut counts.toolsets)),
             Item::Retry(_) => Thing::Policy(next_index(&mut counts.policies)),
-            Item::Prompt(_) => Thing::Prompt,
+            Item::Prompt(_) => Thing::Prompt(PromptId(next(&mut counts.prompts))),
             Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
             Item::Function(_) => Thing::Function,
             Item::Instance(_) => Thing::Instance(next_index(&mut counts.instances)),

@@ -44,8 +44,8 @@ pub struct Graph {
     pub nodes: IdVec<NodeId, Node>,
     /// `[a, b] -> c`
     pub joins: IdVec<JoinId, Join>,
-    /// `recursion_limit 50`
-    pub recursion_limit: Option<u32>,
+    /// `recursion_limit 50`, with the place of the property.
+    pub recursion_limit: Option<Spanned<u32>>,
     /// `recursion_limit params.x`: each instance has its own limit.
     pub recursion_by: Option<Expr>,
     /// Default of its `llm` and `agent` nodes, which have it already where they name none.

@@ -8,7 +8,7 @@ use crate::base::{Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Retry, ToolId};
 
-use super::program::{Param, ToolList};
+use super::program::{Param, PromptId, ToolList};
 use super::target::{Emit, Jump, Route, SetItem, Target};
 
 /// A node.
@@ -195,9 +195,9 @@ pub struct ModelCall {
     /// Its own model or the graph's; `None` where there is neither or the name is unknown (reported).
     pub model: Option<ModelId>,
     /// `system`
-    pub system: Option<TemplateText>,
+    pub system: Option<Words>,
     /// `prompt`
-    pub prompt: Option<TemplateText>,
+    pub prompt: Option<Words>,
     /// `messages`
     pub messages: Option<Expr>,
     /// `output T`
@@ -216,7 +216,35 @@ pub enum Ask {
     /// An object.
     Fields(Vec<NamedArg>),
     /// A text.
-    Text(TemplateText),
+    Text(Words),
+}
+
+/// A text: written where it is used, or that of a named prompt.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// The text.
+    pub text: TemplateText,
+    /// The prompt that it is of. Its names are the prompt's parameters then, not those of the place.
+    pub from: Option<PromptUse>,
+}
+
+impl std::ops::Deref for Words {
+    type Target = TemplateText;
+
+    fn deref(&self) -> &TemplateText {
+        &self.text
+    }
+}
+
+/// `greet(name: state.x)`
+#[derive(Debug, Clone)]
+pub struct PromptUse {
+    /// Which prompt.
+    pub prompt: PromptId,
+    /// Its name where it is used.
+    pub name: Name,
+    /// Values of its parameters, in the scope of the place.
+    pub args: Vec<NamedArg>,
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.

@@ -11,16 +11,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ast::expr::Expr;
+use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name, item};
 use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
+use crate::typed_id;
 
 pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
 pub use super::mark::{Marks, Sink};
 pub use super::node::{
-    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
+    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse, Skip,
+    Words, Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 
@@ -41,6 +44,10 @@ pub struct Program {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
+    /// Named prompts.
+    pub prompts: IdVec<PromptId, Prompt>,
+    /// Every `where` on a tool, also in a toolset that nothing uses.
+    pub narrowings: IdVec<NarrowingId, Narrowing>,
     /// Graphs: those of the first file first.
     pub graphs: IdVec<GraphId, Graph>,
     /// Declared instances of graphs with parameters.
@@ -52,6 +59,19 @@ pub struct Program {
     pub marked: BTreeMap<(RecordId, String), Marks>,
     /// What each file imports beside types, by [`FileId`] of its source.
     pub modules: Vec<Module>,
+    /// The files as written, for rules that go by what stands there and not by what it means.
+    pub trees: Vec<Tree>,
+}
+
+/// A file as written.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file.
+    pub file: FileId,
+    /// Whether it is part of the standard library.
+    pub standard: bool,
+    /// Its items.
+    pub items: Vec<item::Item>,
 }
 
 impl Program {
@@ -203,6 +223,26 @@ pub struct ModelSettings {
     pub retry: Option<Retry>,
 }
 
+typed_id! {
+    /// A named prompt of a program.
+    PromptId
+}
+
+/// A named text with parameters.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The names in its text: nothing else is in scope of it.
+    pub params: Vec<Param>,
+    /// The text; `None` where it can't be had, which is reported.
+    pub text: Option<TemplateText>,
+    /// The whole item.
+    pub span: Span,
+}
+
 /// A tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -275,12 +315,30 @@ impl ToolBody {
 }
 
 /// A tool in a `tools [..]` list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUse {
     /// Which tool.
     pub tool: ToolId,
     /// Where it is named: itself, or the toolset that holds it.
     pub span: Span,
+    /// What its arguments are narrowed by, all of it: those of the toolsets that it comes through first.
+    pub narrowed: Vec<NarrowingId>,
+}
+
+typed_id! {
+    /// A `where` of a program.
+    NarrowingId
+}
+
+/// `where EXPR` behind a tool or a toolset.
+#[derive(Debug, Clone)]
+pub struct Narrowing {
+    /// What must hold of the arguments.
+    pub condition: Expr,
+    /// The tool or toolset before it.
+    pub name: Name,
+    /// The tool, or the tools of the toolset, with what they are narrowed by already.
+    pub tools: Vec<ToolUse>,
 }
 
 /// A `tools [..]` list, toolsets replaced by their members, each tool once.
@@ -293,6 +351,11 @@ pub struct ToolList {
 }
 
 impl ToolList {
+    /// The entry of the tool.
+    pub fn find(&self, tool: ToolId) -> Option<&ToolUse> {
+        self.tools.iter().find(|used| used.tool == tool)
+    }
+
     /// Whether the tool is in it.
     pub fn has(&self, tool: ToolId) -> bool {
         self.tools.iter().any(|used| used.tool == tool)

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::ir::{ErrorKind, GraphId, JoinId, NodeId};
 use crate::value::{Map, Value};
 
 use super::channel::Incoming;
@@ -76,6 +76,8 @@ pub struct Surroundings<'a> {
     pub fields: &'a [Option<Value>],
     /// Path of the frame, such as `content/slide_builder`.
     pub path: &'a str,
+    /// Graphs above that narrow tools.
+    pub callers: &'a [GraphId],
     /// Step of the frame.
     pub step: u64,
 }

@@ -4,6 +4,7 @@
 //! it is meant to be, or a mistake of its own, and reported elsewhere.
 
 use crate::ast::expr::Expr;
+use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::{literal, plain_json};
 use crate::expr::fold::{Folder, names_params};
@@ -68,6 +69,7 @@ impl<'a> Folding<'a> {
         }
         if let Some(by) = &graph.recursion_by {
             let limit = self.count(graph, "recursion_limit", by);
+            let limit = limit.map(|limit| Spanned::new(limit, by.span));
             graph.recursion_limit = limit.or(graph.recursion_limit);
         }
         graph.start.iter_mut().for_each(|route| self.route(route));

@@ -23,6 +23,7 @@ use crate::ir::GraphId;
 use crate::resolve::Program;
 use crate::resolve::program::Marks;
 
+use super::calls::callers;
 use super::flow::Flow;
 
 /// All rules of safety. `flows` are the flows of the program's graphs.
@@ -48,4 +49,18 @@ fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
     let fields = program.graphs.iter().flat_map(|graph| &graph.fields);
     let fields = fields.map(|field| &field.marks);
     tools.chain(fields).chain(program.marked.values()).any(has)
+}
+
+/// Graphs that a run may begin with: the entry, and those that no other calls.
+fn roots(program: &Program) -> Vec<GraphId> {
+    let callers = callers(program);
+    let mut roots: Vec<GraphId> = callers
+        .entries()
+        .filter(|(id, callers)| program.entry == Some(*id) || callers.is_empty())
+        .map(|(id, _)| id)
+        .collect();
+    if roots.is_empty() {
+        roots.extend(program.graphs.ids());
+    }
+    roots
 }

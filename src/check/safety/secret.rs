@@ -28,10 +28,10 @@ pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
             rule.node((id, at), node);
         }
     }
-    if let Some(id) = program.entry
-        && let Some(graph) = program.graphs.get(id)
-    {
-        rule.results(id, graph);
+    for id in super::roots(program) {
+        if let Some(graph) = program.graphs.get(id) {
+            rule.results(id, graph);
+        }
     }
 }
 

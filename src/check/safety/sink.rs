@@ -3,11 +3,13 @@
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::SinkKind;
-use crate::ir::{GraphId, NodeId};
+use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Leaf, Search, Trail, Wanted, env, is_plain, leaves};
+use super::origin::{
+    Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
+};
 
 /// Reports `@sink` arguments that such a value reaches.
 pub fn sinks(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -121,8 +123,12 @@ fn chosen(
             continue;
         };
         let bound = graph.tools.as_ref().map(|list| list.span);
+        let told = narrowed(program, node, used.node);
         for (param, sink) in open_sinks(tool) {
             let name = &param.name.node;
+            if told.iter().any(|path| path.0 == [name.clone()]) {
+                continue;
+            }
             let message = format!(
                 "the model of `{}` chooses argument `{name}` of tool `{}`, which is {}",
                 node.name.node,
@@ -154,6 +160,21 @@ fn chosen(
             );
         }
     }
+}
+
+/// Parameters that the node's `where` vouches for.
+fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Path> {
+    let list = match &node.work {
+        Work::Agent { call, .. } => call.tools.as_ref(),
+        Work::Tools { tools, .. } => tools.as_ref(),
+        _ => None,
+    };
+    let used = list.and_then(|list| list.find(tool));
+    let ids = used.into_iter().flat_map(|used| &used.narrowed);
+    let conditions = ids.filter_map(|id| program.narrowings.get(*id));
+    conditions
+        .flat_map(|narrowing| vetted(&narrowing.condition, true, &Env::new()))
+        .collect()
 }
 
 fn taken_for(kind: Option<SinkKind>) -> &'static str {

@@ -33,12 +33,13 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
     let params = program.graphs.iter().flat_map(|graph| &graph.params);
-    for param in records
+    let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let params = records
         .chain(events)
         .chain(tools)
         .chain(inputs)
-        .chain(params)
-    {
+        .chain(params);
+    for param in params.chain(prompts) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);

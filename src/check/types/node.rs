@@ -32,7 +32,12 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     }
     handler(cx, id, node, &mut out.behind);
     if let Some(max) = &node.max_visits {
+        let first = cx.facts.clone();
+        if let Some(again) = cx.again.take() {
+            cx.facts.values_of(&again);
+        }
         cx.jump(&max.to, &mut out.behind);
+        cx.facts = first;
     }
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
@@ -143,7 +148,7 @@ fn left(cx: &Cx, node: &Node, mut facts: Facts) -> Facts {
             facts.disturb(write, field);
         }
     }
-    for id in &cx.given_back {
+    for (id, _) in &cx.given_back {
         if let Some(field) = cx.graph.and_then(|graph| graph.fields.get(*id)) {
             facts.disturb(*id, field);
         }

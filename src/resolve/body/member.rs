@@ -49,9 +49,10 @@ impl Resolver<'_> {
                 let timeout = self.duration("`timeout`", *duration);
                 self.program.graphs[id].timeout_ms = timeout;
             }
-            Member::RecursionLimit(expr, _) => {
+            Member::RecursionLimit(expr, span) => {
                 let limit = self.count(inside.file, "`recursion_limit`", expr);
-                self.program.graphs[id].recursion_limit = limit.number;
+                let number = limit.number.map(|limit| Spanned::new(limit, *span));
+                self.program.graphs[id].recursion_limit = number;
                 self.program.graphs[id].recursion_by = limit.by;
             }
             Member::OnError(jumps, _) => {

@@ -153,7 +153,12 @@ impl Resolver<'_> {
     fn node_tools(&mut self, inside: &Inside, properties: &Properties) -> Option<ToolList> {
         let property = properties.whole(|kind| matches!(kind, PropertyKind::Tools(_)))?;
         match &property.kind {
-            PropertyKind::Tools(refs) => Some(self.tool_list(inside.file, refs, property.span)),
+            PropertyKind::Tools(refs) => {
+                if refs.is_empty() {
+                    self.no_tools("this `tools`", property.span);
+                }
+                Some(self.tool_list(inside.file, refs, property.span))
+            }
             _ => None,
         }
     }

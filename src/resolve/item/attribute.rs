@@ -23,9 +23,6 @@ const KNOWN: [&str; 9] = [
     "secret",
 ];
 
-/// Those that the runtime can't act on yet: refused here and nowhere else.
-const WITHOUT_MEANING: [&str; 2] = ["approve", "on_error"];
-
 /// Those that stand on parameters and fields.
 const OF_VALUES: [&str; 7] = ["min", "max", "len", "pattern", "desc", "alias", "sink"];
 
@@ -43,11 +40,6 @@ impl Resolver<'_> {
                 continue;
             }
             seen.push(&attribute.name);
-            if WITHOUT_MEANING.contains(&attribute.name.node.as_str()) {
-                let what = format!("attribute `@{}`", attribute.name.node);
-                self.diags
-                    .push(super::super::unsupported(&what, attribute.span));
-            }
             self.tool_attribute(file, tool, attribute);
         }
         self.contradictions(tool);

@@ -6,7 +6,9 @@ mod contradiction;
 mod default;
 mod endless;
 mod event;
+mod member;
 mod model;
+mod prompt;
 mod record;
 mod reducer;
 mod retry;
@@ -33,9 +35,7 @@ impl Resolver<'_> {
                     Item::Reducer(decl) => self.reducer(file.id, decl),
                     Item::Model(decl) => self.model(file.id, decl),
                     Item::Tool(decl) => self.tool(file.id, decl),
-                    Item::Prompt(decl) => self
-                        .diags
-                        .push(super::unsupported("`prompt`", decl.name.span)),
+                    Item::Prompt(decl) => self.prompt_item(file.id, decl),
                     _ => {}
                 }
             }

@@ -80,20 +80,24 @@ impl Resolver<'_> {
         };
         let mut members: Vec<Name> = Vec::new();
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
-        for member in &decl.members {
+        let mut all_aliases: Vec<(usize, Name)> = Vec::new();
+        for (index, member) in decl.members.iter().enumerate() {
             self.check_style(&member.name, Style::Snake);
-            let doc = self.member_doc(&member.doc, &member.attributes);
+            let (doc, aliases) = self.member_attributes(&member.doc, &member.attributes);
             if let Some(first) = seen.get(member.name.as_str()) {
                 self.twice("member", first, &member.name);
                 continue;
             }
             seen.insert(&member.name, &member.name);
             members.push(member.name.clone());
+            all_aliases.extend(aliases.iter().map(|alias| (index, alias.clone())));
             self.program.types.enums[id].members.push(EnumMember {
                 name: member.name.node.clone(),
                 doc,
+                aliases: aliases.into_iter().map(|alias| alias.node).collect(),
             });
         }
+        self.shared_aliases(decl, &all_aliases);
         if members.is_empty() {
             let message = format!("enum `{}` has no members", decl.name.node);
             self.bad_value(message, decl.name.span);

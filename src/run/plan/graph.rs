@@ -11,6 +11,7 @@ use crate::value::{List, Map, Value};
 
 use super::code::{Builder, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
+use super::narrow::{self, NarrowPlans};
 use super::node::{self, NodePlan, WorkPlan, slots};
 
 /// A graph.
@@ -33,6 +34,8 @@ pub struct GraphPlan {
     pub nodes: IdVec<NodeId, NodePlan>,
     /// Joins: members, and where they lead.
     pub joins: IdVec<JoinId, (Vec<NodeId>, JumpPlan)>,
+    /// Tools that called graphs may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// Fields of this graph that the bodies of its tools read and write.
     pub tool_fields: BTreeMap<ToolId, ToolFields>,
 }
@@ -87,6 +90,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .collect(),
         start,
         slots: scope.names.len(),
+        narrowed: narrow::plan(builder, &graph.narrowed)?,
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,

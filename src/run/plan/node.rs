@@ -18,6 +18,7 @@ use crate::value::{Map, Value};
 use super::code::{Builder, Code, PlanError, Text};
 
 use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+use super::narrow::{self, NarrowPlans};
 
 /// Slots that every node's scope has, whether its kind fills them or not.
 pub mod slots {
@@ -84,6 +85,8 @@ pub struct NodePlan {
     pub joins: Vec<JoinId>,
     /// What names lead to, for jumps of tools and of subgraphs that leave.
     pub ends: BTreeMap<String, TargetPlan>,
+    /// Tools that it may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// What is tried again.
     pub retry: Option<Retry>,
     /// Longest time of one visit.
@@ -266,6 +269,7 @@ pub fn plan(
         next,
         joins: node.joins.clone(),
         ends,
+        narrowed: narrow::plan(builder, &node.narrowed)?,
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),
         on_error,

@@ -80,14 +80,15 @@ impl<'a> Decided<'a> {
             };
             let lets = reads::lets(&node.lets);
             let fields = &self.fields;
-            write.from_answer |= mentions(write.value, &lets)
-                .into_iter()
-                .any(|mention| match mention {
-                    Mention::Field(name) => graph
-                        .field(name)
-                        .is_some_and(|field| fields.contains(&(id, field))),
-                    Mention::Name(name) => is_answer(node, name),
-                });
+            write.from_answer |=
+                mentions(write.value, &lets)
+                    .into_iter()
+                    .any(|mention| match mention {
+                        Mention::Field(name) => graph
+                            .field(name)
+                            .is_some_and(|field| fields.contains(&(id, field))),
+                        Mention::Name(name) => is_answer(node, name),
+                    });
         }
     }
 

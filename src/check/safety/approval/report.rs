@@ -6,8 +6,8 @@ use crate::ir::ToolId;
 use crate::resolve::program::{Node, Program};
 
 use super::super::super::flow::Spot;
-use super::walk::{Asked, At, Bypass, Hop, Walk};
 use super::destroys;
+use super::walk::{Asked, At, Bypass, Hop, Walk};
 
 /// The most names that a path is shown with; of longer ones the middle is left out.
 const SHOWN: usize = 10;

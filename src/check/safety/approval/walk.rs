@@ -13,7 +13,8 @@ use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says};
 use super::decided::{Decided, Place, is_answer};
-use super::{destroys, roots};
+use super::super::roots;
+use super::destroys;
 
 /// What has been asked on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -394,9 +395,7 @@ impl<'a> Walk<'a> {
         way: &Way,
         interrupt: bool,
     ) -> Option<(Asked, Hop)> {
-        let own = |skip: &&Skip| {
-            skip.to.as_ref().is_some_and(|to| to.span == way.span)
-        };
+        let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
         let skip = node.skips.iter().find(own)?;
         let says = self.says((at.graph, graph, node), at.asked, &skip.when);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
@@ -526,7 +525,11 @@ impl<'a> Walk<'a> {
             });
             names.into_iter().any(kept)
         };
-        texts.into_iter().flatten().any(in_text)
+        let words = || texts.into_iter().flatten();
+        let given = words().flat_map(|words| &words.from);
+        let given = given.flat_map(|prompt| prompt.args.iter().map(|arg| &arg.value));
+        let exprs = exprs.into_iter().chain(given);
+        words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
                 found

@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::ast::item::{Let, Require};
+use crate::ast::item::{Let, NamedArg, Require};
 use crate::ast::node::TemplateText;
 use crate::base::Span;
 use crate::expr::template::{Printed, printed};
+use crate::resolve::program::Words;
 
 /// A name in scope and the fields selected from it: `state.plan.cmd`. An element of a list is `*`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,9 +70,31 @@ pub fn guards<'a>(
     all
 }
 
-/// What the text of a template is made from.
-pub fn text_leaves(template: &TemplateText, env: &Env) -> Vec<Leaf> {
-    let mut env = env.clone();
+/// What a text is made from. In that of a named prompt only its parameters are in scope; what they are given stands
+/// where the prompt is used, and so do the leaves.
+pub fn text_leaves(words: &Words, env: &Env) -> Vec<Leaf> {
+    let Some(used) = &words.from else {
+        return template_leaves(&words.text, env.clone());
+    };
+    let given = |arg: &NamedArg| {
+        let mut made_from = leaves(&arg.value, env);
+        made_from.iter_mut().for_each(|leaf| leaf.span = arg.value.span);
+        (arg.name.node.clone(), made_from)
+    };
+    let params: Env = used.args.iter().map(given).collect();
+    let shown = template_leaves(&words.text, params.clone());
+    let place = |leaf: Leaf| {
+        let mut all = params.values().flatten();
+        let arg = all.find(|given| given.path.holds(&leaf.path))?;
+        Some(Leaf {
+            path: leaf.path,
+            span: arg.span,
+        })
+    };
+    shown.into_iter().filter_map(place).collect()
+}
+
+fn template_leaves(template: &TemplateText, mut env: Env) -> Vec<Leaf> {
     let mut all = Vec::new();
     for step in printed(template) {
         match step {

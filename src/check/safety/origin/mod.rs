@@ -17,7 +17,7 @@ mod search;
 mod shape;
 
 pub use graph::jumps;
-pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves};
+pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves, vetted};
 pub(super) use resolve::prompt_leaves;
 pub use search::{Inside, Search, Trail};
 pub use shape::{Wanted, is_plain};
