@@ -215,6 +215,12 @@ codes! {
     Error UNAPPROVED_TOOL "unapproved-tool";
     Error RUNS_AFTER_REFUSAL "runs-after-refusal";
     Error ANSWER_IGNORED "answer-ignored";
+    Error TAINTED_SINK "tainted-sink";
+    Error SECRET_SHOWN "secret-shown";
+    Error LITERAL_SECRET "literal-secret";
+    Warning UNTRUSTED_SYSTEM "untrusted-system";
+    Error LETHAL_TRIFECTA "lethal-trifecta";
+    Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

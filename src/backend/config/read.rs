@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::backend::yaml::{Cursor, Document, Table};
 use crate::base::{FileId, SourceMap, name};
+use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
@@ -56,6 +57,18 @@ pub fn load(
         root.report(root.finding(format!("there is no profile `{profile}`")));
     }
     let mut found = found.into_inner();
+    let text = sources.file(file).map_or("", |file| &file.text);
+    for secret in literal_secrets(file, text) {
+        // A text that must come from the environment is reported as that.
+        let span = secret.span();
+        let known = found.iter().any(|other| {
+            let other = other.span();
+            other.start <= span.end && span.start <= other.end
+        });
+        if !known {
+            found.push(secret);
+        }
+    }
     found.sort();
     match found.has_errors() {
         true => Err(found),
