@@ -179,9 +179,7 @@ impl Pen<'_, '_, '_> {
             }
             // A table holds no tables.
             Target::Computed { .. } => Vec::new(),
-            Target::Each { worker, .. } => {
-                self.sketch.entry(level, *worker).into_iter().collect()
-            }
+            Target::Each { worker, .. } => self.sketch.entry(level, *worker).into_iter().collect(),
             Target::Parent(name) => {
                 vec![
                     self.sketch
