@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`data`], [`unused`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`data`], [`unused`],
 //! [`unused_names`].
 
 pub mod calls;
@@ -17,6 +17,7 @@ pub mod narrow;
 pub mod prompt;
 pub mod scope;
 pub mod sends;
+pub mod tool_sends;
 pub mod types;
 pub mod unused;
 pub mod unused_names;
@@ -27,7 +28,7 @@ use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
 
 use flow::{Flow, Together, Written};
-use types::tool::Sets;
+use types::tool::BodyTypes;
 use types::walk;
 
 /// Proof that a program has been checked: where no error was reported, lowering it can't fail.
@@ -42,7 +43,7 @@ pub struct Checked {}
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
-    let sets: IdVec<ToolId, Sets> = program
+    let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()
         .map(|id| types::tool::tool(program, id, diags))
@@ -51,16 +52,17 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     let flows: IdVec<GraphId, Flow> = program
         .graphs
         .ids()
-        .map(|id| flow::build(program, id, &written))
+        .map(|id| flow::build(program, id, &written, &bodies))
         .collect();
     calls::endless(program, &flows, diags);
     prompt::texts(program, diags);
     narrow::narrowings(program, diags);
     scope::scopes(program, sources, diags);
-    scope::tool_fields(program, &sets, diags);
+    scope::tool_fields(program, &bodies, diags);
+    tool_sends::sends(program, &bodies, diags);
     let mut read = Vec::new();
     for (id, flow) in flows.entries() {
-        read.push((id, graph(program, id, flow, (&flows, &written), diags)));
+        read.push((id, graph(program, id, flow, (&flows, &written, &bodies), diags)));
     }
     if !diags.has_errors() {
         for (id, read) in read {
@@ -78,7 +80,7 @@ fn graph(
     program: &Program,
     id: GraphId,
     flow: &Flow,
-    (flows, written): (&IdVec<GraphId, Flow>, &Written),
+    (flows, written, bodies): (&IdVec<GraphId, Flow>, &Written, &IdVec<ToolId, BodyTypes>),
     diags: &mut Diagnostics,
 ) -> std::collections::BTreeSet<crate::ir::FieldId> {
     let Some(graph) = program.graphs.get(id) else {
@@ -93,7 +95,7 @@ fn graph(
     topology(flow, &together, diags);
     let typed = walk::graph(program, id, flow, &together, written, diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
-        ends::ends(program, graph, node, computed, diags);
+        ends::ends(program, graph, node, (computed, bodies), diags);
     }
     data::unwritten_out(graph, id, written, diags);
     typed.read

@@ -1,16 +1,23 @@
 //! From a resolved graph to its flow.
 
 use crate::base::{IdVec, Span};
-use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId};
+use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId, ToolId};
 use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
 };
 
+use super::super::types::tool::BodyTypes;
 use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
 use super::written::Written;
 
-/// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
-pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
+/// The flow of a graph. `written` says which `out` fields the graphs that it calls may write, `bodies` which
+/// targets its tools compute.
+pub fn build(
+    program: &Program,
+    id: GraphId,
+    written: &Written,
+    bodies: &IdVec<ToolId, BodyTypes>,
+) -> Flow {
     let Some(graph) = program.graphs.get(id) else {
         return Flow::default();
     };
@@ -18,6 +25,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
         program,
         graph,
         written,
+        bodies,
         broken: false,
     };
     let start = graph.start.as_ref();
@@ -54,6 +62,7 @@ pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
     written: &'a Written,
+    pub(super) bodies: &'a IdVec<ToolId, BodyTypes>,
     broken: bool,
 }
 
@@ -188,7 +197,9 @@ impl Builder<'_> {
                     .collect(),
                 None => self.unknown(),
             },
-            TargetKind::Named(name) => self.named(name, node),
+            TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                self.named(name, node)
+            }
             TargetKind::Each { worker: None, .. } | TargetKind::Unknown => self.unknown(),
         }
     }

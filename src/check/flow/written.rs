@@ -108,8 +108,8 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
         let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
         fields.extend(sets.filter_map(|item| item.field));
         let tools = called_bodies(program, node);
-        let by_tools = tools.iter().flat_map(|(_, body)| &body.set);
-        fields.extend(by_tools.filter_map(|item| graph.field(&item.field.node)));
+        let by_tools = tools.iter().flat_map(|(_, body)| body.written());
+        fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));
     }
     let others = graph.start.iter().flat_map(|route| route.jumps());
     let others = others.chain(graph.joins.iter().map(|join| &join.to));
