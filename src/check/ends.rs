@@ -1,15 +1,14 @@
 //! `ends`: every jump of a node against the places that it says it may go to.
 
-use crate::base::{IdVec, Span};
+use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::ToolId;
 use crate::resolve::program::{
     End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work,
 };
 
+use super::flow::Written;
 use super::types::cx::Computed;
-use super::types::tool::BodyTypes;
 
 /// A jump that is checked against `ends`.
 struct Jump {
@@ -43,12 +42,12 @@ impl Jump {
     }
 }
 
-/// Checks the jumps of a node. `computed` are the targets that its expressions compute.
+/// Checks the jumps of a node. `computed` are the targets that its expressions compute; those of tools are `known`.
 pub fn ends(
     program: &Program,
     graph: &Graph,
     node: &Node,
-    (computed, bodies): (&[Computed], &IdVec<ToolId, BodyTypes>),
+    (computed, known): (&[Computed], &Written),
     diags: &mut Diagnostics,
 ) {
     let mut jumps = written(graph, node);
@@ -64,7 +63,7 @@ pub fn ends(
             });
         }
     }
-    jumps.extend(by_tools(program, bodies, node));
+    jumps.extend(by_tools(program, known, node));
     jumps.extend(by_child(program, node));
     match &node.ends {
         Some(ends) => {
@@ -72,8 +71,8 @@ pub fn ends(
                 outside(graph, node, ends, &group, diags);
             }
             // Where a target's names are not known, any entry may be one of them; that is reported already.
-            let by_tools = node.tools().into_iter().filter_map(|used| bodies.get(used.node));
-            let mut all = by_tools.flat_map(|types| &types.computed).chain(computed);
+            let tools = node.tools().into_iter();
+            let mut all = tools.flat_map(|used| known.computed(used.node)).chain(computed);
             if all.all(|target| target.names.is_some()) {
                 unused(graph, node, ends, &jumps, diags);
             }
@@ -109,7 +108,7 @@ fn name_of(graph: &Graph, target: &Target) -> Option<String> {
     }
 }
 
-fn by_tools(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, node: &Node) -> Vec<Jump> {
+fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
     let mut jumps = Vec::new();
     if matches!(node.work, Work::Llm(_)) {
         return jumps;
@@ -139,8 +138,7 @@ fn by_tools(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, node: &Node) -
                 jump("goes to", &to.node, target.span, true);
             }
         }
-        let computed = bodies.get(used.node).map(|types| &types.computed);
-        for target in computed.into_iter().flatten() {
+        for target in known.computed(used.node) {
             for to in target.names.iter().flatten() {
                 jump("may go to", to, target.span, false);
             }

@@ -47,8 +47,9 @@ pub fn unused(program: &Program, diags: &mut Diagnostics) {
                 prompt.name.node
             );
             diags.push(
-                Diagnostic::new(&codes::UNUSED_PARAMETER, message, param.name.span)
-                    .help(format!("write `{{{{ {own} }}}}` where it belongs, or take it out")),
+                Diagnostic::new(&codes::UNUSED_PARAMETER, message, param.name.span).help(format!(
+                    "write `{{{{ {own} }}}}` where it belongs, or take it out"
+                )),
             );
         }
     }

@@ -103,7 +103,10 @@ impl Bound<'_> {
         };
         let wider = self.wider(*tool, narrowed, allowed)?;
         let message = format!("tool `{name}` is wider here than in graph `{graph}`: {wider}");
-        Some(self.narrow_too(Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span), allowed))
+        Some(self.narrow_too(
+            Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span),
+            allowed,
+        ))
     }
 
     fn of_child(
@@ -134,8 +137,10 @@ impl Bound<'_> {
         };
         // What a `call` node passes is known when it runs, and held to the scope then.
         let wider = self.wider(*tool, narrowed.as_ref()?, allowed)?;
-        let message = format!("`{child}` may use tool `{name}` wider than graph `{graph}`: {wider}");
-        let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call).label(place, "let in here");
+        let message =
+            format!("`{child}` may use tool `{name}` wider than graph `{graph}`: {wider}");
+        let found =
+            Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call).label(place, "let in here");
         Some(self.narrow_too(found, allowed))
     }
 
@@ -190,11 +195,26 @@ impl Bound<'_> {
         let place = place.or(node.tools().first().map(|used| used.span))?;
         let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, place);
         let found = self.narrow_too(found, allowed);
-        Some(Diagnostic { help: None, ..found })
+        Some(Diagnostic {
+            help: None,
+            ..found
+        })
     }
 }
 
 /// For each graph the tools that it may use, itself or through graphs that it calls, each with a place.
+pub fn needed_tools(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
+    let tools = |uses: BTreeMap<Used, Span>| {
+        let mut tools = BTreeMap::new();
+        for ((tool, _), span) in uses {
+            tools.entry(tool).or_insert(span);
+        }
+        tools
+    };
+    needs(program).into_iter().map(tools).collect()
+}
+
+/// The same with the ways in which each tool is narrowed.
 fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
     let own = program.graphs.iter().map(|graph| match &graph.tools {
         Some(bound) => bound.tools.iter().map(narrowed_use).collect(),

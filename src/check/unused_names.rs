@@ -95,7 +95,7 @@ impl Used {
         }
         for target in route.targets() {
             match &target.kind {
-                TargetKind::Fail(message) => self.exprs(message),
+                TargetKind::Fail(message) => self.exprs(message.as_deref()),
                 TargetKind::Computed(name) => self.expr(name),
                 TargetKind::Each { items, with, .. }
                 | TargetKind::NamedEach { items, with, .. } => {

@@ -58,8 +58,11 @@ pub struct Flow {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
-    /// Graphs.
+    /// Graphs, of those with parameters the instances.
     pub graphs: IdVec<GraphId, Graph>,
+    /// Graphs with parameters. They are not run themselves, their instances are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parametric: Vec<Parametric>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<GraphId>,
@@ -87,6 +90,16 @@ impl Flow {
             .collect()
     }
 
+    /// Names of the instances of a graph with parameters; `None` where it is no such graph.
+    pub fn instances_of(&self, name: &str) -> Option<Vec<&str>> {
+        self.parametric.iter().find(|known| known.name == name)?;
+        let instances = self.graphs.iter().filter(|graph| {
+            let instance = graph.instance.as_ref();
+            instance.is_some_and(|instance| instance.of == name)
+        });
+        Some(instances.map(|graph| graph.name.as_str()).collect())
+    }
+
     /// The graph of that name.
     pub fn graph(&self, name: &str) -> Option<GraphId> {
         self.graphs
@@ -94,6 +107,17 @@ impl Flow {
             .find(|(_, graph)| graph.name == name)
             .map(|(id, _)| id)
     }
+}
+
+/// A graph with parameters, as far as those who look for it need to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parametric {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<RecordField>,
+    /// Where it is declared.
+    pub at: Place,
 }
 
 /// Every place is under a key `at` or `anchors`, and `files` only serves places.

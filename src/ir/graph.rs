@@ -1,5 +1,7 @@
 //! A graph: its state and its nodes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,9 @@ pub struct Graph {
     /// Doc comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
+    /// Which graph it is an instance of, and with which values; `None` where it has no parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Instance>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// Names of a caller's nodes that it may go to.
@@ -76,6 +81,15 @@ impl Graph {
             .find(|(_, node)| node.name == name)
             .map(|(id, _)| id)
     }
+}
+
+/// Values of a graph's parameters: what `params` is in its expressions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Instance {
+    /// Name of the graph with the parameters, in the flow's `parametric`.
+    pub of: String,
+    /// Every parameter and its value.
+    pub params: BTreeMap<String, serde_json::Value>,
 }
 
 /// Who sees a field.

@@ -20,6 +20,7 @@ impl Lowering<'_> {
                 max_turns,
                 until,
                 parallel,
+                ..
             } => Work::Agent {
                 call: self.model_call(call),
                 max_turns: *max_turns,

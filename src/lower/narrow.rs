@@ -40,7 +40,11 @@ impl Lowering<'_> {
     }
 
     fn narrow(&self, id: ToolId, narrowed: &[NarrowingId]) -> Option<Narrowed> {
-        let tool = self.program.tools.get(id).filter(|_| !narrowed.is_empty())?;
+        let tool = self
+            .program
+            .tools
+            .get(id)
+            .filter(|_| !narrowed.is_empty())?;
         let mut spaces = Spaces::new(self.program, tool);
         let mut conditions = Vec::new();
         let mut in_words = Vec::new();

@@ -122,6 +122,8 @@ impl<'a> Builder<'a> {
             }
             entries.extend(self.entry(pair, &mut previous, only, &mut build));
         }
+        // A vector that grew has room for four, and most lists have one.
+        entries.shrink_to_fit();
         entries
     }
 

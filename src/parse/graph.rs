@@ -49,7 +49,10 @@ impl Builder<'_> {
         match rule {
             Rule::node_m => return self.node(pair).map(|n| Member::Node(Box::new(n))),
             Rule::on_error_m => return self.jumps(pair).map(|j| Member::OnError(j, span)),
-            Rule::interrupt_m => return self.static_interrupt(pair).map(Member::Interrupt),
+            Rule::interrupt_m => {
+                let interrupt = self.static_interrupt(pair).map(Box::new);
+                return interrupt.map(Member::Interrupt);
+            }
             Rule::state_m => {
                 let fields = pair.into_inner();
                 let fields = self.entries(fields, Rule::only_state_field, Self::state_field);

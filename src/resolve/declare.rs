@@ -30,6 +30,7 @@ struct Counts {
     policies: usize,
     prompts: u32,
     graphs: u32,
+    instances: usize,
 }
 
 fn next(count: &mut u32) -> u32 {
@@ -96,7 +97,8 @@ impl Resolver<'_> {
             Item::Prompt(_) => Thing::Prompt(PromptId(next(&mut counts.prompts))),
             Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
             Item::Function(_) => Thing::Function,
-            Item::Instance(_) | Item::Import(_) => Thing::Broken,
+            Item::Instance(_) => Thing::Instance(next_index(&mut counts.instances)),
+            Item::Import(_) => Thing::Broken,
         }
     }
 
@@ -275,6 +277,7 @@ fn is_shared(thing: Thing) -> bool {
         Thing::Record(_)
             | Thing::Enum(_)
             | Thing::Graph(_)
+            | Thing::Instance(_)
             | Thing::Tool(_)
             | Thing::Model(_)
             | Thing::Event(_)

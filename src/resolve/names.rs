@@ -28,6 +28,8 @@ pub(super) enum Thing {
     Policy(usize),
     Prompt(PromptId),
     Graph(GraphId),
+    /// Position among the declared instances of the flow.
+    Instance(usize),
     Function,
     /// Something that is reported where it is declared.
     Broken,
@@ -46,7 +48,7 @@ impl Thing {
             Thing::Toolset(_) => "a toolset",
             Thing::Policy(_) => "a retry policy",
             Thing::Prompt(_) => "a prompt",
-            Thing::Graph(_) => "a graph",
+            Thing::Graph(_) | Thing::Instance(_) => "a graph",
             Thing::Function => "a function",
             Thing::Broken => "a name",
         }
@@ -79,7 +81,7 @@ impl Wanted {
             Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
             Wanted::Policy => matches!(thing, Thing::Policy(_)),
             Wanted::Prompt => matches!(thing, Thing::Prompt(_)),
-            Wanted::Graph => matches!(thing, Thing::Graph(_)),
+            Wanted::Graph => matches!(thing, Thing::Graph(_) | Thing::Instance(_)),
         }
     }
 

@@ -45,13 +45,13 @@ pub struct Node {
     /// `ends [..]`, where it is written.
     pub ends: Option<Ends>,
     /// Its own policy or the graph's.
-    pub retry: Option<Retry>,
+    pub retry: Option<Box<Retry>>,
     /// Its own limit or the graph's, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
     pub on_error: Option<Route>,
     /// `max_visits N -> TARGET`
-    pub max_visits: Option<MaxVisits>,
+    pub max_visits: Option<Box<MaxVisits>>,
     /// `defer`
     pub defer: bool,
     /// `tags [..]`
@@ -107,13 +107,15 @@ impl Node {
 #[derive(Debug, Clone)]
 pub enum Work {
     /// One model call.
-    Llm(ModelCall),
+    Llm(Box<ModelCall>),
     /// Model and tools in a loop.
     Agent {
         /// The model call of each turn.
-        call: ModelCall,
+        call: Box<ModelCall>,
         /// Most turns.
         max_turns: u32,
+        /// `max_turns params.x`: each instance has its own number.
+        turns_by: Option<Expr>,
         /// `until EXPR`
         until: Option<Expr>,
         /// Whether the tools of one turn run at the same time.
@@ -148,14 +150,19 @@ pub enum Work {
         /// Type of the answer; any JSON where there is none.
         expect: Option<Spanned<Type>>,
         /// `timeout 7d -> TARGET`
-        timeout: Option<InterruptTimeout>,
+        timeout: Option<Box<InterruptTimeout>>,
     },
     /// Runs a graph.
     Subgraph {
-        /// Which graph.
+        /// Which graph. In a program of instances, which instance.
         graph: Option<GraphId>,
+        /// The declared instance that it names, by position in
+        /// [`Program::instances`](super::program::Program::instances).
+        instance: Option<usize>,
         /// Its name.
         name: Name,
+        /// Values of its parameters, as written.
+        args: Vec<NamedArg>,
         /// `with`, as written; other `in` fields pass by name.
         with: Vec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
@@ -314,6 +321,8 @@ pub struct End {
 pub struct MaxVisits {
     /// Entries within one run, at least 1.
     pub limit: u32,
+    /// `max_visits params.x -> ..`: each instance has its own number.
+    pub limit_by: Option<Expr>,
     /// Where the next entry goes instead.
     pub to: Jump,
     /// The whole property.

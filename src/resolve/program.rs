@@ -19,7 +19,7 @@ use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 use crate::typed_id;
 
-pub use super::graph::{Field, Graph, Join};
+pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
 pub use super::mark::{Marks, Sink};
 pub use super::node::{
     Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse, Skip,
@@ -50,6 +50,8 @@ pub struct Program {
     pub narrowings: IdVec<NarrowingId, Narrowing>,
     /// Graphs: those of the first file first.
     pub graphs: IdVec<GraphId, Graph>,
+    /// Declared instances of graphs with parameters.
+    pub instances: Vec<InstanceDecl>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     pub entry: Option<GraphId>,
     /// Fields of records that are marked `@untrusted @private @secret`, by record and name. Copies that
@@ -57,6 +59,19 @@ pub struct Program {
     pub marked: BTreeMap<(RecordId, String), Marks>,
     /// What each file imports beside types, by [`FileId`] of its source.
     pub modules: Vec<Module>,
+    /// The files as written, for rules that go by what stands there and not by what it means.
+    pub trees: Vec<Tree>,
+}
+
+/// A file as written.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file.
+    pub file: FileId,
+    /// Whether it is part of the standard library.
+    pub standard: bool,
+    /// Its items.
+    pub items: Vec<item::Item>,
 }
 
 impl Program {
@@ -123,6 +138,25 @@ pub struct EnumDecl {
     pub name: Name,
     /// Members, as many and in the same order as in the table.
     pub members: Vec<Name>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `graph Mode1 = Chat(selection: Selection.manual)`
+#[derive(Debug, Clone)]
+pub struct InstanceDecl {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The file it stands in.
+    pub file: FileId,
+    /// The graph that it is an instance of.
+    pub base: Option<GraphId>,
+    /// That graph's name.
+    pub base_name: Name,
+    /// Values of parameters, as written.
+    pub args: Vec<item::NamedArg>,
     /// The whole item.
     pub span: Span,
 }

@@ -1,31 +1,26 @@
 //! From a resolved graph to its flow.
 
 use crate::base::{IdVec, Span};
-use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId, ToolId};
+use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{
     Graph, Jump, Node, Program, Route, SetItem, Target, TargetKind, ToolBody, Work,
 };
 
-use super::super::types::tool::BodyTypes;
 use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
 use super::written::Written;
 
-/// The flow of a graph. `written` says which `out` fields the graphs that it calls may write, `bodies` which
-/// targets its tools compute.
-pub fn build(
-    program: &Program,
-    id: GraphId,
-    written: &Written,
-    bodies: &IdVec<ToolId, BodyTypes>,
-) -> Flow {
-    let Some(graph) = program.graphs.get(id) else {
-        return Flow::default();
-    };
+/// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
+pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
+    let graph = program.graphs.get(id);
+    graph.map_or_else(Flow::default, |graph| of(program, graph, written))
+}
+
+/// The flow of a graph that need not be one of the program's.
+pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
     let mut builder = Builder {
         program,
         graph,
         written,
-        bodies,
         broken: false,
     };
     let start = graph.start.as_ref();
@@ -61,8 +56,7 @@ pub fn build(
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
-    written: &'a Written,
-    pub(super) bodies: &'a IdVec<ToolId, BodyTypes>,
+    pub(super) written: &'a Written,
     broken: bool,
 }
 

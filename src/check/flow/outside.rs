@@ -61,8 +61,7 @@ impl Builder<'_> {
 
     /// The places that a computed target of a tool may lead to.
     fn computed_by(&mut self, tool: ToolId, target: &Target, node: &Node) -> Vec<Goal> {
-        let types = self.bodies.get(tool);
-        let mut computed = types.into_iter().flat_map(|types| &types.computed);
+        let mut computed = self.written.computed(tool).iter();
         let names = computed.find(|found| found.span == target.span);
         match names.and_then(|found| found.names.clone()) {
             Some(names) => {

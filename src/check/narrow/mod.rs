@@ -69,7 +69,9 @@ fn condition(
     if reads(condition, &cx.scope).slots.is_empty() {
         let name = &tool.name.node;
         let message = format!("this `where` asks nothing of the arguments of `{name}`");
-        diags.push(Diagnostic::new(&codes::IMPOSSIBLE_WHERE, message, condition.span).help(sees(tool)));
+        diags.push(
+            Diagnostic::new(&codes::IMPOSSIBLE_WHERE, message, condition.span).help(sees(tool)),
+        );
         return;
     }
     let (found, _) = tests(condition, &spaces.names(), &program.types);
@@ -148,15 +150,23 @@ impl<'a> Spaces<'a> {
     /// A parameter of which nothing is left.
     pub fn empty(&self) -> Option<&str> {
         let mut spaces = self.by_name.iter();
-        spaces.find(|(_, (space, _))| space.is_empty()).map(|(name, _)| *name)
+        spaces
+            .find(|(_, (space, _))| space.is_empty())
+            .map(|(name, _)| *name)
     }
 
     fn names(&self) -> Vec<&'a str> {
-        self.params.iter().map(|param| param.name.node.as_str()).collect()
+        self.params
+            .iter()
+            .map(|param| param.name.node.as_str())
+            .collect()
     }
 
     fn narrow(&mut self, test: &Test) -> Option<Problem> {
-        let param = self.params.iter().find(|param| param.name.node == test.param)?;
+        let param = self
+            .params
+            .iter()
+            .find(|param| param.name.node == test.param)?;
         let (space, last) = self.by_name.get_mut(test.param.as_str())?;
         let before = space.clone();
         space.apply(&test.ask, param);
@@ -173,7 +183,12 @@ impl<'a> Spaces<'a> {
     pub fn narrower_than(&self, other: &Spaces<'_>) -> Option<&'a str> {
         let mut params = self.params.iter();
         let found = params.find(|param| {
-            let space = |spaces: &Spaces<'_>| spaces.by_name.get(param.name.node.as_str()).map(|(s, _)| s.clone());
+            let space = |spaces: &Spaces<'_>| {
+                spaces
+                    .by_name
+                    .get(param.name.node.as_str())
+                    .map(|(s, _)| s.clone())
+            };
             match (space(self), space(other)) {
                 (Some(own), Some(other)) => !own.covers(&other, param),
                 _ => false,
@@ -219,7 +234,9 @@ impl Problem {
                     .label(place, "what it may be")
             }
             Problem::Empty(Some(earlier)) => {
-                let message = format!("no call of `{name}` can meet this and what is asked of `{param}` before");
+                let message = format!(
+                    "no call of `{name}` can meet this and what is asked of `{param}` before"
+                );
                 Diagnostic::new(&codes::IMPOSSIBLE_WHERE, message, test.span)
                     .label(earlier, "asked before")
                     .help("write `||` where either will do")
@@ -235,14 +252,24 @@ impl Problem {
 }
 
 /// The conditions of a tool in a list as written, for messages.
-pub fn written(program: &Program, narrowed: &[NarrowingId], text: impl Fn(Span) -> String) -> String {
+pub fn written(
+    program: &Program,
+    narrowed: &[NarrowingId],
+    text: impl Fn(Span) -> String,
+) -> String {
     let conditions = narrowed.iter().filter_map(|id| program.narrowings.get(*id));
-    let texts: Vec<String> = conditions.map(|narrowing| text(narrowing.condition.span)).collect();
+    let texts: Vec<String> = conditions
+        .map(|narrowing| text(narrowing.condition.span))
+        .collect();
     texts.join(" && ")
 }
 
 /// The tool and what it takes after these conditions.
-pub fn left<'a>(program: &'a Program, tool: ToolId, narrowed: &[NarrowingId]) -> Option<Spaces<'a>> {
+pub fn left<'a>(
+    program: &'a Program,
+    tool: ToolId,
+    narrowed: &[NarrowingId],
+) -> Option<Spaces<'a>> {
     let tool = program.tools.get(tool)?;
     Some(Spaces::after(program, tool, narrowed))
 }

@@ -89,8 +89,10 @@ impl Space {
                     Some(values) => values.retain(|value| !has(refused, value)),
                     None => {
                         let new = refused.iter().filter(|v| !v.is_null());
-                        let new: Vec<Json> = new.filter(|v| !has(&self.except, v)).cloned().collect();
-                        self.except.extend(new.into_iter().filter(|v| in_range(v, self.low, self.high)));
+                        let new: Vec<Json> =
+                            new.filter(|v| !has(&self.except, v)).cloned().collect();
+                        self.except
+                            .extend(new.into_iter().filter(|v| in_range(v, self.low, self.high)));
                     }
                 }
             }
@@ -196,7 +198,12 @@ impl Space {
 
     /// What a schema says of it beyond what the parameter's own schema says; `None` where that is nothing.
     /// `false` beside it where the schema can't say all of it.
-    pub fn argument(&self, param: &Param, types: &TypeTable, default: Option<&Json>) -> (Option<Argument>, bool) {
+    pub fn argument(
+        &self,
+        param: &Param,
+        types: &TypeTable,
+        default: Option<&Json>,
+    ) -> (Option<Argument>, bool) {
         let own = Space::of(param, types);
         let limit = |end: Option<End>, before: Option<End>| {
             let (at, open) = end.filter(|end| Some(*end) != before)?;
@@ -217,10 +224,7 @@ impl Space {
             null: self.null,
             required: default.is_some_and(|value| !self.has(value, param)),
         };
-        (
-            (*self != own).then_some(argument),
-            self.except.is_empty(),
-        )
+        ((*self != own).then_some(argument), self.except.is_empty())
     }
 }
 

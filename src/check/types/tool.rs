@@ -24,14 +24,10 @@ pub struct BodyTypes {
 
 /// Types a tool's body.
 pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> BodyTypes {
-    let Some((tool, body)) = program
-        .tools
-        .get(id)
-        .and_then(|t| {
-            instead(program, t, diags);
-            Some((t, t.body.as_ref()?))
-        })
-    else {
+    let Some((tool, body)) = program.tools.get(id).and_then(|t| {
+        instead(program, t, diags);
+        Some((t, t.body.as_ref()?))
+    }) else {
         return BodyTypes::default();
     };
     let mut cx = Cx::outside(program, tool.span.file);

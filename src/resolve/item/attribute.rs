@@ -110,7 +110,8 @@ impl Resolver<'_> {
         if let [value] = attribute.args.as_slice() {
             return Some(self.expr(file, value));
         }
-        let message = "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
+        let message =
+            "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
         self.bad_value(message.to_owned(), attribute.span);
         None
     }
@@ -129,9 +130,8 @@ impl Resolver<'_> {
             "desc" => "write a doc comment `/// ..` above the tool".to_owned(),
             _ => format!("write it behind the type of a parameter, as in `name: string @{word}`"),
         };
-        self.diags.push(
-            Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help),
-        );
+        self.diags
+            .push(Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help));
     }
 
     fn timeout_attribute(&mut self, attribute: &Attribute) -> Option<u64> {

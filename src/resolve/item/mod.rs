@@ -36,10 +36,6 @@ impl Resolver<'_> {
                     Item::Model(decl) => self.model(file.id, decl),
                     Item::Tool(decl) => self.tool(file.id, decl),
                     Item::Prompt(decl) => self.prompt_item(file.id, decl),
-                    Item::Instance(decl) => {
-                        self.diags
-                            .push(super::unsupported("an instance of a graph", decl.span));
-                    }
                     _ => {}
                 }
             }

@@ -137,13 +137,14 @@ impl Resolver<'_> {
             Written::Node(name) => TargetKind::Named(Name::new(name.clone(), span)),
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(file, e)))
+                let message = message.as_ref().map(|e| self.expr(file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.tool_targets(file, t, to));
                 return;
             }
-            Written::Computed(name) => TargetKind::Computed(self.expr(file, name)),
+            Written::Computed(name) => TargetKind::Computed(Box::new(self.expr(file, name))),
             Written::Each {
                 var,
                 items,
@@ -153,7 +154,7 @@ impl Resolver<'_> {
                 self.check_local_name(var);
                 TargetKind::NamedEach {
                     var: var.clone(),
-                    items: self.expr(file, items),
+                    items: Box::new(self.expr(file, items)),
                     worker: worker.clone(),
                     with: self.named(file, with),
                 }

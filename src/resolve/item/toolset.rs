@@ -88,13 +88,16 @@ impl Resolver<'_> {
             Some(_) => {
                 let name = &again.name.node;
                 let message = format!("`{name}` is in this list twice");
-                let diagnostic =
-                    Diagnostic::new(&codes::TOOL_NARROWED_TWICE, message, again.name.span)
-                        .here("again here")
-                        .label(first.span, "first here")
-                        .help(format!(
-                            "list it once: `{name} where A || B` for either, `{name} where A && B` for both"
-                        ));
+                let diagnostic = Diagnostic::new(
+                    &codes::TOOL_NARROWED_TWICE,
+                    message,
+                    again.name.span,
+                )
+                .here("again here")
+                .label(first.span, "first here")
+                .help(format!(
+                    "list it once: `{name} where A || B` for either, `{name} where A && B` for both"
+                ));
                 self.diags.push(diagnostic);
             }
         }
@@ -132,8 +135,8 @@ impl Resolver<'_> {
     /// Warns of a list without a tool where it says nothing. (On a graph it says that no tool may be used.)
     pub fn no_tools(&mut self, of: &str, span: Span) {
         let message = format!("{of} names no tool");
-        let diagnostic = Diagnostic::new(&codes::EMPTY_TOOLS, message, span)
-            .help("name a tool, or take it out");
+        let diagnostic =
+            Diagnostic::new(&codes::EMPTY_TOOLS, message, span).help("name a tool, or take it out");
         self.diags.push(diagnostic);
     }
 }

@@ -18,6 +18,8 @@ use super::node::{self, NodePlan, WorkPlan, slots};
 pub struct GraphPlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Values of its parameters: what `params` is, in all its expressions.
+    pub params: Option<Value>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
@@ -72,6 +74,11 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
+        params: graph.instance.as_ref().map(|instance| {
+            let values = instance.params.iter();
+            let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
+            Value::Map(values.collect::<Map>())
+        }),
         initial: graph.fields.iter().map(initial).collect(),
         channels: graph
             .fields

@@ -16,6 +16,7 @@ use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError, Text};
+
 use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 use super::narrow::{self, NarrowPlans};
 
@@ -24,7 +25,7 @@ pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "input",
         "run",
         "reply",
@@ -34,6 +35,7 @@ pub mod slots {
         "result",
         "answer",
         "error",
+        "params",
     ];
     /// What a send passed in.
     pub const INPUT: Slot = Slot(0);
@@ -53,6 +55,8 @@ pub mod slots {
     pub const ANSWER: Slot = Slot(7);
     /// Error that a handler sees.
     pub const ERROR: Slot = Slot(8);
+    /// Parameters of the graph, the same in all its nodes: they are in the graph's plan.
+    pub const PARAMS: Slot = Slot(9);
 }
 
 /// A node.

@@ -122,7 +122,10 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
         };
     }
     let name = open.ask.get("tool").and_then(Json::as_str);
-    let tool = flow.tools.iter().find(|tool| Some(tool.name.as_str()) == name);
+    let tool = flow
+        .tools
+        .iter()
+        .find(|tool| Some(tool.name.as_str()) == name);
     match tool.map(|tool| edited(flow, tool, answer)) {
         Some(Err(problem)) => refused(problem),
         _ => Ok(()),

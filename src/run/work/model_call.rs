@@ -218,9 +218,7 @@ async fn one_attempt(
             usage: Usage::default(),
             finish: None,
         };
-        let mut stream = backend
-            .stream(asked, &context)
-            .await?;
+        let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
             receive(run, model, &mut reply, delta?);
         }

@@ -12,12 +12,7 @@ use crate::value::{Map, Value};
 ///
 /// # Errors
 /// Kind `tool_error`, with the condition that does not hold.
-pub fn check(
-    run: &TaskRun<'_>,
-    node: &NodePlan,
-    tool: ToolId,
-    args: &Map,
-) -> Result<(), RunError> {
+pub fn check(run: &TaskRun<'_>, node: &NodePlan, tool: ToolId, args: &Map) -> Result<(), RunError> {
     let plan = &run.around.cx.plan;
     let callers = run.around.callers.iter();
     let above = callers.filter_map(|graph| plan.graphs.get(*graph)?.narrowed.get(&tool));

@@ -331,7 +331,9 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
         );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
-            Err(error) if is_final(tool, &error, call.errors) => Ok(json!({ "error": error.to_json() })),
+            Err(error) if is_final(tool, &error, call.errors) => {
+                Ok(json!({ "error": error.to_json() }))
+            }
             Err(error) => Err(error),
         }
     };
