@@ -165,8 +165,8 @@ impl<'a> Folding<'a> {
             }
             true
         });
-        let Some(to) = always
-            .filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
+        let Some(to) =
+            always.filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
         else {
             return;
         };
@@ -222,7 +222,8 @@ impl<'a> Folding<'a> {
             match &mut target.kind {
                 TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. } => {
+                TargetKind::Each { items, with, .. }
+                | TargetKind::NamedEach { items, with, .. } => {
                     self.expr(items);
                     with.iter_mut().for_each(|arg| self.expr(&mut arg.value));
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
@@ -10,7 +11,7 @@ use crate::resolve::program::{Jump, Route, Target, TargetKind};
 
 use super::args::Callee;
 use super::constant::Decides;
-use super::cx::{Computed, Cx};
+use super::cx::{Computed, Cx, Sent};
 use super::facts::Facts;
 use super::route;
 
@@ -93,11 +94,7 @@ impl Cx<'_> {
                 worker_span,
                 with,
             } => {
-                let element = match self.infer(items, None) {
-                    Type::List(of) => (*of).clone(),
-                    Type::Error => Type::Error,
-                    other => self.not_a_list(&other, items.span),
-                };
+                let element = self.elements(items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
                 self.declare(&var.node, element);
                 match worker.and_then(|id| self.graph?.nodes.get(id)) {
@@ -116,12 +113,42 @@ impl Cx<'_> {
                 self.scope = scope;
                 self.facts.known = known;
             }
+            TargetKind::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                let element = self.elements(items);
+                let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+                self.declare(&var.node, element);
+                let values = with.iter().map(|arg| {
+                    let found = self.infer_with_effects(&arg.value, None);
+                    (arg.name.clone(), found)
+                });
+                let with = values.collect();
+                self.sends.push(Sent {
+                    worker: worker.clone(),
+                    with,
+                });
+                self.scope = scope;
+                self.facts.known = known;
+            }
             TargetKind::Fail(None)
             | TargetKind::Node(_)
             | TargetKind::End
             | TargetKind::Parent(_)
             | TargetKind::Named(_)
             | TargetKind::Unknown => {}
+        }
+    }
+
+    /// The type of the elements of an `each`'s list.
+    fn elements(&mut self, items: &Expr) -> Type {
+        match self.infer(items, None) {
+            Type::List(of) => (*of).clone(),
+            Type::Error => Type::Error,
+            other => self.not_a_list(&other, items.span),
         }
     }
 
