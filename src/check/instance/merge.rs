@@ -124,7 +124,10 @@ pub fn merge(
     }
     for (_, mut found, names) in order {
         if names.len() < count {
-            for graph in graphs.iter().filter(|graph| names.contains(&graph.shown_name())) {
+            for graph in graphs
+                .iter()
+                .filter(|graph| names.contains(&graph.shown_name()))
+            {
                 let instance = graph.instance.as_ref();
                 if let Some(declared) = instance.and_then(|of| of.declared.as_ref()) {
                     found = found.label(declared.name.span, "this instance");
