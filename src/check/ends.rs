@@ -278,16 +278,28 @@ fn unused(
                 .targets()
                 .any(|target| name_of(graph, target).as_deref() == Some(name))
     };
-    let known = ends.items.iter().filter(|end| !unknown(end));
-    for end in known.filter(|end| !produced(&end.name.node)) {
+    let upward = |end: &End| matches!(end.to.kind, TargetKind::Parent(_));
+    // The place of an entry is that of its names: what stands before `parent.x` would be left over.
+    let plain = !ends.items.iter().any(upward);
+    let list: Vec<Span> = ends
+        .items
+        .iter()
+        .map(|end| end.name.span.to(end.to.span))
+        .collect();
+    for (at, end) in ends.items.iter().enumerate() {
         let name = &end.name.node;
-        diags.push(
-            Diagnostic::new(
-                &codes::UNUSED_END,
-                format!("nothing in `{}` goes to `{name}`", node.name.node),
-                end.name.span,
-            )
-            .help(format!("take `{name}` out of `ends`")),
-        );
+        if unknown(end) || produced(name) {
+            continue;
+        }
+        let finding = Diagnostic::new(
+            &codes::UNUSED_END,
+            format!("nothing in `{}` goes to `{name}`", node.name.node),
+            end.name.span,
+        )
+        .help(format!("take `{name}` out of `ends`"));
+        diags.push(match plain {
+            true => finding.take_out(&list, at),
+            false => finding,
+        });
     }
 }

@@ -76,6 +76,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     scope::scopes(whole, sources, diags);
     scope::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
+    safety::literal::literals(sources, diags);
     safety::safety(whole, &picture.flows, diags);
     let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
     let seen: Vec<Seen> = seen.collect();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Route, Target, TargetKind};
@@ -29,7 +30,7 @@ impl Cx<'_> {
                 for arm in arms {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
-                        sound &= self.deciding(when, Decides::Arm);
+                        sound &= self.deciding(when, Decides::Arm(&self.leads_to(&arm.jump)));
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);
@@ -42,6 +43,23 @@ impl Cx<'_> {
             }
         }
         self.facts = entry;
+    }
+
+    /// Where a jump leads, for messages.
+    pub(super) fn leads_to(&self, jump: &Jump) -> String {
+        let name = |target: &Target| match &target.kind {
+            TargetKind::End => "end".to_owned(),
+            TargetKind::Fail(_) => "fail".to_owned(),
+            TargetKind::Parent(name) => format!("parent.{}", name.node),
+            TargetKind::Named(name) => name.node.clone(),
+            _ => {
+                let nodes = self.graph.map(|graph| &graph.nodes);
+                let node = target.node().and_then(|id| nodes?.get(id));
+                node.map_or_else(|| "..".to_owned(), |node| node.name.node.clone())
+            }
+        };
+        let names: Vec<String> = jump.to.iter().map(name).collect();
+        list(names.iter().map(String::as_str))
     }
 
     /// Types a jump and notes what is known behind it; here, nothing changes.

@@ -30,7 +30,7 @@ impl Cx<'_> {
                 self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
-                    self.deciding(until, Decides::Until);
+                    self.deciding(until, Decides::Until(&node.name.node));
                 }
             }
             Work::Tools { messages: from, .. } => {

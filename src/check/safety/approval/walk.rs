@@ -13,7 +13,8 @@ use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says};
 use super::decided::{Decided, Place, is_answer};
-use super::{destroys, roots};
+use super::super::roots;
+use super::destroys;
 
 /// What has been asked on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
