@@ -21,8 +21,21 @@ use evaluate::Bound;
 /// Numbers, some of which have no value.
 fn number() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "1", "2", "-3", "y", "params.n", "params.n + y", "y / 0", "1 / 0", "[1, 2][y]", "size([])",
-        "size(params.xs)", "params.xs[y]", "params.missing", "9223372036854775807 + 1", "size(params.s)",
+        "1",
+        "2",
+        "-3",
+        "y",
+        "params.n",
+        "params.n + y",
+        "y / 0",
+        "1 / 0",
+        "[1, 2][y]",
+        "size([])",
+        "size(params.xs)",
+        "params.xs[y]",
+        "params.missing",
+        "9223372036854775807 + 1",
+        "size(params.s)",
     ])
     .prop_map(str::to_owned)
 }
@@ -154,6 +167,9 @@ fn takes_out_what_is_decided() {
     ];
     for (text, expected) in cases {
         let (left, right) = (folded(&parsed(text)).expr, parsed(expected));
-        assert!(graphc::expr::fold::same::same(&left, &right), "{text} became {left:?}");
+        assert!(
+            graphc::expr::fold::same::same(&left, &right),
+            "{text} became {left:?}"
+        );
     }
 }

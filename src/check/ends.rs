@@ -3,9 +3,7 @@
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::program::{
-    End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work,
-};
+use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::flow::Written;
 use super::types::cx::Computed;
@@ -72,7 +70,9 @@ pub fn ends(
             }
             // Where a target's names are not known, any entry may be one of them; that is reported already.
             let tools = node.tools().into_iter();
-            let mut all = tools.flat_map(|used| known.computed(used.node)).chain(computed);
+            let mut all = tools
+                .flat_map(|used| known.computed(used.node))
+                .chain(computed);
             if all.all(|target| target.names.is_some()) {
                 unused(graph, node, ends, &jumps, diags);
             }
@@ -193,10 +193,7 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
     if ends.items.iter().any(unknown) {
         return;
     }
-    let lacking: Vec<&&Jump> = jumps
-        .iter()
-        .filter(|jump| !jump.is_in(ends))
-        .collect();
+    let lacking: Vec<&&Jump> = jumps.iter().filter(|jump| !jump.is_in(ends)).collect();
     let Some(first) = lacking.first() else { return };
     let shown: Vec<String> = lacking.iter().map(|jump| jump.shown()).collect();
     let names = || shown.iter().map(String::as_str);
@@ -218,13 +215,15 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
 /// What to write: the names, with nodes for those that the graph lacks.
 fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let entries: Vec<String> = names
-        .map(|name| match graph.node(name).is_some() || name == "end" || name.contains('.') {
-            true => name.to_owned(),
-            false => {
-                let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
-                format!("{name} as {}", near.unwrap_or("NODE"))
-            }
-        })
+        .map(
+            |name| match graph.node(name).is_some() || name == "end" || name.contains('.') {
+                true => name.to_owned(),
+                false => {
+                    let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
+                    format!("{name} as {}", near.unwrap_or("NODE"))
+                }
+            },
+        )
         .collect();
     format!("add `{}` to `ends`", entries.join(", "))
 }
@@ -262,13 +261,7 @@ fn unknown(end: &End) -> bool {
     matches!(end.to.kind, TargetKind::Unknown)
 }
 
-fn unused(
-    graph: &Graph,
-    node: &Node,
-    ends: &Ends,
-    jumps: &[Jump],
-    diags: &mut Diagnostics,
-) {
+fn unused(graph: &Graph, node: &Node, ends: &Ends, jumps: &[Jump], diags: &mut Diagnostics) {
     if matches!(node.work, Work::Unknown) {
         return;
     }

@@ -246,11 +246,7 @@ fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
 }
 
 /// Reports tools that read or write fields which the graph that runs them lacks or has otherwise. Each tool once a graph.
-pub fn tool_fields(
-    program: &Program,
-    bodies: &IdVec<ToolId, BodyTypes>,
-    diags: &mut Diagnostics,
-) {
+pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
         let mut seen: BTreeSet<ToolId> = BTreeSet::new();
         let nodes = graph

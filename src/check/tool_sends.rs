@@ -16,7 +16,8 @@ pub fn sends(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut D
         let nodes = graph.nodes.iter();
         for node in nodes.filter(|node| !matches!(node.work, Work::Llm(_))) {
             for used in node.tools() {
-                let (Some(tool), Some(types)) = (program.tools.get(used.node), bodies.get(used.node))
+                let (Some(tool), Some(types)) =
+                    (program.tools.get(used.node), bodies.get(used.node))
                 else {
                     continue;
                 };
@@ -80,8 +81,10 @@ impl Send<'_> {
                     None if params.is_empty() => format!("declare it in `{to}`: `input {{ .. }}`"),
                     None => format!("it takes {}", list(known())),
                 };
-                let message =
-                    format!("tool `{tool}` sends `{}`, which the input of `{to}` has not", name.node);
+                let message = format!(
+                    "tool `{tool}` sends `{}`, which the input of `{to}` has not",
+                    name.node
+                );
                 diags.push(
                     Diagnostic::new(&codes::UNKNOWN_FIELD, message, self.place)
                         .label(name.span, "sent here")
@@ -112,8 +115,17 @@ impl Send<'_> {
             param.default.is_none() && !param.ty.node.admits_null() && !given(param)
         });
         let missing: Vec<&str> = missing.map(|param| param.name.node.as_str()).collect();
-        if !missing.is_empty() && self.sent.with.iter().all(|(name, _)| known(params, &name.node)) {
-            let message = format!("tool `{tool}` sends to `{to}` without its input {}", list(missing));
+        if !missing.is_empty()
+            && self
+                .sent
+                .with
+                .iter()
+                .all(|(name, _)| known(params, &name.node))
+        {
+            let message = format!(
+                "tool `{tool}` sends to `{to}` without its input {}",
+                list(missing)
+            );
             diags.push(
                 Diagnostic::new(&codes::MISSING_FIELD, message, self.place)
                     .label(self.sent.worker.span, "the send"),

@@ -41,7 +41,10 @@ pub fn valid(flow: &Flow) -> Result<(), Broken> {
             let written = jumps(goto).flat_map(|jump| &jump.set);
             for item in written {
                 if item.field.0 as usize >= body.fields.len() {
-                    return Err(format!("tool `{}`: there is no field {}", tool.name, item.field.0));
+                    return Err(format!(
+                        "tool `{}`: there is no field {}",
+                        tool.name, item.field.0
+                    ));
                 }
             }
         }

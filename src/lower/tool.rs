@@ -58,7 +58,10 @@ impl Lowering<'_> {
             requires: self.requires(&body.requires),
             set: set.collect(),
             emits: self.emits(&body.emits),
-            goto: body.goto.as_ref().map(|route| self.tool_route(route, &fields)),
+            goto: body
+                .goto
+                .as_ref()
+                .map(|route| self.tool_route(route, &fields)),
             fields,
             returns: self.maybe(&body.returns),
         }

@@ -300,7 +300,10 @@ pub struct ToolBody {
 impl ToolBody {
     /// What its jumps write with them, in order.
     pub fn jump_sets(&self) -> impl Iterator<Item = &SetItem> {
-        self.goto.iter().flat_map(Route::jumps).flat_map(|jump| &jump.set)
+        self.goto
+            .iter()
+            .flat_map(Route::jumps)
+            .flat_map(|jump| &jump.set)
     }
 
     /// Fields that it may write, its jumps included.
@@ -315,7 +318,9 @@ impl ToolBody {
         let mut names: Vec<Name> = Vec::new();
         for target in self.goto.iter().flat_map(Route::targets) {
             let name = match &target.kind {
-                TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => name.clone(),
+                TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                    name.clone()
+                }
                 TargetKind::End => Name::new("end".to_owned(), target.span),
                 _ => continue,
             };

@@ -179,9 +179,7 @@ impl Pen<'_, '_, '_> {
             }
             // A table holds no tables.
             Target::Computed { .. } => Vec::new(),
-            Target::Each { worker, .. } => {
-                self.sketch.entry(level, *worker).into_iter().collect()
-            }
+            Target::Each { worker, .. } => self.sketch.entry(level, *worker).into_iter().collect(),
             Target::Parent(name) => {
                 vec![
                     self.sketch
@@ -234,7 +232,11 @@ fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
                 Target::Computed { .. } => node.ends.iter().map(|end| &end.name).collect(),
                 _ => Vec::new(),
             };
-            found.extend(names.into_iter().map(|name| (name.clone(), tool.name.clone())));
+            found.extend(
+                names
+                    .into_iter()
+                    .map(|name| (name.clone(), tool.name.clone())),
+            );
         }
     }
     found

@@ -80,7 +80,13 @@ impl Builder<'_> {
             TargetKind::End => self.named(&Spanned::new("end".to_owned(), target.span), Some(node)),
             TargetKind::NamedEach { worker, .. } => {
                 let goals = self.named(worker, Some(node)).into_iter();
-                goals.map(|goal| Goal { many: true, span, ..goal }).collect()
+                goals
+                    .map(|goal| Goal {
+                        many: true,
+                        span,
+                        ..goal
+                    })
+                    .collect()
             }
             _ => self.goals(target, Some(node)),
         }

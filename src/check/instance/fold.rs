@@ -165,8 +165,8 @@ impl<'a> Folding<'a> {
             }
             true
         });
-        let Some(to) = always
-            .filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
+        let Some(to) =
+            always.filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
         else {
             return;
         };

@@ -184,6 +184,6 @@ impl Taken {
 fn never_taken(to: &str, place: Span, before: Span, why: &str) -> Diagnostic {
     let message = format!("this arm to {to} can never be taken");
     Diagnostic::new(&codes::UNREACHABLE_ARM, message, place)
-    .label(before, why)
-    .help("take the arm out, or put it before the one that takes its cases")
+        .label(before, why)
+        .help("take the arm out, or put it before the one that takes its cases")
 }

@@ -200,16 +200,16 @@ impl<'a> Folder<'a> {
 
 /// Whether an expression names a parameter of its graph.
 pub fn names_params(expr: &Expr) -> bool {
-    any(expr, |part| matches!(&part.kind, ExprKind::Ident(name) if name == "params"))
+    any(
+        expr,
+        |part| matches!(&part.kind, ExprKind::Ident(name) if name == "params"),
+    )
 }
 
 /// Whether there is something in an expression that a part of it can decide.
 fn has_choice(expr: &Expr) -> bool {
     any(expr, |part| {
-        matches!(
-            part.kind,
-            ExprKind::Logical(..) | ExprKind::Conditional(..)
-        )
+        matches!(part.kind, ExprKind::Logical(..) | ExprKind::Conditional(..))
     })
 }
 
