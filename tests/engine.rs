@@ -202,7 +202,13 @@ graph Main {
             "additionalProperties": false,
         })
     );
-    assert!(spec.description.starts_with("Moves on.\nOnly calls with `to != Phase.check && note != null"));
+    assert!(
+        spec.description
+            .starts_with("Moves on.\nOnly calls with `to != Phase.check && note != null")
+    );
     let within = graph.narrowed.values().next().unwrap();
-    assert_eq!(within.spec.parameters.pointer("/properties/to/enum"), Some(&json!(["plan", "write"])));
+    assert_eq!(
+        within.spec.parameters.pointer("/properties/to/enum"),
+        Some(&json!(["plan", "write"]))
+    );
 }

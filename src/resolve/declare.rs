@@ -224,12 +224,7 @@ impl Resolver<'_> {
 
     /// What `as` makes of an imported thing. Records and enums are looked up by name in the type
     /// table, so under another name they are another entry of it, equal in shape.
-    fn renamed(
-        &mut self,
-        name: &ImportName,
-        thing: Thing,
-        shared: &mut Shared,
-    ) -> Thing {
+    fn renamed(&mut self, name: &ImportName, thing: Thing, shared: &mut Shared) -> Thing {
         let Some(alias) = name
             .alias
             .as_ref()
