@@ -30,7 +30,9 @@ const FORMS: [(&str, Form, usize); 6] = [
 
 fn cases() -> Vec<(PathBuf, Flow)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/viz");
-    let paths = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    let paths = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path());
     let graphs = paths.filter(|path| path.extension().is_some_and(|ext| ext == "graph"));
     let mut graphs: Vec<PathBuf> = graphs.collect();
     graphs.sort();
@@ -108,7 +110,11 @@ fn pictures_are_well_formed() {
             }
             for node in document.descendants() {
                 if let Some(head) = node.attribute("marker-end") {
-                    let id = head.strip_prefix("url(#").unwrap().strip_suffix(')').unwrap();
+                    let id = head
+                        .strip_prefix("url(#")
+                        .unwrap()
+                        .strip_suffix(')')
+                        .unwrap();
                     assert!(ids.contains(id), "{head}");
                 }
             }
@@ -146,7 +152,9 @@ fn a_page_stands_for_itself() {
         let page = drawn(&flow, Form::Html, usize::MAX);
         let policy = "default-src 'none'";
         assert!(page.contains(policy), "{}", path.display());
-        for word in ["http:", "https:", "src=", "href=", "@import", "fetch(", "<link", "<iframe"] {
+        for word in [
+            "http:", "https:", "src=", "href=", "@import", "fetch(", "<link", "<iframe",
+        ] {
             assert!(!page.contains(word), "{}: {word}", path.display());
         }
         for (at, _) in page.match_indices("url(") {
@@ -156,9 +164,14 @@ fn a_page_stands_for_itself() {
         let picture = Picture::of(&flow, &all(&flow), usize::MAX, None);
         let boxes = picture.panels.iter().flat_map(|panel| &panel.boxes);
         let clusters = picture.panels.iter().flat_map(|panel| &panel.clusters);
-        let nodes = boxes.filter(|shape| shape.node.is_some()).map(|shape| &shape.id);
+        let nodes = boxes
+            .filter(|shape| shape.node.is_some())
+            .map(|shape| &shape.id);
         for id in nodes.chain(clusters.map(|cluster| &cluster.id)) {
-            assert!(page.contains(&format!("<section id=\"about-{id}\" hidden>")), "{id}");
+            assert!(
+                page.contains(&format!("<section id=\"about-{id}\" hidden>")),
+                "{id}"
+            );
         }
     }
 }
@@ -171,7 +184,15 @@ fn what_runs_itself_stays_closed() {
     let mut flow = flow("a.graph", text);
     let a = flow.graph("A").unwrap();
     let b = flow.graph("B").unwrap();
-    let call = flow.graphs.get(a).unwrap().nodes.iter().next().unwrap().clone();
+    let call = flow
+        .graphs
+        .get(a)
+        .unwrap()
+        .nodes
+        .iter()
+        .next()
+        .unwrap()
+        .clone();
     let mut inner = flow.graphs.get(b).unwrap().clone();
     let again = Work::Subgraph {
         graph: a,

@@ -179,9 +179,7 @@ impl Pen<'_, '_, '_> {
             }
             // A table holds no tables.
             Target::Computed { .. } => Vec::new(),
-            Target::Each { worker, .. } => {
-                self.sketch.entry(level, *worker).into_iter().collect()
-            }
+            Target::Each { worker, .. } => self.sketch.entry(level, *worker).into_iter().collect(),
             Target::Parent(name) => {
                 vec![
                     self.sketch
@@ -189,7 +187,7 @@ impl Pen<'_, '_, '_> {
                 ]
             }
             // Only tools' bodies have these.
-            Target::Named(_) => Vec::new(),
+            Target::Named(_) | Target::NamedEach { .. } => Vec::new(),
         }
     }
 }
@@ -226,10 +224,20 @@ fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
             Some(Route::Always(jump)) => jump.to.iter().collect(),
             Some(Route::Arms(arms)) => arms.iter().flat_map(|arm| &arm.jump.to).collect(),
         };
-        found.extend(targets.into_iter().filter_map(|target| match target {
-            Target::Named(name) => Some((name.clone(), tool.name.clone())),
-            _ => None,
-        }));
+        for target in targets {
+            let names: Vec<&String> = match target {
+                Target::Named(name) | Target::Parent(name) => vec![name],
+                Target::NamedEach { worker, .. } => vec![worker],
+                // Any of them: the tool decides when it runs.
+                Target::Computed { .. } => node.ends.iter().map(|end| &end.name).collect(),
+                _ => Vec::new(),
+            };
+            found.extend(
+                names
+                    .into_iter()
+                    .map(|name| (name.clone(), tool.name.clone())),
+            );
+        }
     }
     found
 }

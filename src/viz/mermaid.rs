@@ -156,12 +156,7 @@ fn class(kind: Kind) -> Option<&'static str> {
         Kind::Interrupt => Some("person"),
         Kind::Subgraph | Kind::Parent => Some("nested"),
         Kind::Fail => Some("wrong"),
-        Kind::Start
-        | Kind::End
-        | Kind::Join
-        | Kind::Update
-        | Kind::Branch
-        | Kind::Away => None,
+        Kind::Start | Kind::End | Kind::Join | Kind::Update | Kind::Branch | Kind::Away => None,
     }
 }
 

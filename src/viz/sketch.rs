@@ -154,8 +154,7 @@ impl<'a, 's> Sketch<'a, 's> {
                     let depth = self.levels.get(at).map_or(0, |level| level.depth);
                     let path = format!("{path}{}/", node.name);
                     let inside = Some(index);
-                    let level =
-                        self.open(child, callee, &name, path, inside, Some(at), depth + 1);
+                    let level = self.open(child, callee, &name, path, inside, Some(at), depth + 1);
                     Place::Open(level)
                 }
                 None => {
@@ -308,9 +307,10 @@ impl<'a, 's> Sketch<'a, 's> {
             Kind::Fail => "0fail",
             _ => "0parent",
         };
-        let (prefix, cluster) = self.levels.get(at).map_or(("", None), |level| {
-            (level.prefix.as_str(), level.cluster)
-        });
+        let (prefix, cluster) = self
+            .levels
+            .get(at)
+            .map_or(("", None), |level| (level.prefix.as_str(), level.cluster));
         let id = self.ids.take(&format!("{prefix}_{word}"));
         self.panel
             .boxes

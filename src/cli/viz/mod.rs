@@ -106,7 +106,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         }
     }
     if drawn.closed > 0 {
-        let calls = if drawn.closed == 1 { "call stays" } else { "calls stay" };
+        let calls = if drawn.closed == 1 {
+            "call stays"
+        } else {
+            "calls stay"
+        };
         context.say(&format!(
             "{} subgraph {calls} closed: the picture would be too large; draw one with `--graph`",
             drawn.closed

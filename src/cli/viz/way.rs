@@ -55,7 +55,9 @@ pub fn read(
             "thread `{thread}` runs graph `{}`, which this flow does not have",
             status.graph
         );
-        return Err(Failure::unusable(message).help("name the flow that the thread was started with"));
+        return Err(
+            Failure::unusable(message).help("name the flow that the thread was started with")
+        );
     }
     Ok(trace(thread, &status, &checkpoints))
 }
@@ -74,10 +76,16 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
         status.state,
         RunState::Running | RunState::Interrupted | RunState::Failed | RunState::Cancelled
     );
-    let live = if standing { live(&newest) } else { BTreeSet::new() };
+    let live = if standing {
+        live(&newest)
+    } else {
+        BTreeSet::new()
+    };
     for checkpoint in checkpoints {
         let frame = &*checkpoint.frame;
-        let last = newest.get(frame).is_some_and(|newest| newest.seq == checkpoint.seq);
+        let last = newest
+            .get(frame)
+            .is_some_and(|newest| newest.seq == checkpoint.seq);
         let graph = text(&checkpoint.schedule, "graph");
         for (node, _) in tasks(&checkpoint.schedule) {
             let at = format!("{}{node}", path(frame));
@@ -88,7 +96,9 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
         }
     }
     let graph_of = |at: &str| {
-        let caller = at.rfind('/').map_or("", |end| at.get(..=end).unwrap_or_default());
+        let caller = at
+            .rfind('/')
+            .map_or("", |end| at.get(..=end).unwrap_or_default());
         graphs.get(caller).cloned().unwrap_or_default()
     };
     for open in open_interrupts(status) {

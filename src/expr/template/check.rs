@@ -5,7 +5,7 @@ use minijinja::syntax::SyntaxConfig;
 
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;

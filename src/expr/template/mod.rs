@@ -21,9 +21,11 @@ mod object;
 mod operation;
 mod place;
 mod placeholder;
+mod printed;
 mod render;
 mod statement;
 mod syntax;
 
 pub use check::{check, check_knowing};
+pub use printed::{Printed, printed};
 pub use render::{Template, TemplateError, reads};

@@ -12,7 +12,12 @@ pub fn all(flow: &Flow, picture: &Picture) -> String {
     let mut out = String::new();
     for panel in &picture.panels {
         for cluster in &panel.clusters {
-            out.push_str(&section(flow, &cluster.id, cluster.node, cluster.mark.as_ref()));
+            out.push_str(&section(
+                flow,
+                &cluster.id,
+                cluster.node,
+                cluster.mark.as_ref(),
+            ));
         }
         let nodes = panel.boxes.iter().filter_map(|shape: &Shape| {
             let node = shape.node?;

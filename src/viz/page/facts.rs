@@ -118,7 +118,10 @@ impl<'a> Facts<'a> {
         self.list("set", sets);
         self.emits(node);
         let limits = limits(node);
-        self.list("limits", limits.into_iter().map(|text| (text, String::new())));
+        self.list(
+            "limits",
+            limits.into_iter().map(|text| (text, String::new())),
+        );
         for route in node.next.iter().chain(&node.on_error) {
             self.route(route);
         }
@@ -176,12 +179,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn subgraph(
-        &mut self,
-        graph: GraphId,
-        with: &'a [Pass],
-        into: &'a [Binding],
-    ) {
+    fn subgraph(&mut self, graph: GraphId, with: &'a [Pass], into: &'a [Binding]) {
         let Some(callee) = self.flow.graphs.get(graph) else {
             return;
         };
@@ -205,7 +203,13 @@ impl<'a> Facts<'a> {
         self.list("with", passed.into_iter().map(|text| (text, String::new())));
         let taken: Vec<String> = into
             .iter()
-            .map(|binding| format!("{}: result.{}", self.field(binding.to), theirs(binding.from)))
+            .map(|binding| {
+                format!(
+                    "{}: result.{}",
+                    self.field(binding.to),
+                    theirs(binding.from)
+                )
+            })
             .collect();
         self.list("into", taken.into_iter().map(|text| (text, String::new())));
     }

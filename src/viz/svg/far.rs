@@ -140,4 +140,3 @@ fn finished(next: &[Vec<usize>]) -> Vec<usize> {
     }
     done
 }
-

@@ -133,7 +133,11 @@ pub fn place(panel: &Panel) -> Placed {
         rankdir: RankDir::TB,
         nodesep: 36.0,
         edgesep: 22.0,
-        ranksep: if panel.clusters.is_empty() { 44.0 } else { 60.0 },
+        ranksep: if panel.clusters.is_empty() {
+            44.0
+        } else {
+            60.0
+        },
         ..LayoutOptions::default()
     };
     dagre::layout(&mut graph, Some(options));
@@ -165,10 +169,7 @@ fn edge(arrow: &Arrow) -> EdgeLabel {
     let widest = lines.iter().map(|line| width(line, CONDITION));
     let (width, height) = match lines.len() {
         0 => (0.0, 0.0),
-        count => (
-            widest.fold(0.0, f64::max) + 8.0,
-            count as f64 * SMALL + 4.0,
-        ),
+        count => (widest.fold(0.0, f64::max) + 8.0, count as f64 * SMALL + 4.0),
     };
     EdgeLabel {
         width,
@@ -317,7 +318,9 @@ fn outside(points: Vec<Point>, frame: &Rect) -> Vec<Point> {
     };
     let border = crossing(*inner, *outer, within);
     let rest = points.get(last + 1..).unwrap_or_default();
-    std::iter::once(border).chain(rest.iter().copied()).collect()
+    std::iter::once(border)
+        .chain(rest.iter().copied())
+        .collect()
 }
 
 /// The point of a piece at which it leaves what `a` is within.
@@ -372,12 +375,7 @@ pub fn corners(kind: Kind, at: &Rect) -> Option<Vec<(f64, f64)>> {
             (x + 14.0, y + h),
             (x, y + h / 2.0),
         ],
-        Kind::Interrupt => vec![
-            (x, y),
-            (x + w, y),
-            (x + w - 14.0, y + h),
-            (x + 14.0, y + h),
-        ],
+        Kind::Interrupt => vec![(x, y), (x + w, y), (x + w - 14.0, y + h), (x + 14.0, y + h)],
         Kind::Fail => vec![
             (x + 10.0, y),
             (x + w - 10.0, y),

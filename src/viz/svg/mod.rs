@@ -150,13 +150,7 @@ fn across(laid: &[(Panel, Placed)]) -> f64 {
     (area.sqrt() * 1.3).max(widest) + 2.0 * MARGIN
 }
 
-fn drawn(
-    panel: &Panel,
-    placed: &Placed,
-    at: (f64, f64),
-    size: (f64, f64),
-    traced: bool,
-) -> String {
+fn drawn(panel: &Panel, placed: &Placed, at: (f64, f64), size: (f64, f64), traced: bool) -> String {
     let mut out = format!(
         "<g transform=\"translate({} {})\">\n<rect class=\"panel\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n\
          <text class=\"title\" x=\"{PAD}\" y=\"22\">{}</text>\n",

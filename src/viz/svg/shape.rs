@@ -132,11 +132,7 @@ fn outline(kind: Kind, at: &Rect) -> String {
             rounded(&inset(3.5), 7.0, "inner")
         ),
         Kind::Update | Kind::Join => rounded(at, 1.5, "shape"),
-        Kind::Tool => format!(
-            "{}{}",
-            rounded(at, 1.5, "shape"),
-            bars(at, &[x + 6.0])
-        ),
+        Kind::Tool => format!("{}{}", rounded(at, 1.5, "shape"), bars(at, &[x + 6.0])),
         Kind::Subgraph => format!(
             "{}{}",
             rounded(at, 1.5, "shape"),
