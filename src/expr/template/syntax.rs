@@ -62,7 +62,10 @@ pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic 
         };
         return found.maybe_help(fault.help);
     }
-    let place = refused.range().map_or(template.span, |range| span(&range));
+    let most = template.text.len();
+    let place = refused.range().map_or(template.span, |range| {
+        span(&(range.start.min(most)..range.end.min(most)))
+    });
     let message = refused.detail().unwrap_or("the template can't be parsed");
     Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place)
 }

@@ -3,10 +3,10 @@
 use crate::backend::scenario::{Answer, Answers};
 use crate::expr::accept::accept;
 use crate::expr::ty::Type;
-use crate::ir::{Node, Work};
+use crate::ir::{ErrorKind, Node, Work};
 
 use super::nodes;
-use super::{Case, Misfit, meant};
+use super::Case;
 
 /// Nodes that there aren't, and answers of the wrong type, which a scenario that is about an error may well give.
 pub fn fit(case: &mut Case<'_>) {
@@ -58,28 +58,10 @@ fn expects(node: &Node) -> Option<&Type> {
 fn one(case: &mut Case<'_>, answer: &Answer, path: &str, expect: &Type) {
     // A tool call whose outcome is in doubt asks too, with words of its own.
     let doubtful = case.flow.tools.iter().any(|tool| tool.idempotent == Some(false));
-    if case.expects_failure() || doubtful {
+    if case.is_about(&[ErrorKind::InvalidInput]) || doubtful {
         return;
     }
     if let Err(wrong) = accept(&answer.value, expect, &case.flow.types) {
-        let before = case.found.len();
         case.mismatches(&answer.at, &format!("the answer to `{path}`"), &wrong);
-        // A bare word is often just misspelt.
-        let words = match expect {
-            Type::Union(members) => members
-                .iter()
-                .filter_map(|member| match member {
-                    Type::Literal(text) => Some(text.as_ref()),
-                    _ => None,
-                })
-                .collect(),
-            _ => Vec::new(),
-        };
-        if let (Some(text), false) = (answer.value.as_str(), words.is_empty()) {
-            let help = meant(text, words.into_iter());
-            case.found.iter_mut().skip(before).for_each(|misfit: &mut Misfit| {
-                misfit.help = help.clone();
-            });
-        }
     }
 }

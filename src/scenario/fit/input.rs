@@ -1,7 +1,7 @@
 //! The input of a run.
 
 use crate::expr::accept::accept;
-use crate::ir::{Channel, FieldMode, Graph};
+use crate::ir::{Channel, ErrorKind, FieldMode, Graph};
 
 use super::{Case, Misfit, meant};
 
@@ -11,7 +11,7 @@ pub fn fit(case: &mut Case<'_>) {
     let Some(graph) = flow.graphs.get(case.graph) else {
         return;
     };
-    if case.expects_failure() {
+    if case.is_about(&[ErrorKind::InvalidInput]) {
         return;
     }
     let scenario = case.scenario;
