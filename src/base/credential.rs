@@ -125,13 +125,18 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 fn by_form(text: &str, range: &Range<usize>, word: &str) -> Option<&'static str> {
     // A `KEY=sk-..` is one run.
-    let tail = word.rsplit('=').find(|part| !part.is_empty()).unwrap_or(word);
+    let tail = word
+        .rsplit('=')
+        .find(|part| !part.is_empty())
+        .unwrap_or(word);
     for form in &FORMS {
         if let Some(rest) = tail.strip_prefix(form.prefix) {
             let fits = rest.len() >= form.least && rest.len() <= form.most;
             let likely = match form.least == form.most {
                 // A form of one length and of capital letters.
-                true => rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()),
+                true => rest
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()),
                 false => is_random(rest),
             };
             return (fits && likely).then_some(form.kind);
@@ -183,7 +188,9 @@ fn by_name(text: &str, range: &Range<usize>, word: &str, before: &str) -> Option
     let before = before.trim_end_matches('=');
     let last = before.rsplit(['_', '-']).next().unwrap_or("");
     let last = last.to_ascii_lowercase();
-    let name = NAMES.iter().find(|name| last == **name || last.ends_with(*name) && last.len() < 16)?;
+    let name = NAMES
+        .iter()
+        .find(|name| last == **name || last.ends_with(*name) && last.len() < 16)?;
     let between = text.get(range.start.checked_sub(6)?..range.start)?;
     let byte = |at: usize| text.as_bytes().get(at).copied();
     let quote = byte(range.start.checked_sub(1)?);
@@ -265,12 +272,18 @@ mod tests {
     fn forms_of_services() {
         kinds("\"AKIAIOSFODNN7EXAMPLE\"", &["an AWS access key"]);
         kinds("x = 'xoxb-123456789012-abcdefABCDEF'", &["a Slack token"]);
-        kinds("KEY=sk-proj-abcdefghijklmnop0123456789", &["an OpenAI API key"]);
+        kinds(
+            "KEY=sk-proj-abcdefghijklmnop0123456789",
+            &["an OpenAI API key"],
+        );
         kinds("-----BEGIN RSA PRIVATE KEY-----\nabc", &["a private key"]);
         kinds("postgres://app:hunter2@db/x", &["a password in an address"]);
         kinds("api_key: \"f3a9c1d27b8e4f60a1b2c3d4e5f60718\"", &["a key"]);
         kinds("password: \"hunter2hunter2\"", &["a password"]);
-        kinds("Authorization: Bearer a8f5f167f44f4964e6c998dee827110c", &["a token"]);
+        kinds(
+            "Authorization: Bearer a8f5f167f44f4964e6c998dee827110c",
+            &["a token"],
+        );
     }
 
     #[test]

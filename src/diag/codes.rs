@@ -67,6 +67,21 @@ macro_rules! codes {
     };
 }
 
+/// Groups of [`ALL`], each with the slug of its first code.
+pub static GROUPS: &[(&str, &str)] = &[
+    ("syntax", "syntax-error"),
+    ("files and imports", "file-not-found"),
+    ("names", "unknown-type"),
+    ("properties and values", "bad-value"),
+    ("types", "type-mismatch"),
+    ("flow", "no-entry"),
+    ("data", "read-only-field"),
+    ("tools and scopes", "tool-out-of-scope"),
+    ("lints", "missing-timeout"),
+    ("models", "unknown-family"),
+    ("comments to graphc, settings, scenarios", "private-host"),
+];
+
 /// The code of that slug.
 pub fn find(slug: &str) -> Option<&'static Code> {
     ALL.iter().find(|code| code.slug == slug).copied()
@@ -177,6 +192,7 @@ codes! {
     Warning OVERWRITTEN_MESSAGES "overwritten-messages";
     Info UNTYPED_ACCESS "untyped-access";
     Info NOT_CHECKED "not-checked";
+    Info UNKNOWN_FAMILY "unknown-family";
     Warning UNKNOWN_PROVIDER "unknown-provider";
     Warning SAME_FALLBACK "same-fallback";
     Warning WEAK_FALLBACK "weak-fallback";
@@ -187,6 +203,7 @@ codes! {
     Info MISSING_MAX_TOKENS "missing-max-tokens";
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
+    Info PRIVATE_HOST "private-host";
     Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
     Error IMPOSSIBLE_WHERE "impossible-where";
     Warning USELESS_WHERE "useless-where";

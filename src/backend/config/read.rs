@@ -9,9 +9,9 @@ use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, model, provider, tool};
+use super::{Config, Entry, LintLevel, family, model, provider, tool};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "default_profile",
     "store",
     "providers",
@@ -20,14 +20,16 @@ const KEYS: [&str; 8] = [
     "models",
     "profiles",
     "lints",
+    "model_families",
 ];
-const PROFILE_KEYS: [&str; 6] = [
+const PROFILE_KEYS: [&str; 7] = [
     "store",
     "providers",
     "tools",
     "mcp_servers",
     "models",
     "lints",
+    "model_families",
 ];
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -70,7 +72,10 @@ pub fn load(
     found.sort();
     match found.has_errors() {
         true => Err(found),
-        false => Ok(config),
+        false => {
+            config.doubts = found;
+            Ok(config)
+        }
     }
 }
 
@@ -134,6 +139,8 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
     entries(table, "tools", env, &mut config.tools, tool::read);
     entries(table, "models", env, &mut config.models, model::read);
     entries(table, "lints", env, &mut config.lints, lint);
+    let families = &mut config.model_families;
+    entries(table, "model_families", env, families, family::read);
 }
 
 fn entries<T>(

@@ -136,7 +136,9 @@ impl Rule<'_, '_> {
                 span: field.name.span,
             };
             if let Some(trail) = self.search.source(Inside::End(id), &[read]) {
-                let message = format!("a secret is shown to whoever runs the flow: `{name}` is part of its result");
+                let message = format!(
+                    "a secret is shown to whoever runs the flow: `{name}` is part of its result"
+                );
                 self.report(message, field.name.span, &trail);
             }
         }
@@ -155,10 +157,9 @@ impl Rule<'_, '_> {
     fn report(&mut self, message: String, span: Span, trail: &Trail) {
         let found = Diagnostic::new(&codes::SECRET_SHOWN, message, span)
             .label(trail.source.0, trail.source.1.clone());
-        let found = trail
-            .through
-            .iter()
-            .fold(found, |found, (span, text)| found.label(*span, text.clone()));
+        let found = trail.through.iter().fold(found, |found, (span, text)| {
+            found.label(*span, text.clone())
+        });
         self.diags.push(
             found.help("pass a secret to tools only, or show a part of the value that is none"),
         );

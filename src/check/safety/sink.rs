@@ -13,7 +13,11 @@ use super::origin::{
 
 /// Reports `@sink` arguments that such a value reaches.
 pub fn sinks(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
-    if !program.tools.iter().any(|tool| open_sinks(tool).next().is_some()) {
+    if !program
+        .tools
+        .iter()
+        .any(|tool| open_sinks(tool).next().is_some())
+    {
         return;
     }
     let wanted = Wanted {
@@ -91,10 +95,9 @@ fn call(
         );
         let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
             .label(trail.source.0, trail.source.1.clone());
-        let found = trail
-            .through
-            .iter()
-            .fold(found, |found, (span, text)| found.label(*span, text.clone()));
+        let found = trail.through.iter().fold(found, |found, (span, text)| {
+            found.label(*span, text.clone())
+        });
         diags.push(
             found
                 .label(sink.span, format!("`{name}` is a sink"))
@@ -107,7 +110,10 @@ const MEND: &str = "ask a person on the way, or check the value with `require` (
 
 fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);
-    leaf.map_or_else(|| "it".to_owned(), |leaf| leaf.path.0.join(".").replace(".*", "[..]"))
+    leaf.map_or_else(
+        || "it".to_owned(),
+        |leaf| leaf.path.0.join(".").replace(".*", "[..]"),
+    )
 }
 
 /// Sinks of the tools that a model may call as it likes.

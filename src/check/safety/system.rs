@@ -39,11 +39,12 @@ pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut
                 );
                 let found = Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, leaf.span)
                     .label(trail.source.0, trail.source.1.clone());
-                let found = trail
-                    .through
-                    .iter()
-                    .fold(found, |found, (span, text)| found.label(*span, text.clone()));
-                diags.push(found.help("show it in `prompt` or in a user message, as material to work on"));
+                let found = trail.through.iter().fold(found, |found, (span, text)| {
+                    found.label(*span, text.clone())
+                });
+                diags.push(
+                    found.help("show it in `prompt` or in a user message, as material to work on"),
+                );
             }
         }
     }

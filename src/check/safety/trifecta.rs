@@ -21,7 +21,14 @@ pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     };
     let mut rule = Rule {
         program,
-        private: Search::new(program, flows, Wanted { private: true, ..wanted }),
+        private: Search::new(
+            program,
+            flows,
+            Wanted {
+                private: true,
+                ..wanted
+            },
+        ),
         untrusted: Search::new(
             program,
             flows,
@@ -73,7 +80,9 @@ impl Rule<'_, '_> {
             return;
         };
         let read = prompt_leaves(node, call);
-        let by_tool = tools.iter().find(|(tool, _)| tool.marks.untrusted.is_some());
+        let by_tool = tools
+            .iter()
+            .find(|(tool, _)| tool.marks.untrusted.is_some());
         let untrusted = match by_tool {
             Some((tool, span)) => Some(Part {
                 span: *span,
@@ -83,10 +92,16 @@ impl Rule<'_, '_> {
             None => in_texts(&mut self.untrusted, at, node, &read),
         };
         let Some(untrusted) = untrusted else { return };
-        let private = tools.iter().find_map(|(tool, span)| private(tool, *span, true));
+        let private = tools
+            .iter()
+            .find_map(|(tool, span)| private(tool, *span, true));
         let private = private
             .or_else(|| in_texts(&mut self.private, at, node, &read))
-            .or_else(|| tools.iter().find_map(|(tool, span)| private_by_effect(tool, *span)));
+            .or_else(|| {
+                tools
+                    .iter()
+                    .find_map(|(tool, span)| private_by_effect(tool, *span))
+            });
         let Some(private) = private else { return };
         let sure = out.sure && private.sure;
         let code = match sure {
@@ -117,7 +132,10 @@ impl Rule<'_, '_> {
             return;
         };
         let lets = env(&node.lets);
-        let read: Vec<Leaf> = args.iter().flat_map(|arg| leaves(&arg.value, &lets)).collect();
+        let read: Vec<Leaf> = args
+            .iter()
+            .flat_map(|arg| leaves(&arg.value, &lets))
+            .collect();
         let Some(untrusted) = in_texts(&mut self.untrusted, (id, at), node, &read) else {
             return;
         };
@@ -128,7 +146,12 @@ impl Rule<'_, '_> {
             "`{}` sends away private data together with untrusted content, with no person in between",
             node.name.node
         );
-        self.report(&codes::LETHAL_TRIFECTA, message, name.span, [private, untrusted, out]);
+        self.report(
+            &codes::LETHAL_TRIFECTA,
+            message,
+            name.span,
+            [private, untrusted, out],
+        );
     }
 
     fn report(

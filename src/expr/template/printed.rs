@@ -149,7 +149,9 @@ impl Walk<'_> {
                 parts.extend(choice.false_expr.as_ref().map(|no| self.expr(no)));
                 self.several(parts)
             }
-            ast::Expr::List(list) => self.several(list.items.iter().map(|e| self.expr(e)).collect()),
+            ast::Expr::List(list) => {
+                self.several(list.items.iter().map(|e| self.expr(e)).collect())
+            }
             ast::Expr::Tuple(list) => {
                 self.several(list.items.iter().map(|e| self.expr(e)).collect())
             }

@@ -204,7 +204,11 @@ impl<'a> Search<'a> {
                 .node(graph, node)
                 .map_or_else(Env::new, |(_, node)| env(&node.lets)),
             Inside::Body(_, _, tool) => {
-                let body = self.program.tools.get(tool).and_then(|tool| tool.body.as_ref());
+                let body = self
+                    .program
+                    .tools
+                    .get(tool)
+                    .and_then(|tool| tool.body.as_ref());
                 body.map_or_else(Env::new, |body| env(&body.lets))
             }
             Inside::Start(_) | Inside::End(_) => Env::new(),
@@ -275,10 +279,7 @@ impl<'a> Search<'a> {
             let by_name = into.iter().all(|binding| binding.from != Some(inner))
                 && given.name.node == field.name.node;
             if by_name || bound.any(|binding| binding.to == Some(key.field)) {
-                let note = (
-                    name.span,
-                    format!("given back by `{}`", called.name.node),
-                );
+                let note = (name.span, format!("given back by `{}`", called.name.node));
                 self.out_of(*child, inner, &rest, Some(at), note);
             }
         }
@@ -401,7 +402,10 @@ fn told_by_way(graph: &Graph, node: &Node, id: NodeId, way: &Way, env: &Env) -> 
         Route::Always(_) => Vetted::new(),
     };
     match way.cause {
-        Cause::Goto => node.goto.as_ref().map_or_else(Vetted::new, |goto| arms(&goto.node)),
+        Cause::Goto => node
+            .goto
+            .as_ref()
+            .map_or_else(Vetted::new, |goto| arms(&goto.node)),
         Cause::Error => graph.on_error_of(id).map_or_else(Vetted::new, arms),
         Cause::Skip => {
             let own = node

@@ -126,7 +126,13 @@ pub fn unasked(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
         if let Some(slot) = passes.get_mut(id.0 as usize) {
             *slot = true;
         }
-        open.extend(callers.get(id).into_iter().flatten().map(|(caller, _)| *caller));
+        open.extend(
+            callers
+                .get(id)
+                .into_iter()
+                .flatten()
+                .map(|(caller, _)| *caller),
+        );
     }
     passes
 }

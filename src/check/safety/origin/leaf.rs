@@ -78,7 +78,9 @@ pub fn text_leaves(words: &Words, env: &Env) -> Vec<Leaf> {
     };
     let given = |arg: &NamedArg| {
         let mut made_from = leaves(&arg.value, env);
-        made_from.iter_mut().for_each(|leaf| leaf.span = arg.value.span);
+        made_from
+            .iter_mut()
+            .for_each(|leaf| leaf.span = arg.value.span);
         (arg.name.node.clone(), made_from)
     };
     let params: Env = used.args.iter().map(given).collect();
@@ -141,7 +143,10 @@ fn gather(expr: &Expr, env: &Env) -> Vec<Leaf> {
             all.extend(without(gather(no, env), &vetted(condition, false, env)));
             all
         }
-        ExprKind::List(elements) => elements.iter().flat_map(|e| gather(&e.value, env)).collect(),
+        ExprKind::List(elements) => elements
+            .iter()
+            .flat_map(|e| gather(&e.value, env))
+            .collect(),
         ExprKind::Map(entries) => {
             let parts = entries.iter().flat_map(|entry| [&entry.key, &entry.value]);
             parts.flat_map(|part| gather(part, env)).collect()

@@ -38,19 +38,17 @@ impl<'a> Search<'a> {
     ) -> Option<Source> {
         match inside {
             Inside::Body(graph, node, tool) => self.in_body((graph, node, tool), leaf, parent),
-            Inside::Start(graph) | Inside::End(graph) => {
-                self.state((graph, inside), leaf, parent)
-            }
-            Inside::Before(graph, node) | Inside::Work(graph, node) | Inside::After(graph, node) => {
-                match leaf.path.root() {
-                    "state" => self.state((graph, inside), leaf, parent),
-                    "input" => self.input(graph, node, leaf, parent),
-                    "output" | "reply" | "transcript" => self.by_model(graph, node, leaf, parent),
-                    "results" => self.by_tools_in_scope(graph, node),
-                    "result" => self.result(graph, node, leaf, parent),
-                    _ => None,
-                }
-            }
+            Inside::Start(graph) | Inside::End(graph) => self.state((graph, inside), leaf, parent),
+            Inside::Before(graph, node)
+            | Inside::Work(graph, node)
+            | Inside::After(graph, node) => match leaf.path.root() {
+                "state" => self.state((graph, inside), leaf, parent),
+                "input" => self.input(graph, node, leaf, parent),
+                "output" | "reply" | "transcript" => self.by_model(graph, node, leaf, parent),
+                "results" => self.by_tools_in_scope(graph, node),
+                "result" => self.result(graph, node, leaf, parent),
+                _ => None,
+            },
         }
     }
 
@@ -102,7 +100,10 @@ impl<'a> Search<'a> {
                 self.push((id, Spot::End), at, parent, None);
             }
             Inside::Start(_) | Inside::Body(..) => {
-                return self.wanted.mark(&declared.marks).map(|(span, word)| marked(span, word, name));
+                return self
+                    .wanted
+                    .mark(&declared.marks)
+                    .map(|(span, word)| marked(span, word, name));
             }
         }
         None
@@ -233,7 +234,10 @@ impl<'a> Search<'a> {
             return Some(source);
         }
         for leaf in prompt_leaves(declared, call) {
-            let note = (leaf.span, format!("read by the model of `{}`", declared.name.node));
+            let note = (
+                leaf.span,
+                format!("read by the model of `{}`", declared.name.node),
+            );
             let hit = self.resolve_noting(Inside::Before(id, node), &leaf, parent, note);
             if hit.is_some() {
                 return hit;
@@ -355,7 +359,10 @@ impl<'a> Search<'a> {
             };
             return self.resolve(Inside::Before(id, node), &read, parent);
         }
-        let param = declared.params.iter().find(|param| param.name.node == *name)?;
+        let param = declared
+            .params
+            .iter()
+            .find(|param| param.name.node == *name)?;
         match self.settled(&param.ty.node, rest, leaf) {
             Ok(Some(source)) => return Some(source),
             Ok(None) => {}
@@ -401,6 +408,10 @@ pub fn prompt_leaves(node: &Node, call: &ModelCall) -> Vec<Leaf> {
         .flatten()
         .flat_map(|text| text_leaves(text, &env))
         .collect();
-    all.extend(call.messages.iter().flat_map(|messages| leaves(messages, &env)));
+    all.extend(
+        call.messages
+            .iter()
+            .flat_map(|messages| leaves(messages, &env)),
+    );
     all
 }

@@ -218,7 +218,10 @@ impl<'a> Search<'a> {
 
     /// The path below the field of a key.
     pub(super) fn rest(&self, key: Key) -> Vec<String> {
-        self.names.get(key.rest as usize).cloned().unwrap_or_default()
+        self.names
+            .get(key.rest as usize)
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// The path of a key as expressions name it.
