@@ -48,15 +48,6 @@ struct Way {
     through: Vec<(Span, String)>,
 }
 
-impl From<(Span, String)> for Way {
-    fn from(source: (Span, String)) -> Self {
-        Self {
-            source,
-            through: Vec::new(),
-        }
-    }
-}
-
 /// A field of a graph's state as a place of it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
@@ -97,6 +88,8 @@ pub struct Search<'a> {
     pub(super) items: Vec<Item>,
     open: VecDeque<usize>,
     seen: HashSet<Key>,
+    /// Writes between a source and the item, or the use, that it was found for.
+    pub(super) direct: Vec<(Span, String)>,
     /// What was looked into already: the prompts of a node (0), or what is sent as its n-th input.
     pub(super) entered: HashSet<(GraphId, NodeId, usize)>,
 }
@@ -119,6 +112,7 @@ impl<'a> Search<'a> {
             items: Vec::new(),
             open: VecDeque::new(),
             seen: HashSet::new(),
+            direct: Vec::new(),
             entered: HashSet::new(),
         }
     }
@@ -133,6 +127,7 @@ impl<'a> Search<'a> {
         self.open.clear();
         self.seen.clear();
         self.entered.clear();
+        self.direct.clear();
         self.known = None;
         let mut hit = self
             .resolve(inside, leaf, None)
@@ -144,7 +139,10 @@ impl<'a> Search<'a> {
             hit = self.cross(at).map(|(by, source)| (Some(by), source));
         }
         let (by, way) = match (hit, self.known.take()) {
-            (Some((by, source)), _) => (by, Rc::new(Way::from(source))),
+            (Some((by, source)), _) => {
+                let through = std::mem::take(&mut self.direct);
+                (by, Rc::new(Way { source, through }))
+            }
             (None, Some((at, way))) => (Some(at), way),
             (None, None) => {
                 // Nothing on the way was a source, so none of it is.
