@@ -236,7 +236,10 @@ fn search(flow: &Flow) -> BTreeSet<(u32, u32)> {
         .flat_map(|arrivals| settle(flow, &State::default(), arrivals))
         .collect();
     while let Some(state) = open.pop() {
-        if state.tasks.len() > 5 || seen.len() > 2_000 || !seen.insert(state.clone()) {
+        if state.tasks.len() + state.deferred.len() > 5
+            || seen.len() > 2_000
+            || !seen.insert(state.clone())
+        {
             continue;
         }
         for (i, a) in state.tasks.iter().enumerate() {
