@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, constant};
-use crate::resolve::program::{Graph, Param, Program};
+use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
 
@@ -45,39 +45,15 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             default_value(program, value, &ty.node, diags);
         }
     }
-    for tool in &program.tools {
-        if let Some(value) = &tool.on_error {
-            let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
-            default_value(program, value, ty, diags);
-        }
-    }
     for graph in &program.graphs {
+        // What depends on parameters is looked at with them.
+        let own = |value: &&Expr| !(names_params(value) && graph.params_record.is_some());
         for field in &graph.fields {
-            match &field.default {
-                Some(value) if names_params(value) && graph.params_record.is_some() => {
-                    default_of_params(program, graph, value, &field.ty.node, diags);
-                }
-                Some(value) => default_value(program, value, &field.ty.node, diags),
-                None => {}
+            if let Some(value) = field.default.as_ref().filter(own) {
+                default_value(program, value, &field.ty.node, diags);
             }
         }
     }
-}
-
-/// The default of a state's field may depend on the parameters of its graph.
-fn default_of_params(
-    program: &Program,
-    graph: &Graph,
-    value: &Expr,
-    ty: &Type,
-    diags: &mut Diagnostics,
-) {
-    let mut cx = Cx::outside(program, value.span.file);
-    if let Some(params) = graph.params_record {
-        cx.declare("params", Type::Record(params));
-    }
-    cx.infer(value, Some(ty));
-    diags.append(cx.diags);
 }
 
 /// A default is a constant: it is part of the schema, so nothing is in scope of it.
