@@ -4,9 +4,11 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`],
+//! [`context`], [`data`], [`unused`].
 
 pub mod calls;
+pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
@@ -80,6 +82,7 @@ fn graph(
     entry::entry(graph, diags);
     entry::ways_on(program, graph, flow, &ends, diags);
     leave::leaves(graph, diags);
+    context::contexts(program, graph, diags);
     sends::without_input(graph, flow, diags);
     let together = Together::new(flow);
     topology(flow, &together, diags);

@@ -141,6 +141,7 @@ codes! {
     Warning UNUSED_LEAVE "unused-leave";
     Error ENDLESS_CALLS "endless-calls";
     Error WRONG_BINDING "wrong-binding";
+    Error CONTEXT_MISMATCH "context-mismatch";
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
     Warning MAYBE_UNSET "maybe-unset";

@@ -34,6 +34,9 @@ pub struct Graph {
     /// Doc comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
+    /// Constants that whoever starts a run gives; a called graph takes its caller's of the same name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<RecordField>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// Names of a caller's nodes that it may go to.

@@ -97,6 +97,7 @@ struct Within<'a> {
 
 impl Within<'_> {
     fn all(&self) -> Result<(), Broken> {
+        fields(self.flow, self.graph.context.iter())?;
         for field in &self.graph.fields {
             ty(self.flow, &field.ty)?;
             if let Channel::Own { reducer } = &field.channel {

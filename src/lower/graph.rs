@@ -28,6 +28,10 @@ impl Lowering<'_> {
         Graph {
             name: graph.name.node.clone(),
             doc: graph.doc.clone(),
+            context: match &graph.context {
+                Some(context) => self.fields(&context.fields),
+                None => Vec::new(),
+            },
             fields: graph.fields.iter().map(|field| self.field(field)).collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
             tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),

@@ -8,7 +8,7 @@ use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, JoinId, ModelId, NodeId, Retry};
 
 use super::node::Node;
-use super::program::ToolList;
+use super::program::{Param, ToolList};
 use super::target::{Jump, Route};
 
 /// A graph.
@@ -27,6 +27,8 @@ pub struct Graph {
     pub leaves: Vec<Name>,
     /// `tools [..]`: the most that its nodes may use.
     pub tools: Option<ToolList>,
+    /// `context { .. }`, where it is written.
+    pub context: Option<Context>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// The record of its `out` fields: type of `result` in a node that calls it.
@@ -117,6 +119,17 @@ pub struct Field {
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
     /// The whole declaration.
+    pub span: Span,
+}
+
+/// `context { .. }`: constants that whoever starts a run gives.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Its fields.
+    pub fields: Vec<Param>,
+    /// The record of them: type of `context` in expressions.
+    pub record: RecordId,
+    /// The whole block.
     pub span: Span,
 }
 

@@ -16,7 +16,7 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
-pub use super::graph::{Field, Graph, Join};
+pub use super::graph::{Context, Field, Graph, Join};
 pub use super::node::{
     Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
 };

@@ -34,6 +34,8 @@ pub struct Frame {
     pub key: Arc<str>,
     /// Path for people, such as `content/slide_builder`.
     pub path: String,
+    /// The run's constants, as far as the graph declares them.
+    pub context: Value,
     /// Values of the fields; `None` where a field has none yet.
     pub fields: Vec<Option<Value>>,
     /// The step that comes next.
@@ -77,14 +79,21 @@ struct Growth {
 }
 
 impl Frame {
-    /// A frame before its first step, with nothing to do.
-    pub fn new(graph: GraphId, plan: &GraphPlan, key: Arc<str>, path: String) -> Self {
+    /// A frame before its first step, with nothing to do. `context` is the caller's.
+    pub fn new(
+        graph: GraphId,
+        plan: &GraphPlan,
+        key: Arc<str>,
+        path: String,
+        context: &Value,
+    ) -> Self {
         let out_logs = (!key.is_empty()).then(BTreeMap::new);
         let fields = plan.initial.clone();
         Self {
             graph,
             key,
             path,
+            context: plan.context_of(context),
             fields,
             step: 0,
             agenda: Agenda::default(),
@@ -348,6 +357,7 @@ impl<'a> Commit<'a> {
                 graph,
                 fields: &frame.fields,
                 path: &frame.path,
+                context: &frame.context,
                 step: frame.step,
             },
             effects: EffectScope::new(key, CancellationToken::new()),

@@ -142,6 +142,7 @@ async fn run_tasks(
         graph,
         fields: &frame.fields,
         path: &frame.path,
+        context: &frame.context,
         step: frame.step,
     };
     let tasks = &frame.agenda.tasks;

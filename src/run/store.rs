@@ -198,6 +198,9 @@ pub struct ThreadStatus {
     /// The error of a failed run: `kind`, `message`, `node`, `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Json>,
+    /// Constants that the last run was given; null where its graph declares none.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub context: Json,
     /// Tokens of the last run.
     #[serde(default)]
     pub usage: Json,

@@ -76,6 +76,8 @@ pub struct Surroundings<'a> {
     pub fields: &'a [Option<Value>],
     /// Path of the frame, such as `content/slide_builder`.
     pub path: &'a str,
+    /// The run's constants, as the graph sees them.
+    pub context: &'a Value,
     /// Step of the frame.
     pub step: u64,
 }
@@ -175,6 +177,7 @@ impl<'a> TaskRun<'a> {
             ("attempt", Value::Int(1)),
         ];
         self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
+        self.put_slot(slots::CONTEXT, self.around.context.clone());
         self
     }
 
@@ -483,7 +486,7 @@ impl<'a> TaskRun<'a> {
         }
         // The branch's own names hide those of the node that came here.
         let mut slots = vec![None; plan.slots];
-        for slot in [slots::INPUT, slots::RUN] {
+        for slot in [slots::INPUT, slots::RUN, slots::CONTEXT] {
             fill(
                 &mut slots,
                 slot,

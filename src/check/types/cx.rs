@@ -62,6 +62,9 @@ impl<'a> Cx<'a> {
             ..Scope::default()
         };
         scope.declare("run", Type::Record(RUN));
+        if let Some(context) = &graph.context {
+            scope.declare("context", Type::Record(context.record));
+        }
         Self {
             program,
             graph: Some(graph),

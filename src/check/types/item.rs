@@ -31,7 +31,9 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .graphs
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
-    for param in records.chain(events).chain(tools).chain(inputs) {
+    let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
+    let contexts = contexts.flat_map(|context| &context.fields);
+    for param in records.chain(events).chain(tools).chain(inputs).chain(contexts) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);

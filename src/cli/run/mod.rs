@@ -56,6 +56,9 @@ pub struct Args {
     /// The graph's input: an object of its `in` fields; with a scenario, in place of its input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub input: Option<JsonArg>,
+    /// The run's constants: an object of the graph's `context`; with a scenario, in place of its context
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub context: Option<JsonArg>,
     /// The thread to start, or to add to with a new input; a new one where left out
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
@@ -166,6 +169,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .map(|answer| answer.read("--answer"))
         .collect::<Result<Vec<_>, _>>()?;
     let input = args.input.map(|input| input.read("--input")).transpose()?;
+    let given_context = args.context.map(|given| given.read("--context")).transpose()?;
     let session = Session::open(
         Wanted {
             file: args.file,
@@ -185,5 +189,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let graph = flow::graph(session.flow(), named)?;
     let scripted = scenario.map(|scenario| scenario.input.clone().into());
     let input = input.or(scripted).unwrap_or_else(|| json!({}));
-    session.run(Leg::Start(graph, input))
+    let scripted = scenario.map(|scenario| scenario.context.clone().into());
+    let constants = given_context.or(scripted).unwrap_or_default();
+    session.run(Leg::Start {
+        graph,
+        input,
+        constants,
+    })
 }

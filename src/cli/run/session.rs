@@ -53,8 +53,15 @@ pub struct Wanted {
 /// One stretch of a run, from where it begins to its end or the next interrupt.
 #[derive(Debug)]
 pub enum Leg {
-    /// A new run of a graph with an input.
-    Start(GraphId, Json),
+    /// A new run.
+    Start {
+        /// Of this graph.
+        graph: GraphId,
+        /// Its input.
+        input: Json,
+        /// Its context.
+        constants: Json,
+    },
     /// On from where the thread stands.
     Resume(Vec<Answer>),
 }
@@ -176,7 +183,7 @@ impl<'a> Session<'a> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         let dropped = match first {
-            Leg::Start(..) => self.what_is_dropped().await?,
+            Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
         };
         let mut next = match first {
@@ -260,7 +267,15 @@ impl<'a> Session<'a> {
             (watch, written)
         });
         let ended = match leg {
-            Leg::Start(graph, input) => {
+            Leg::Start {
+                graph,
+                input,
+                constants,
+            } => {
+                let options = engine::RunOptions {
+                    context: constants,
+                    ..options
+                };
                 let start = self.engine.start(graph, &self.thread, &input, options);
                 start.await
             }

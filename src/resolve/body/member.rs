@@ -61,7 +61,6 @@ impl Resolver<'_> {
                 let route = self.route(inside, jumps);
                 self.program.graphs[id].start = Some(route);
             }
-            Member::Context(_, span) => self.refuse("`context`", *span),
             Member::Exit(_, span) => self.refuse("`exit when`", *span),
             Member::Interrupt(interrupt) => {
                 let when = match interrupt.after {
@@ -71,7 +70,7 @@ impl Resolver<'_> {
                 self.refuse(when, interrupt.span);
             }
             Member::Migrate(_, span) => self.refuse("`migrate`", *span),
-            Member::State(..) | Member::Node(_) | Member::Edge(_) => {}
+            Member::State(..) | Member::Context(..) | Member::Node(_) | Member::Edge(_) => {}
         }
     }
 
@@ -93,6 +92,7 @@ impl Resolver<'_> {
 fn single(member: &Member) -> Option<(&'static str, Span)> {
     Some(match member {
         Member::State(_, span) => ("state", *span),
+        Member::Context(_, span) => ("context", *span),
         Member::Tools(_, span) => ("tools", *span),
         Member::Model(_, span) => ("model", *span),
         Member::Retry(_, span) => ("retry", *span),

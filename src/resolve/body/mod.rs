@@ -2,6 +2,7 @@
 //! other graphs; then members and nodes.
 
 mod call;
+mod context;
 mod edge;
 mod jump;
 mod member;
@@ -65,6 +66,7 @@ impl Resolver<'_> {
             let diagnostic = super::unsupported("a parameter of a graph", param.span);
             self.diags.push(diagnostic);
         }
+        let context = self.context(file, written);
         let fields = self.state(file, written);
         let out = fields.iter().filter(|field| field.mode.is_out());
         let out = out.map(|field| crate::expr::ty::RecordField {
@@ -89,6 +91,7 @@ impl Resolver<'_> {
             broken,
             leaves: Vec::new(),
             tools: None,
+            context,
             fields,
             result,
             start: None,

@@ -1,7 +1,7 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
-//! What can be refused is refused before anything runs: inputs and threads in `prepare`, answers in
-//! `answers`. What a run came to is in `result`.
+//! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
+//! `constants`, answers in `answers`. What a run came to is in `result`.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
+use crate::value::Value;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
@@ -26,6 +27,7 @@ use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 
 mod answers;
+mod constants;
 mod lease;
 mod prepare;
 mod result;
@@ -65,6 +67,9 @@ pub struct RunOptions {
     pub stop_after_steps: Option<u64>,
     /// Longest time of the run.
     pub timeout: Option<Duration>,
+    /// Constants of the run, an object of the graph's `context`; null stands for none. A resume has
+    /// those that the run began with.
+    pub context: Json,
     /// Nodes to stop before, by name or path.
     pub interrupt_before: Vec<String>,
     /// Who watches.
@@ -92,7 +97,7 @@ impl Engine {
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
         let held = self.hold(thread_id).await?;
-        let prepared = self.prepare(graph, held.image.as_ref(), input);
+        let prepared = self.prepare(graph, held.image.as_ref(), input, &options.context);
         let (mut frame, input) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
@@ -107,7 +112,7 @@ impl Engine {
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
-        let status = self.status(&cx, graph, RunState::Running, &[], None);
+        let status = self.status(&cx, &frame, RunState::Running, &[], None);
         cx.journal.append(vec![status]);
         let mut tells = true;
         let entered = match frame.enter(&cx, input) {
@@ -162,7 +167,7 @@ impl Engine {
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
         let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
-        records.push(self.status(&cx, graph, RunState::Running, &[], None));
+        records.push(self.status(&cx, &frame, RunState::Running, &[], None));
         cx.journal.append(records);
         let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
@@ -265,14 +270,14 @@ impl Engine {
     fn status(
         &self,
         cx: &RunContext,
-        graph: GraphId,
+        frame: &Frame,
         state: RunState,
         interrupts: &[OpenInterrupt],
         error: Option<&RunError>,
     ) -> Record {
         Record::Status(ThreadStatus {
             state,
-            graph: self.plan.flow.graphs[graph].name.clone(),
+            graph: self.plan.flow.graphs[frame.graph].name.clone(),
             version: self.plan.version.clone(),
             run_id: cx.run_id.clone(),
             interrupts: interrupts
@@ -280,6 +285,7 @@ impl Engine {
                 .filter_map(|open| serde_json::to_value(open).ok())
                 .collect(),
             error: error.map(RunError::to_json),
+            context: kept_context(&frame.context),
             usage: json!(cx.usage()),
             at: self.ambient.now().to_string(),
         })
@@ -303,7 +309,7 @@ impl Engine {
             FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),
         };
         if tells {
-            let status = self.status(&cx, graph, state, &interrupts, error.as_ref());
+            let status = self.status(&cx, &frame, state, &interrupts, error.as_ref());
             cx.journal.append(vec![status]);
         }
         let plan = &self.plan.flow.graphs[graph];
@@ -342,6 +348,14 @@ impl Engine {
             error,
             usage,
         }
+    }
+}
+
+/// A context as a thread's status has it.
+fn kept_context(context: &Value) -> Json {
+    match context.as_map() {
+        Some(map) if !map.is_empty() => context.to_json(),
+        _ => Json::Null,
     }
 }
 

@@ -20,6 +20,7 @@ impl Engine {
         graph: GraphId,
         image: Option<&ThreadImage>,
         input: &Json,
+        context: &Json,
     ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
@@ -31,7 +32,8 @@ impl Engine {
             );
             return Err(StartError::refused(message));
         }
-        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        let context = self.context_given(flow_graph, context)?;
+        let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
             if let Some(root) = image.frames.first() {
@@ -180,7 +182,8 @@ impl Engine {
             return Err(StartError::refused(message));
         };
         let plan = &self.plan.graphs[graph];
-        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        let context = self.context_kept(&self.plan.flow.graphs[graph], image)?;
+        let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         restore(&mut frame, plan, root).map_err(StartError::from_run)?;
         self.check_types(&self.plan.flow.graphs[graph], &frame, image)?;
         let answered = self.answers(graph, image, answers)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::IdVec;
 use crate::expr::scope::StateFields;
+use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Type};
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
 use crate::value::{List, Map, Value};
@@ -17,6 +18,8 @@ use super::node::{self, NodePlan, WorkPlan, slots};
 pub struct GraphPlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Names of its context, each with its value where the caller has none.
+    pub context: Vec<(Arc<str>, Value)>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
@@ -67,6 +70,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
+        context: graph.context.iter().map(constant).collect(),
         initial: graph.fields.iter().map(initial).collect(),
         channels: graph
             .fields
@@ -84,6 +88,23 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         nodes,
         joins,
     })
+}
+
+/// A field of the context: its default, else null.
+fn constant(field: &RecordField) -> (Arc<str>, Value) {
+    let default = field.default.as_ref().map(Value::from_json);
+    (field.name.as_str().into(), default.unwrap_or_default())
+}
+
+impl GraphPlan {
+    /// What of a caller's context the graph sees.
+    pub fn context_of(&self, given: &Value) -> Value {
+        let values = self.context.iter().map(|(name, default)| {
+            let value = given.get(name).cloned();
+            (&**name, value.unwrap_or_else(|| default.clone()))
+        });
+        Value::Map(values.collect())
+    }
 }
 
 /// The default; null for a nullable field, empty for a gathering list or map; else none.

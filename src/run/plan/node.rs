@@ -23,7 +23,7 @@ pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "input",
         "run",
         "reply",
@@ -33,6 +33,7 @@ pub mod slots {
         "result",
         "answer",
         "error",
+        "context",
     ];
     /// What a send passed in.
     pub const INPUT: Slot = Slot(0);
@@ -52,6 +53,8 @@ pub mod slots {
     pub const ANSWER: Slot = Slot(7);
     /// Error that a handler sees.
     pub const ERROR: Slot = Slot(8);
+    /// Constants of the run.
+    pub const CONTEXT: Slot = Slot(9);
 }
 
 /// A node.

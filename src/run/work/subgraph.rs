@@ -38,6 +38,7 @@ pub async fn work(
         called,
         key.as_str().into(),
         join_path(&frame.path, run.name),
+        &frame.context,
     );
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
