@@ -5,14 +5,16 @@
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`],
-//! [`context`], [`data`], [`unused`].
+//! [`context`], [`based`], [`lasting`], [`data`], [`unused`].
 
+pub mod based;
 pub mod calls;
 pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
 pub mod flow;
+pub mod lasting;
 pub mod leave;
 pub mod scope;
 pub mod sends;
@@ -83,6 +85,8 @@ fn graph(
     entry::ways_on(program, graph, flow, &ends, diags);
     leave::leaves(graph, diags);
     context::contexts(program, graph, diags);
+    based::bases(graph, diags);
+    lasting::lost(graph, diags);
     sends::without_input(graph, flow, diags);
     let together = Together::new(flow);
     topology(flow, &together, diags);

@@ -145,6 +145,10 @@ codes! {
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
     Warning MAYBE_UNSET "maybe-unset";
+    Error CIRCULAR_BASIS "circular-basis";
+    Error BAD_BASIS "bad-basis";
+    Error NEVER_STALE "never-stale";
+    Warning LOST_ON_RESUME "lost-on-resume";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
     Warning UNUSED_FIELD "unused-field";

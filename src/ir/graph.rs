@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::IdVec;
+use crate::expr::constraint::Constraints;
 use crate::expr::ty::{RecordField, Type};
 use crate::typed_id;
 
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
-use super::node::{Require, Skip, Work};
-use super::text::{Named, Place};
+use super::node::{Require, Skip, Stop, Work};
+use super::text::{Expr, Named, Place};
 
 typed_id! {
     /// A field of a graph's state.
@@ -52,6 +53,9 @@ pub struct Graph {
     /// `[a, b] -> c`
     #[serde(default, skip_serializing_if = "IdVec::is_empty")]
     pub joins: IdVec<JoinId, Join>,
+    /// Conditions that end the graph where one of them holds after a super-step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<Expr>,
     /// Most super-steps of a run that starts here; `None` for the run's own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursion_limit: Option<u32>,
@@ -121,8 +125,33 @@ pub struct Field {
     /// empty, and any other has no value until it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<serde_json::Value>,
+    /// What its attributes ask of its values.
+    #[serde(default, skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
+    /// Whether it is cleared after the super-step that follows a write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
+    /// Whether it is left out of checkpoints.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untracked: bool,
+    /// What it is made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<BasedOn>,
     /// Where it is declared.
     pub at: Place,
+}
+
+/// `based_on [a, b keep] reset`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BasedOn {
+    /// Fields whose writes make it stale.
+    pub on: Vec<FieldId>,
+    /// Fields whose writes do not (`keep`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<FieldId>,
+    /// Whether it goes back to its first value where it would become stale.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reset: bool,
 }
 
 /// How the writes to a field are put together: its reducer.
@@ -202,6 +231,9 @@ pub struct Node {
     pub doc: String,
     /// What it does.
     pub work: Work,
+    /// Questions ahead of all that it does, and ahead of its way on, in the order written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
     /// Values that a send gives it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input: Vec<RecordField>,

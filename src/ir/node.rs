@@ -123,6 +123,22 @@ pub enum Ask {
     Text(Template),
 }
 
+/// A question around a node: `interrupt NAME before NODE { .. }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stop {
+    /// Its name, by which its answer is in scope of what follows in the node.
+    pub name: String,
+    /// Behind the node's writes and events, ahead of its way on; else ahead of all that it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub after: bool,
+    /// What is shown.
+    pub ask: Ask,
+    /// Type of the answer.
+    pub expect: Type,
+    /// Where it is declared.
+    pub at: Place,
+}
+
 /// `timeout 7d -> TARGET` of an interrupt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InterruptTimeout {

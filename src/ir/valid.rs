@@ -100,6 +100,10 @@ impl Within<'_> {
         fields(self.flow, self.graph.context.iter())?;
         for field in &self.graph.fields {
             ty(self.flow, &field.ty)?;
+            if let Some(basis) = &field.based_on {
+                known_all(&self.graph.fields, &basis.on, "field")?;
+                known_all(&self.graph.fields, &basis.keep, "field")?;
+            }
             if let Channel::Own { reducer } = &field.channel {
                 known(&self.flow.reducers, *reducer, "reducer")?;
             }
@@ -121,6 +125,8 @@ impl Within<'_> {
 
     fn node(&self, node: &Node) -> Result<(), Broken> {
         fields(self.flow, node.input.iter())?;
+        let answers = node.stops.iter().map(|stop| &stop.expect);
+        answers.into_iter().try_for_each(|of| ty(self.flow, of))?;
         node.skips
             .iter()
             .filter_map(|skip| skip.to.as_ref())

@@ -86,7 +86,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn ask(&self, ask: &from::Ask) -> Ask {
+    /// What an interrupt shows.
+    pub(super) fn ask(&self, ask: &from::Ask) -> Ask {
         match ask {
             from::Ask::Fields(fields) => Ask::Fields(self.named(fields)),
             from::Ask::Text(text) => Ask::Text(self.template(text)),

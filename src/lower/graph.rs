@@ -5,7 +5,7 @@ use crate::resolve::graph as from;
 
 use super::Lowering;
 use super::ends::Names;
-use crate::ir::graph::{Field, Graph, Join};
+use crate::ir::graph::{BasedOn, Field, Graph, Join};
 use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
@@ -42,6 +42,7 @@ impl Lowering<'_> {
                 .map(|(id, node)| self.node(graph, id, node))
                 .collect(),
             joins: joins.collect(),
+            exits: graph.exits.iter().map(|when| self.expr(when)).collect(),
             recursion_limit: graph.recursion_limit,
             at: self.place(graph.span),
         }
@@ -57,7 +58,23 @@ impl Lowering<'_> {
             channel: field.channel.clone(),
             default: default
                 .and_then(|expr| default_value(expr, &field.ty.node, &self.program.types)),
+            constraints: field.constraints.clone(),
+            ephemeral: field.ephemeral.is_some(),
+            untracked: field.untracked.is_some(),
+            based_on: field.based_on.as_ref().map(based_on),
             at: self.place(field.span),
         }
+    }
+}
+
+fn based_on(written: &from::BasedOn) -> BasedOn {
+    let named = |keep: bool| {
+        let bases = written.on.iter().filter(move |basis| basis.keep == keep);
+        bases.filter_map(|basis| basis.field).collect()
+    };
+    BasedOn {
+        on: named(false),
+        keep: named(true),
+        reset: written.reset,
     }
 }

@@ -8,7 +8,7 @@ use super::Lowering;
 use super::ends::Names;
 use crate::ir::graph::{MaxVisits, Node};
 use crate::ir::jump::Route;
-use crate::ir::node::Skip;
+use crate::ir::node::{Skip, Stop};
 
 impl Lowering<'_> {
     /// A node.
@@ -19,6 +19,7 @@ impl Lowering<'_> {
             name: node.name.node.clone(),
             doc: node.doc.clone(),
             work: self.work(graph, node, names),
+            stops: node.stops.iter().filter_map(|stop| self.stop(stop)).collect(),
             input: self.fields(&node.input),
             skips: self.skips(node, names),
             lets: self.lets(&node.lets),
@@ -39,6 +40,16 @@ impl Lowering<'_> {
             tags: node.tags.clone(),
             at: self.place(node.span),
         }
+    }
+
+    fn stop(&self, stop: &from::Stop) -> Option<Stop> {
+        Some(Stop {
+            name: stop.name.node.clone(),
+            after: stop.after,
+            ask: self.ask(stop.ask.as_ref()?),
+            expect: stop.expect.as_ref()?.node.clone(),
+            at: self.place(stop.span),
+        })
     }
 
     fn skips(&self, node: &from::Node, names: Names<'_>) -> Vec<Skip> {

@@ -4,6 +4,7 @@ use crate::ast::expr::Expr;
 use crate::ast::{Doc, Name};
 use crate::base::id::Id;
 use crate::base::{FileId, IdVec, NameIndex, Span, Spanned};
+use crate::expr::constraint::Constraints;
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, JoinId, ModelId, NodeId, Retry};
 
@@ -47,6 +48,8 @@ pub struct Graph {
     pub retry: Option<Retry>,
     /// Default of the same nodes, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// `exit when ..`: where one holds after a super-step, the graph ends.
+    pub exits: Vec<Expr>,
     /// Where an error of a node leads that has no `on_error` of its own.
     pub on_error: Option<Route>,
     /// The whole item.
@@ -118,8 +121,40 @@ pub struct Field {
     pub via: Option<Span>,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
+    /// What its attributes ask of its values.
+    pub constraints: Constraints,
+    /// Word `ephemeral`, where it stands: cleared after the next super-step.
+    pub ephemeral: Option<Span>,
+    /// Word `untracked`, where it stands: never in a checkpoint.
+    pub untracked: Option<Span>,
+    /// `based_on [..]`
+    pub based_on: Option<BasedOn>,
+    /// Names of the fields that a write to this one resets: those based on it, directly or not, that say `reset`.
+    pub resets: Vec<String>,
     /// The whole declaration.
     pub span: Span,
+}
+
+/// `based_on [a, b keep] reset`
+#[derive(Debug, Clone)]
+pub struct BasedOn {
+    /// The fields that it is made from, each once.
+    pub on: Vec<Basis>,
+    /// Whether it goes back to its first value where it would become stale.
+    pub reset: bool,
+    /// All of it.
+    pub span: Span,
+}
+
+/// An entry of `based_on`.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// The field.
+    pub field: Option<FieldId>,
+    /// Its name.
+    pub name: Name,
+    /// Word `keep` behind it: its writes make nothing stale.
+    pub keep: bool,
 }
 
 /// `context { .. }`: constants that whoever starts a run gives.

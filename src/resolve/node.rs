@@ -20,6 +20,8 @@ pub struct Node {
     pub doc: Doc,
     /// What it does.
     pub work: Work,
+    /// `interrupt x before` and `after` it, in the order written.
+    pub stops: Vec<Stop>,
     /// Where its kind is written.
     pub kind_span: Span,
     /// Values that a send gives it.
@@ -210,6 +212,21 @@ pub enum Ask {
     Fields(Vec<NamedArg>),
     /// A text.
     Text(TemplateText),
+}
+
+/// `interrupt NAME before NODE { .. }`: a person is asked before the node does anything, or before it goes on.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    /// Its name: of the interrupt, and of the answer in the node's expressions behind it.
+    pub name: Name,
+    /// `after`: behind the node's `set` and `emit`, ahead of its way on.
+    pub after: bool,
+    /// What is shown; `None` where it is missing, which is reported.
+    pub ask: Option<Ask>,
+    /// Type of the answer; `None` where it is missing, which is reported.
+    pub expect: Option<Spanned<Type>>,
+    /// The whole member.
+    pub span: Span,
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.

@@ -16,9 +16,9 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
-pub use super::graph::{Context, Field, Graph, Join};
+pub use super::graph::{BasedOn, Basis, Context, Field, Graph, Join};
 pub use super::node::{
-    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
+    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Stop, Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 

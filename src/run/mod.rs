@@ -5,7 +5,7 @@
 //!
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
-//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`frame`], [`step`], [`work`]
+//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], [`frame`], [`step`], [`work`]
 //! (the kinds' own work), [`effect`] and [`journal`] (what is never done twice), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
@@ -24,6 +24,7 @@ pub mod engine;
 pub mod error;
 pub mod event;
 pub mod frame;
+pub mod freshness;
 pub mod interrupt;
 pub mod journal;
 pub mod model;

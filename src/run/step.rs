@@ -141,6 +141,7 @@ async fn run_tasks(
         cx,
         graph,
         fields: &frame.fields,
+        freshness: &frame.freshness,
         path: &frame.path,
         context: &frame.context,
         step: frame.step,
@@ -419,7 +420,7 @@ pub async fn keep(
             run_id: cx.run_id.clone(),
             source,
             writes: changes,
-            schedule: schedule::to_json(graph, &frame.agenda, cx.usage()),
+            schedule: schedule::to_json(graph, frame, cx.usage()),
             at: cx.ambient.now().to_string(),
         })]);
         cx.journal.committed().await?;

@@ -43,6 +43,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
             .iter()
             .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
             .collect(),
+        exits: !graph.exits.is_empty(),
         start,
         stops,
         joins,

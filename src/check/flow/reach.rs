@@ -62,6 +62,9 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
 
 /// Reports circles without a way out. Errors don't count as a way out.
 pub fn trapped(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
+    if flow.exits {
+        return;
+    }
     let free = leading_out(flow);
     let among = |spot: Spot| {
         flow.number(spot).is_some_and(|n| {

@@ -185,7 +185,10 @@ impl<'a> Cx<'a> {
         );
         if self.facts.unset.remove(&id) {
             self.facts.unsure.remove(&id);
-            let message = format!("`state.{name}` has no value yet");
+            let message = match field.ephemeral {
+                Some(_) => format!("`state.{name}` has no value any more: it is `ephemeral`"),
+                None => format!("`state.{name}` has no value yet"),
+            };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
                     .label(field.name.span, "declared without a first value")

@@ -1,8 +1,10 @@
 //! Reducers and defaults: expressions that stand outside nodes.
 
+use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
+use crate::expr::constraint::Constraints;
 use crate::expr::infer::{Checker, constant};
 use crate::resolve::program::{Param, Program};
 
@@ -34,15 +36,42 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
     let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
     let contexts = contexts.flat_map(|context| &context.fields);
     for param in records.chain(events).chain(tools).chain(inputs).chain(contexts) {
-        let Param { ty, default, .. } = param;
+        let Param {
+            ty,
+            default,
+            constraints,
+            ..
+        } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);
+            in_bounds(program, &param.name, value, (&ty.node, constraints), diags);
         }
     }
     for field in program.graphs.iter().flat_map(|graph| &graph.fields) {
         if let Some(value) = &field.default {
             default_value(program, value, &field.ty.node, diags);
+            let bounds = (&field.ty.node, &field.constraints);
+            in_bounds(program, &field.name, value, bounds, diags);
         }
+    }
+}
+
+/// A default must keep to the bounds of its field.
+fn in_bounds(
+    program: &Program,
+    name: &Name,
+    value: &Expr,
+    (ty, constraints): (&Type, &Constraints),
+    diags: &mut Diagnostics,
+) {
+    if constraints.is_empty() {
+        return;
+    }
+    let json = crate::expr::infer::default_value(value, ty, &program.types);
+    let broken = json.map(|json| constraints.broken(&json)).unwrap_or_default();
+    if let Some(first) = broken.first() {
+        let message = format!("the default of `{}` breaks its bounds: {first}", name.node);
+        diags.push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));
     }
 }
 

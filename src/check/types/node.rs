@@ -2,7 +2,7 @@
 
 use crate::expr::Type;
 use crate::ir::NodeId;
-use crate::resolve::program::{Node, Route, Work};
+use crate::resolve::program::{Ask, Node, Route, Stop, Work};
 
 use super::cx::Cx;
 use super::facts::Facts;
@@ -33,17 +33,20 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     if let Some(max) = &node.max_visits {
         cx.jump(&max.to, &mut out.behind);
     }
+    node.stops.iter().filter(|stop| !stop.after).for_each(|stop| cx.stop(stop));
+    let asked = cx.scope.names.len();
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
     cx.work(node, &mut out);
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
     timed_out(cx, node, &mut out.behind);
+    node.stops.iter().filter(|stop| stop.after).for_each(|stop| cx.stop(stop));
     out.tool = cx.facts.clone();
     out.child = left(cx, node, untouched);
     if let Some(facts) = skipped {
         cx.facts.merge(&facts);
-        cx.skipped_way_on(node, names);
+        cx.skipped_way_on(node, asked);
     }
     if let Some(goto) = &node.goto {
         cx.route(&goto.node, &mut out.behind);
@@ -69,6 +72,17 @@ fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut Behind) {
 }
 
 impl Cx<'_> {
+    /// Types the question of a static interrupt, and brings its answer into scope.
+    fn stop(&mut self, stop: &Stop) {
+        match &stop.ask {
+            Some(Ask::Fields(args)) => self.free_args(args),
+            Some(Ask::Text(text)) => self.template(text),
+            None => {}
+        }
+        let answer = stop.expect.as_ref().map_or(Type::Error, |ty| ty.node.clone());
+        self.declare(&stop.name.node, answer);
+    }
+
     /// Types the route of an `on_error`.
     pub fn handler(&mut self, route: &Route, behind: &mut Behind) {
         let names = self.scope.names.len();

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use crate::base::IdVec;
 use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
-use crate::resolve::program::{Graph, Program, Work};
+use crate::expr::scope::StateFields;
+use crate::resolve::program::{Field, Graph, Program, Work};
 
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
 use super::cx::{Computed, Cx, StateTypes};
@@ -67,6 +68,8 @@ struct Walk<'a> {
     flow: &'a Flow,
     written: &'a Written,
     state: StateTypes,
+    /// Fields that are `ephemeral` or `untracked`.
+    passing: Vec<FieldId>,
     /// Fields that other tasks may write while a node runs, by node.
     beside: Vec<BTreeSet<FieldId>>,
     entries: Vec<Option<Entry>>,
@@ -91,12 +94,19 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
+        let state: StateFields = state.collect();
+        let based = graph.fields.entries();
+        let based = based.filter(|(_, field)| field.based_on.is_some());
+        let based = based.map(|(id, _)| id.0).collect();
+        let passes = |field: &Field| field.ephemeral.is_some() || field.untracked.is_some();
+        let passing = graph.fields.entries().filter(|(_, field)| passes(field));
         Self {
             program,
             graph,
             flow,
             written,
-            state: Arc::new(state.collect()),
+            state: Arc::new(state.with_based(based)),
+            passing: passing.map(|(id, _)| id).collect(),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
             brought: flow
@@ -127,6 +137,16 @@ impl<'a> Walk<'a> {
             cx.facts = Facts::default();
             cx.handler(route, &mut Behind::new());
         }
+        if !self.graph.exits.is_empty() {
+            // After whatever super-step: only what the state begins with is sure to be there.
+            cx.facts = Facts {
+                unset: BTreeSet::new(),
+                ..Facts::at_start(self.graph)
+            };
+            for when in &self.graph.exits {
+                cx.condition(when);
+            }
+        }
         diags.append(std::mem::take(&mut cx.diags));
         self.read.extend(&cx.read);
         let flow = self.flow;
@@ -150,8 +170,16 @@ impl<'a> Walk<'a> {
         let Some(entry) = self.entries.get(id.0 as usize).cloned().flatten() else {
             return;
         };
-        let out = self.type_node(id, entry.facts.clone());
         let branch = self.flow.stops.get(id).is_some_and(|stop| stop.branch);
+        let mut facts = entry.facts.clone();
+        if !branch {
+            let ephemeral = |id: &FieldId| {
+                let field = self.graph.fields.get(*id);
+                field.is_some_and(|field| field.ephemeral.is_some())
+            };
+            facts.fading = self.passing.iter().copied().filter(ephemeral).collect();
+        }
+        let out = self.type_node(id, facts);
         let beside = match branch {
             true => entry.beside,
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
@@ -237,10 +265,15 @@ impl<'a> Walk<'a> {
         let Some(stop) = self.flow.stops.get(id) else {
             return;
         };
-        let facts = match stop.defer {
+        let mut facts = match stop.defer {
             true => facts.later(),
             false => facts.clone(),
         };
+        match (stop.branch, stop.defer) {
+            (true, _) => {}
+            (false, true) => facts.steps_go_by(self.graph, &self.passing),
+            (false, false) => facts.step_ends(self.graph, &self.passing, beside),
+        }
         let Some(slot) = self.entries.get_mut(id.0 as usize) else {
             return;
         };
@@ -274,9 +307,11 @@ impl<'a> Walk<'a> {
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
         let Some(slot) = slot else { return };
         let before = slot.clone();
+        let mut facts = facts.clone();
+        facts.steps_go_by(self.graph, &self.passing);
         match slot {
-            Some(known) => known.merge(facts),
-            None => *slot = Some(facts.clone()),
+            Some(known) => known.merge(&facts),
+            None => *slot = Some(facts),
         }
         if *slot != before {
             self.queue(Spot::Join(id));

@@ -73,7 +73,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
+    /// What an interrupt shows.
+    pub(super) fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
         match ask {
             written::Ask::Fields(fields) => Some(Ask::Fields(self.named(inside.file, fields))),
             written::Ask::Template(template) => self.template(inside.file, template).map(Ask::Text),

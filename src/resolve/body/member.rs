@@ -61,16 +61,16 @@ impl Resolver<'_> {
                 let route = self.route(inside, jumps);
                 self.program.graphs[id].start = Some(route);
             }
-            Member::Exit(_, span) => self.refuse("`exit when`", *span),
-            Member::Interrupt(interrupt) => {
-                let when = match interrupt.after {
-                    true => "an interrupt after a node",
-                    false => "an interrupt before a node",
-                };
-                self.refuse(when, interrupt.span);
+            Member::Exit(when, _) => {
+                let when = self.expr(inside.file, when);
+                self.program.graphs[id].exits.push(when);
             }
             Member::Migrate(_, span) => self.refuse("`migrate`", *span),
-            Member::State(..) | Member::Context(..) | Member::Node(_) | Member::Edge(_) => {}
+            Member::State(..)
+            | Member::Context(..)
+            | Member::Interrupt(_)
+            | Member::Node(_)
+            | Member::Edge(_) => {}
         }
     }
 

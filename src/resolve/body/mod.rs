@@ -1,6 +1,7 @@
 //! Third pass: what stands in a graph. First the state of every graph, since calls name fields of
 //! other graphs; then members and nodes.
 
+mod based;
 mod call;
 mod context;
 mod edge;
@@ -10,6 +11,7 @@ mod model;
 mod node;
 mod property;
 mod state;
+mod stop;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,6 +103,7 @@ impl Resolver<'_> {
             model: None,
             retry: None,
             timeout_ms: None,
+            exits: Vec::new(),
             on_error: None,
             span: written.span,
             index: Default::default(),
@@ -134,6 +137,7 @@ impl Resolver<'_> {
             self.program.graphs[id].nodes.push(node);
         }
         self.edges(&inside, written);
+        self.stops(&inside, written);
     }
 
     /// Gives every node its id. A second one of a name is reported and left out.

@@ -46,6 +46,7 @@ impl Resolver<'_> {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
+            stops: Vec::new(),
             input,
             input_record,
             skips,

@@ -126,7 +126,16 @@ impl Engine {
         {
             match entries.get(&field.name) {
                 Some(json) => match accept(json, self.write_type(field), &self.plan.flow.types) {
-                    Ok(value) => values.push((id, value)),
+                    Ok(value) => {
+                        let whole = matches!(field.channel, Channel::Last | Channel::AnyLast);
+                        let broken = match whole {
+                            true => field.constraints.broken_by(&value),
+                            false => Vec::new(),
+                        };
+                        let said = broken.iter();
+                        problems.extend(said.map(|b| format!("input `{}`: {b}", field.name)));
+                        values.push((id, value));
+                    }
                     Err(wrong) => problems
                         .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
                 },

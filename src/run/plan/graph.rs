@@ -1,16 +1,19 @@
 //! Graphs, ready to run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::IdVec;
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Type};
+use crate::expr::constraint::Constraints;
+use crate::ir::graph::Field;
+use crate::run::freshness::BasedPlan;
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
 use crate::value::{List, Map, Value};
 
-use super::code::{Builder, PlanError};
+use super::code::{Builder, Code, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
 use super::node::{self, NodePlan, WorkPlan, slots};
 
@@ -26,6 +29,16 @@ pub struct GraphPlan {
     pub channels: IdVec<FieldId, Channel>,
     /// Names of its fields.
     pub fields: IdVec<FieldId, Arc<str>>,
+    /// What of its fields is based on others.
+    pub based: BasedPlan,
+    /// What the attributes of its fields ask, of those that ask anything.
+    pub bounds: BTreeMap<FieldId, Constraints>,
+    /// Fields that are cleared after the super-step that follows a write.
+    pub ephemeral: BTreeSet<FieldId>,
+    /// Fields that are left out of checkpoints.
+    pub untracked: BTreeSet<FieldId>,
+    /// Conditions that end the graph, in the scope of `start`.
+    pub exits: Vec<Code>,
     /// The entry, in a scope of the slots that every node has.
     pub start: RoutePlan,
     /// How many slots the scope of `start` and of the joins has.
@@ -63,6 +76,9 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         Ok((join.members.clone(), to))
     });
     let joins = joins.collect::<Result<_, PlanError>>()?;
+    let exits = graph.exits.iter();
+    let exits = exits.map(|when| builder.code(when, &scope));
+    let exits = exits.collect::<Result<_, PlanError>>()?;
     let nodes: IdVec<NodeId, NodePlan> = graph
         .nodes
         .iter()
@@ -82,12 +98,32 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .iter()
             .map(|field| field.name.as_str().into())
             .collect(),
+        based: BasedPlan::new(&graph.fields),
+        bounds: bounds(graph),
+        ephemeral: marked(graph, |field| field.ephemeral),
+        untracked: marked(graph, |field| field.untracked),
+        exits,
         start,
         slots: scope.names.len(),
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,
     })
+}
+
+fn bounds(graph: &Graph) -> BTreeMap<FieldId, Constraints> {
+    let fields = graph.fields.entries();
+    let bound = fields.filter(|(_, field)| !field.constraints.is_empty());
+    bound
+        .map(|(id, field)| (id, field.constraints.clone()))
+        .collect()
+}
+
+fn marked(graph: &Graph, is: impl Fn(&Field) -> bool) -> BTreeSet<FieldId> {
+    let fields = graph.fields.entries();
+    fields
+        .filter_map(|(id, field)| is(field).then_some(id))
+        .collect()
 }
 
 /// A field of the context: its default, else null.

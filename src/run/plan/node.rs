@@ -63,6 +63,10 @@ pub struct NodePlan {
     pub name: Arc<str>,
     /// What it does.
     pub work: WorkPlan,
+    /// Questions ahead of all that it does.
+    pub before: Vec<StopPlan>,
+    /// Questions ahead of its way on.
+    pub after: Vec<StopPlan>,
     /// How many slots its scope has.
     pub slots: usize,
     /// Defaults of its `input`, which whoever comes without one gets; `None` where it declares none.
@@ -152,6 +156,18 @@ pub enum WorkPlan {
     },
 }
 
+/// A question around a node.
+pub struct StopPlan {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where its answer goes.
+    pub slot: Slot,
+    /// What is shown.
+    pub ask: AskPlan,
+    /// Type of the answer.
+    pub expect: Type,
+}
+
 /// What an interrupt shows.
 pub enum AskPlan {
     /// An object.
@@ -221,6 +237,7 @@ pub fn plan(
     for name in slots::NAMES {
         scope.declare(name, Type::Json);
     }
+    let before = stops(builder, node, false, &mut scope)?;
     let skips = node.skips.iter().map(|skip| {
         let when = builder.code(&skip.when, &scope)?;
         Ok((
@@ -237,6 +254,7 @@ pub fn plan(
     let work = work(builder, &node.work, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
+    let after = stops(builder, node, true, &mut scope)?;
     let next = node
         .next
         .as_ref()
@@ -254,8 +272,12 @@ pub fn plan(
         .map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
     Ok(NodePlan {
         name: node.name.as_str().into(),
-        pure: matches!(work, WorkPlan::Update | WorkPlan::Branch) && node.timeout_ms.is_none(),
+        pure: matches!(work, WorkPlan::Update | WorkPlan::Branch)
+            && node.timeout_ms.is_none()
+            && node.stops.is_empty(),
         work,
+        before,
+        after,
         input: defaults(&node.input),
         skips,
         lets,
@@ -271,6 +293,33 @@ pub fn plan(
         max_visits: max_visits.transpose()?,
         defer: node.defer,
         slots: scope.names.len(),
+    })
+}
+
+/// The questions before or after a node, the answer of each in scope of what follows.
+fn stops(
+    builder: &Builder<'_>,
+    node: &Node,
+    after: bool,
+    scope: &mut Scope,
+) -> Result<Vec<StopPlan>, PlanError> {
+    let mut stops = Vec::new();
+    for stop in node.stops.iter().filter(|stop| stop.after == after) {
+        let ask = question(builder, &stop.ask, scope)?;
+        stops.push(StopPlan {
+            name: stop.name.as_str().into(),
+            slot: scope.declare(stop.name.as_str(), Type::Json),
+            ask,
+            expect: stop.expect.clone(),
+        });
+    }
+    Ok(stops)
+}
+
+fn question(builder: &Builder<'_>, ask: &Ask, scope: &Scope) -> Result<AskPlan, PlanError> {
+    Ok(match ask {
+        Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
+        Ask::Text(text) => AskPlan::Text(Box::new(builder.text(text, scope)?)),
     })
 }
 
@@ -311,10 +360,7 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
             expect,
             timeout,
         } => WorkPlan::Interrupt {
-            ask: match ask {
-                Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
-                Ask::Text(text) => AskPlan::Text(Box::new(builder.text(text, scope)?)),
-            },
+            ask: question(builder, ask, scope)?,
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
                 Some(timeout) => Some((

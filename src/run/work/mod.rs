@@ -56,6 +56,7 @@ pub async fn run(
         task.send.as_ref().map(|(_, input)| input),
         effects,
     );
+    interrupt::ask_all(&mut run, &node.before)?;
     if run.begin(node)? {
         match &node.work {
             WorkPlan::Llm(call) => llm::work(&mut run, node, call).await?,
@@ -96,7 +97,9 @@ pub async fn run(
             }
             WorkPlan::Update | WorkPlan::Branch => {}
         }
-        run.finish(node)?;
+        run.write(node)?;
+        interrupt::ask_all(&mut run, &node.after)?;
+        run.leave(node)?;
     }
     Ok(run.into_output(&node.joins))
 }

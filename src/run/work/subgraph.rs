@@ -132,6 +132,7 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
     frame.step = image.step;
     frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    frame.freshness = schedule::freshness(graph, &image.schedule);
     for (id, name) in graph.fields.entries() {
         if let (Some(field), Some(place)) = (
             image.fields.get(&**name),
@@ -139,6 +140,9 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
         ) {
             *place = Some(field.value.clone());
             frame.note_growth(id, field.changes);
+            if graph.ephemeral.contains(&id) {
+                frame.live.insert(id);
+            }
         }
         let Some(logs) = &mut frame.out_logs else {
             continue;
