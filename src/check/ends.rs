@@ -224,7 +224,7 @@ fn unused(
     diags: &mut Diagnostics,
 ) {
     // Where a target's names are not known, any entry may be one of them; that is reported already.
-    if computed.iter().any(|target| target.names.is_none()) || matches!(node.work, Work::Unknown) {
+    if computed.iter().any(|target| target.names.is_none()) {
         return;
     }
     let produced = |name: &str| {

@@ -5,9 +5,10 @@
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`],
-//! [`context`], [`based`], [`lasting`], [`data`], [`unused`].
+//! [`context`], [`based`], [`cached`], [`lasting`], [`data`], [`unused`].
 
 pub mod based;
+pub mod cached;
 pub mod calls;
 pub mod context;
 pub mod data;
@@ -86,6 +87,7 @@ fn graph(
     leave::leaves(graph, diags);
     context::contexts(program, graph, diags);
     based::bases(graph, diags);
+    cached::asking(program, graph, diags);
     lasting::lost(graph, diags);
     sends::without_input(graph, flow, diags);
     let together = Together::new(flow);

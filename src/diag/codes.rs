@@ -142,6 +142,7 @@ codes! {
     Error ENDLESS_CALLS "endless-calls";
     Error WRONG_BINDING "wrong-binding";
     Error CONTEXT_MISMATCH "context-mismatch";
+    Error CACHED_QUESTION "cached-question";
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
     Warning MAYBE_UNSET "maybe-unset";

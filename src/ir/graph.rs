@@ -11,7 +11,7 @@ use crate::typed_id;
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
-use super::node::{Require, Skip, Stop, Work};
+use super::node::{Cache, Require, Skip, Stop, Work};
 use super::text::{Expr, Named, Place};
 
 typed_id! {
@@ -277,6 +277,9 @@ pub struct Node {
     /// Whether it waits until nothing else is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer: bool,
+    /// Whether the result of its work is used again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cache>,
     /// Words for streams and viewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

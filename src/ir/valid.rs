@@ -158,7 +158,13 @@ impl Within<'_> {
                     .iter()
                     .try_for_each(|timeout| self.jump(&timeout.to))
             }
-            Work::Subgraph { graph, with, into } => {
+            Work::Extern { reads, writes, .. } => {
+                known_all(&self.graph.fields, reads, "field")?;
+                known_all(&self.graph.fields, writes, "field")
+            }
+            Work::Subgraph {
+                graph, with, into, ..
+            } => {
                 known(&self.flow.graphs, *graph, "graph")?;
                 let Some(called) = self.flow.graphs.get(*graph).map(|called| &called.fields) else {
                     return Ok(());

@@ -60,11 +60,22 @@ impl Lowering<'_> {
                 graph: Some(called),
                 with,
                 into,
+                persist,
                 ..
             } => Work::Subgraph {
                 graph: *called,
                 with: self.with(graph, &self.program.graphs[*called], with),
                 into: self.into(graph, &self.program.graphs[*called], into),
+                persist: *persist,
+            },
+            from::Work::Extern {
+                name,
+                reads,
+                writes,
+            } => Work::Extern {
+                name: name.node.clone(),
+                reads: reads.iter().map(|field| field.node).collect(),
+                writes: writes.iter().map(|field| field.node).collect(),
             },
             // Pure, or left open by an error.
             _ => Work::Update,

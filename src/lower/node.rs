@@ -8,7 +8,7 @@ use super::Lowering;
 use super::ends::Names;
 use crate::ir::graph::{MaxVisits, Node};
 use crate::ir::jump::Route;
-use crate::ir::node::{Skip, Stop};
+use crate::ir::node::{Cache, Skip, Stop};
 
 impl Lowering<'_> {
     /// A node.
@@ -37,6 +37,10 @@ impl Lowering<'_> {
                 to: self.jump(&max.to, names),
             }),
             defer: node.defer,
+            cache: node.cache.as_ref().map(|cache| Cache {
+                key: self.maybe(&cache.key),
+                ttl_ms: cache.ttl_ms,
+            }),
             tags: node.tags.clone(),
             at: self.place(node.span),
         }

@@ -6,6 +6,7 @@ use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name};
 use crate::base::{Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
+use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Retry, ToolId};
 
 use super::program::{Param, ToolList};
@@ -56,6 +57,8 @@ pub struct Node {
     pub max_visits: Option<MaxVisits>,
     /// `defer`
     pub defer: bool,
+    /// `cache { .. }`
+    pub cache: Option<Cache>,
     /// `tags [..]`
     pub tags: Vec<String>,
     /// The whole node.
@@ -162,9 +165,18 @@ pub enum Work {
         with: Vec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
         into: Vec<Binding>,
+        /// How long its state is kept.
+        persist: Persist,
     },
-    /// A kind whose meaning is not part of the language yet; already reported.
-    Unknown,
+    /// A node that the embedding program implements.
+    Extern {
+        /// The name it is registered under.
+        name: Name,
+        /// Fields that it is given, each with the place of its name.
+        reads: Vec<Spanned<FieldId>>,
+        /// Fields that it may write.
+        writes: Vec<Spanned<FieldId>>,
+    },
 }
 
 impl Work {
@@ -179,7 +191,7 @@ impl Work {
             Work::Branch => "branch",
             Work::Interrupt { .. } => "interrupt",
             Work::Subgraph { .. } => "subgraph",
-            Work::Unknown => "node",
+            Work::Extern { .. } => "extern",
         }
     }
 }
@@ -260,6 +272,17 @@ pub struct Binding {
     pub to: Option<FieldId>,
     /// Its name.
     pub to_name: Name,
+}
+
+/// `cache { key EXPR, ttl 1h }`
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// What a result is looked up by; the state and the node's input where it is left out.
+    pub key: Option<Expr>,
+    /// How long a result holds, in milliseconds; for ever where it is left out.
+    pub ttl_ms: Option<u64>,
+    /// The whole property.
+    pub span: Span,
 }
 
 /// `skip when EXPR -> TARGET`

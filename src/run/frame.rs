@@ -43,6 +43,8 @@ pub struct Frame {
     pub freshness: Freshness,
     /// `ephemeral` fields that the last super-step wrote.
     pub live: BTreeSet<FieldId>,
+    /// Whether its steps are kept in checkpoints.
+    pub tracked: bool,
     /// The step that comes next.
     pub step: u64,
     /// What is left to do.
@@ -102,6 +104,7 @@ impl Frame {
             fields,
             freshness: Freshness::default(),
             live: BTreeSet::new(),
+            tracked: true,
             step: 0,
             agenda: Agenda::default(),
             out_logs,
@@ -379,9 +382,9 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is that of a log.
+/// Whether a name in a checkpoint is none of a field: that of a log, or of a state that lasts.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '='])
+    name.ends_with(['>', '=']) || super::kept::path(name).is_some()
 }
 
 fn length(value: &Value) -> u64 {

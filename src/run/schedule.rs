@@ -150,7 +150,8 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
     Ok(agenda)
 }
 
-fn made(graph: &GraphPlan, freshness: &Freshness) -> BTreeMap<String, Vec<String>> {
+/// The names of fields that were made from others, each with those that were written since.
+pub fn made(graph: &GraphPlan, freshness: &Freshness) -> BTreeMap<String, Vec<String>> {
     let name = |field: &FieldId| graph.fields[*field].to_string();
     let made = freshness.made.iter();
     made.map(|(field, since)| (name(field), since.iter().map(name).collect()))

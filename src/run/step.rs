@@ -402,12 +402,15 @@ pub async fn keep(
     source: Source,
 ) -> Result<(), RunError> {
     let graph = &plan.graphs[frame.graph];
-    if source == Source::Step {
+    // A step that is not kept is made again after a stop: it must not be what a run stops after.
+    if source == Source::Step && frame.tracked {
         cx.note_commit();
     }
-    if cx.journal.keeps() {
+    if cx.journal.keeps() && frame.tracked {
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();
+        let mut changes = changes;
+        changes.extend(cx.kept.changes(frame));
         cx.journal.append(vec![Record::Checkpoint(Checkpoint {
             seq,
             frame: frame.key.to_string(),

@@ -215,6 +215,12 @@ impl Builder<'_> {
             })
         });
         let mut writes: Vec<Write> = sets(&node.set).chain(by_tools).collect();
+        if let Work::Extern { writes: to, .. } = &node.work {
+            writes.extend(to.iter().map(|field| Write {
+                field: field.node,
+                span: field.span,
+            }));
+        }
         if let Work::Subgraph {
             graph: Some(child),
             name,

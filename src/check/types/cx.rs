@@ -170,6 +170,11 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Notes that a field is read by name, without an expression.
+    pub fn reads_field(&mut self, id: FieldId, span: Span) {
+        self.note_field(id, span);
+    }
+
     fn note_field(&mut self, id: FieldId, span: Span) {
         let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
             return;

@@ -2,7 +2,8 @@
 
 use crate::expr::Type;
 use crate::ir::NodeId;
-use crate::resolve::program::{Ask, Node, Route, Stop, Work};
+use crate::diag::{Diagnostic, codes};
+use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
 use super::cx::Cx;
 use super::facts::Facts;
@@ -37,6 +38,9 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     let asked = cx.scope.names.len();
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
+    if let Some(cache) = &node.cache {
+        cx.cache(cache);
+    }
     cx.work(node, &mut out);
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
@@ -72,6 +76,16 @@ fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut Behind) {
 }
 
 impl Cx<'_> {
+    /// Types the key of a `cache`: a value that has a form as text, the same for the same state.
+    fn cache(&mut self, cache: &Cache) {
+        let Some(key) = &cache.key else { return };
+        let found = self.infer(key, None);
+        if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {
+            let message = format!("a value of type {} can't be a key", self.show(&found));
+            self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, key.span));
+        }
+    }
+
     /// Types the question of a static interrupt, and brings its answer into scope.
     fn stop(&mut self, stop: &Stop) {
         match &stop.ask {

@@ -20,6 +20,7 @@ impl Cx<'_> {
             name,
             with,
             into,
+            ..
         } = &node.work
         else {
             self.declare("result", Type::Error);

@@ -73,7 +73,18 @@ impl Cx<'_> {
                 self.declare("answer", answer);
             }
             Work::Subgraph { .. } => self.subgraph(node),
-            Work::Update | Work::Branch | Work::Unknown => {}
+            Work::Extern { reads, writes, .. } => {
+                for read in reads {
+                    self.reads_field(read.node, read.span);
+                }
+                for write in writes {
+                    let field = self.graph.and_then(|graph| graph.fields.get(write.node));
+                    if let Some(field) = field {
+                        self.facts.disturb(write.node, field);
+                    }
+                }
+            }
+            Work::Update | Work::Branch => {}
         }
     }
 

@@ -4,6 +4,7 @@ use crate::ast::Name;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
+use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 
 use super::super::Resolver;
@@ -46,10 +47,11 @@ impl Resolver<'_> {
                 }
                 self.subgraph(inside, graph, properties)
             }
-            Kind::Extern(_) => {
-                self.diags.push(unsupported("`extern`", node.kind_span));
-                Work::Unknown
-            }
+            Kind::Extern(name) => Work::Extern {
+                name: name.clone(),
+                reads: self.extern_reads(inside, properties),
+                writes: self.extern_writes(inside, properties),
+            },
         }
     }
 
@@ -126,9 +128,7 @@ impl Resolver<'_> {
             PropertyKind::Persist(word) => Some(word),
             _ => None,
         });
-        if let Some(word) = persist {
-            self.persist(word);
-        }
+        let persist = persist.map(|word| self.persist(word)).unwrap_or_default();
         let with = self.named(inside.file, with.map(Vec::as_slice).unwrap_or_default());
         let with = with.into_iter().map(|arg| Pass {
             to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
@@ -143,6 +143,7 @@ impl Resolver<'_> {
             name: name.clone(),
             with,
             into: into.collect(),
+            persist,
         }
     }
 
@@ -196,14 +197,15 @@ impl Resolver<'_> {
         None
     }
 
-    fn persist(&mut self, word: &Name) {
+    fn persist(&mut self, word: &Name) -> Persist {
         match word.node.as_str() {
-            "call" => {}
-            "thread" | "none" => {
-                let what = format!("`persist {}`", word.node);
-                self.diags.push(unsupported(&what, word.span));
+            "call" => Persist::Call,
+            "thread" => Persist::Thread,
+            "none" => Persist::None,
+            _ => {
+                self.bad_word("way to persist", word, &["call", "thread", "none"]);
+                Persist::Call
             }
-            _ => self.bad_word("way to persist", word, &["call", "thread", "none"]),
         }
     }
 }

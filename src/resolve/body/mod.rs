@@ -5,6 +5,7 @@ mod based;
 mod call;
 mod context;
 mod edge;
+mod extern_node;
 mod jump;
 mod member;
 mod model;

@@ -20,6 +20,7 @@ use super::error::RunError;
 use super::frame::Frame;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
+use super::kept::Kept;
 use super::model::Usage;
 use super::plan::Plan;
 use super::step::{FrameEnd, keep, run_frame};
@@ -109,6 +110,8 @@ impl Engine {
         let journal = self.journal(held.lease, options.durability, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
+        let root = image.iter().flat_map(|image| image.frames.first());
+        cx.kept.load(root.map(std::slice::from_ref).next().unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
@@ -159,6 +162,7 @@ impl Engine {
         );
         cx.usage = Mutex::new(used_before(&image));
         cx.count_known = image.status.state == RunState::Running;
+        cx.kept.load(&image.frames);
         let nested = image
             .frames
             .into_iter()
@@ -224,6 +228,7 @@ impl Engine {
         RunContext {
             plan: self.plan.clone(),
             backends: self.backends.clone(),
+            store: self.store.clone(),
             journal,
             ambient: self.ambient.clone(),
             events: options.events.clone(),
@@ -241,6 +246,7 @@ impl Engine {
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
             count_known: false,
+            kept: Kept::default(),
             images: Mutex::default(),
         }
     }

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
+use crate::ir::node::Work;
 use crate::ir::{Channel, FieldId, Graph, GraphId};
 use crate::run::frame::Frame;
 use crate::run::interrupt::Answer;
@@ -22,6 +23,7 @@ impl Engine {
         input: &Json,
         context: &Json,
     ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
+        self.check_externs()?;
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
         if !flow_graph.leaves.is_empty() {
@@ -46,6 +48,24 @@ impl Engine {
         }
         let input = self.input(flow_graph, &frame, input)?;
         Ok((frame, input))
+    }
+
+    /// Every `extern` node must be there before anything runs.
+    fn check_externs(&self) -> Result<(), StartError> {
+        let nodes = self.plan.flow.graphs.iter().flat_map(|graph| &graph.nodes);
+        for node in nodes {
+            let Work::Extern { name, .. } = &node.work else {
+                continue;
+            };
+            if !self.backends.externs.contains_key(name) {
+                let message = format!(
+                    "node `{}` is `extern {name}`: a program that embeds the runtime must provide `{name}`, and this one does not",
+                    node.name
+                );
+                return Err(StartError::refused(message));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn check_graph(&self, graph: &str, image: &ThreadImage) -> Result<(), StartError> {
@@ -167,6 +187,7 @@ impl Engine {
         image: Option<&ThreadImage>,
         answers: &[Answer],
     ) -> Result<(GraphId, Frame, ThreadImage, Vec<EffectRecord>), StartError> {
+        self.check_externs()?;
         let Some(image) = image else {
             return Err(StartError::refused(format!(
                 "there is no thread `{thread_id}`"

@@ -27,6 +27,8 @@ pub struct GraphPlan {
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
     pub channels: IdVec<FieldId, Channel>,
+    /// Types of its fields.
+    pub types: IdVec<FieldId, Type>,
     /// Names of its fields.
     pub fields: IdVec<FieldId, Arc<str>>,
     /// What of its fields is based on others.
@@ -93,6 +95,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .iter()
             .map(|field| field.channel.clone())
             .collect(),
+        types: graph.fields.iter().map(|field| field.ty.clone()).collect(),
         fields: graph
             .fields
             .iter()
@@ -205,6 +208,7 @@ pub fn tools_of(node: &NodePlan) -> Vec<ToolId> {
         WorkPlan::Update
         | WorkPlan::Branch
         | WorkPlan::Interrupt { .. }
-        | WorkPlan::Subgraph { .. } => Vec::new(),
+        | WorkPlan::Subgraph { .. }
+        | WorkPlan::Extern { .. } => Vec::new(),
     }
 }

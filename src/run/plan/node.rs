@@ -10,7 +10,7 @@ use crate::expr::schema::json_schema;
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
-use crate::ir::node::{Ask, ModelCall, Pass, Work};
+use crate::ir::node::{Ask, ModelCall, Pass, Persist, Work};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
 use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
@@ -91,6 +91,8 @@ pub struct NodePlan {
     pub retry: Option<Retry>,
     /// Longest time of one visit.
     pub timeout: Option<Duration>,
+    /// Whether the result of its work is used again.
+    pub cache: Option<CachePlan>,
     /// Where an error leads.
     pub on_error: Option<RoutePlan>,
     /// Entries in one run, and where the next one goes.
@@ -153,7 +155,26 @@ pub enum WorkPlan {
         with: Vec<PassPlan>,
         /// Child's field and caller's field.
         into: Vec<(FieldId, FieldId)>,
+        /// How long its state is kept.
+        persist: Persist,
     },
+    /// Runs what the embedding program has registered.
+    Extern {
+        /// Under this name.
+        name: Arc<str>,
+        /// Fields that it is given.
+        reads: Vec<FieldId>,
+        /// Fields that it may write.
+        writes: Vec<FieldId>,
+    },
+}
+
+/// Whether the result of a node's work is used again.
+pub struct CachePlan {
+    /// What it is looked up by; the state and the node's input where there is none.
+    pub key: Option<Code>,
+    /// How long it holds.
+    pub ttl: Option<Duration>,
 }
 
 /// A question around a node.
@@ -251,6 +272,14 @@ pub fn plan(
     let skips = skips.collect::<Result<_, PlanError>>()?;
     let lets = jump::lets(builder, &node.lets, &mut scope)?;
     let requires = jump::requires(builder, &node.requires, &scope)?;
+    let cache = node.cache.as_ref().map(|cache| {
+        let key = cache.key.as_ref().map(|key| builder.code(key, &scope));
+        Ok(CachePlan {
+            key: key.transpose()?,
+            ttl: cache.ttl_ms.map(Duration::from_millis),
+        })
+    });
+    let cache = cache.transpose()?;
     let work = work(builder, &node.work, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
@@ -289,6 +318,7 @@ pub fn plan(
         ends,
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),
+        cache,
         on_error,
         max_visits: max_visits.transpose()?,
         defer: node.defer,
@@ -370,7 +400,22 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
                 None => None,
             },
         },
-        Work::Subgraph { graph, with, into } => WorkPlan::Subgraph {
+        Work::Extern {
+            name,
+            reads,
+            writes,
+        } => WorkPlan::Extern {
+            name: name.as_str().into(),
+            reads: reads.clone(),
+            writes: writes.clone(),
+        },
+        Work::Subgraph {
+            graph,
+            with,
+            into,
+            persist,
+        } => WorkPlan::Subgraph {
+            persist: *persist,
             graph: *graph,
             with: with
                 .iter()
