@@ -146,6 +146,7 @@ codes! {
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
     Warning MAYBE_UNSET "maybe-unset";
+    Error BAD_MIGRATION "bad-migration";
     Error CIRCULAR_BASIS "circular-basis";
     Error BAD_BASIS "bad-basis";
     Error NEVER_STALE "never-stale";

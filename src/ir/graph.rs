@@ -1,5 +1,7 @@
 //! A graph: its state and its nodes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,9 @@ pub struct Graph {
     /// Conditions that end the graph where one of them holds after a super-step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<Expr>,
+    /// What a thread of an earlier version of the graph has to change.
+    #[serde(default, skip_serializing_if = "Migrate::is_empty")]
+    pub migrate: Migrate,
     /// Most super-steps of a run that starts here; `None` for the run's own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursion_limit: Option<u32>,
@@ -78,6 +83,31 @@ impl Graph {
             .entries()
             .find(|(_, node)| node.name == name)
             .map(|(id, _)| id)
+    }
+}
+
+/// What became of names that an earlier version of a graph had.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Migrate {
+    /// Old names of fields, with the names that they have now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+    /// Old names of nodes, with the names that they have now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<String, String>,
+    /// Fields that are no more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
+    /// Values of fields of which a thread has none, or none of their type.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub defaults: BTreeMap<String, serde_json::Value>,
+}
+
+impl Migrate {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -5,7 +5,8 @@ use crate::resolve::graph as from;
 
 use super::Lowering;
 use super::ends::Names;
-use crate::ir::graph::{BasedOn, Field, Graph, Join};
+use crate::ast::Name;
+use crate::ir::graph::{BasedOn, Field, Graph, Join, Migrate};
 use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
@@ -43,8 +44,25 @@ impl Lowering<'_> {
                 .collect(),
             joins: joins.collect(),
             exits: graph.exits.iter().map(|when| self.expr(when)).collect(),
+            migrate: self.migrate(graph),
             recursion_limit: graph.recursion_limit,
             at: self.place(graph.span),
+        }
+    }
+
+    fn migrate(&self, graph: &from::Graph) -> Migrate {
+        let written = &graph.migrate;
+        let pair = |(old, new): &(Name, Name)| (old.node.clone(), new.node.clone());
+        let defaults = written.defaults.iter().filter_map(|new| {
+            let ty = &graph.fields.get(new.field)?.ty.node;
+            let value = default_value(&new.value, ty, &self.program.types)?;
+            Some((new.name.node.clone(), value))
+        });
+        Migrate {
+            fields: written.fields.iter().map(pair).collect(),
+            nodes: written.nodes.iter().map(pair).collect(),
+            dropped: written.dropped.iter().map(|name| name.node.clone()).collect(),
+            defaults: defaults.collect(),
         }
     }
 

@@ -50,6 +50,8 @@ pub struct Graph {
     pub timeout_ms: Option<u64>,
     /// `exit when ..`: where one holds after a super-step, the graph ends.
     pub exits: Vec<Expr>,
+    /// What a thread of an earlier version of the graph has to change.
+    pub migrate: Migrate,
     /// Where an error of a node leads that has no `on_error` of its own.
     pub on_error: Option<Route>,
     /// The whole item.
@@ -166,6 +168,30 @@ pub struct Context {
     pub record: RecordId,
     /// The whole block.
     pub span: Span,
+}
+
+/// `migrate { .. }`: what became of names that an earlier version of the graph had.
+#[derive(Debug, Clone, Default)]
+pub struct Migrate {
+    /// `rename field old -> new`
+    pub fields: Vec<(Name, Name)>,
+    /// `rename node old -> new`
+    pub nodes: Vec<(Name, Name)>,
+    /// `drop field old`
+    pub dropped: Vec<Name>,
+    /// `default field = EXPR`
+    pub defaults: Vec<NewDefault>,
+}
+
+/// `default field = EXPR` of a `migrate` block.
+#[derive(Debug, Clone)]
+pub struct NewDefault {
+    /// The field.
+    pub field: FieldId,
+    /// Its name.
+    pub name: Name,
+    /// What a thread gets that has no value for it; a constant of its type.
+    pub value: Expr,
 }
 
 /// `[a, b] -> c`

@@ -16,7 +16,7 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
-pub use super::graph::{BasedOn, Basis, Context, Field, Graph, Join};
+pub use super::graph::{BasedOn, Basis, Context, Field, Graph, Join, Migrate, NewDefault};
 pub use super::node::{
     Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Stop, Work,
 };

@@ -11,7 +11,7 @@ use super::tool::ToolError;
 #[async_trait]
 pub trait ExternNode: Send + Sync {
     /// Does the node's work and gives the values of the fields that it writes, by name; of those that it
-    /// declares in `writes`, any may be left out. The runtime checks them against the fields' types and
+    /// declares in `writes`, any that has a value already may be left out. The runtime checks them against the fields' types and
     /// passes them through their reducers.
     ///
     /// # Errors

@@ -47,6 +47,15 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             in_bounds(program, &param.name, value, (&ty.node, constraints), diags);
         }
     }
+    for graph in &program.graphs {
+        for new in &graph.migrate.defaults {
+            if let Some(field) = graph.fields.get(new.field) {
+                default_value(program, &new.value, &field.ty.node, diags);
+                let bounds = (&field.ty.node, &field.constraints);
+                in_bounds(program, &new.name, &new.value, bounds, diags);
+            }
+        }
+    }
     for field in program.graphs.iter().flat_map(|graph| &graph.fields) {
         if let Some(value) = &field.default {
             default_value(program, value, &field.ty.node, diags);

@@ -81,6 +81,7 @@ impl Cx<'_> {
                     let field = self.graph.and_then(|graph| graph.fields.get(write.node));
                     if let Some(field) = field {
                         self.facts.disturb(write.node, field);
+                        self.facts.write(write.node, field, false);
                     }
                 }
             }

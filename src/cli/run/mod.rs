@@ -94,6 +94,9 @@ pub struct RunOptions {
     /// The most super-steps of this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
+    /// Change a thread of an earlier version of the flow as its `migrate` blocks say
+    #[arg(long)]
+    pub migrate: bool,
     /// The longest that the run may take, such as `90s` or `10m`
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub timeout: Option<Duration>,

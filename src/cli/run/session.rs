@@ -152,6 +152,7 @@ impl<'a> Session<'a> {
                 durability: how.durability.into(),
                 recursion_limit: how.recursion_limit.map(u64::from),
                 timeout: how.timeout,
+                migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
                 ..engine::RunOptions::default()
             },
@@ -285,7 +286,7 @@ impl<'a> Session<'a> {
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
         self.watch = watch;
-        ended.map_err(not_started)
+        ended.map_err(|error| not_started(error, &self.engine.plan.flow))
     }
 
     /// A new input on a thread that has something left to do lets go of that.
@@ -353,8 +354,16 @@ fn unusable(error: impl std::fmt::Display) -> Failure {
     Failure::unusable(error.to_string())
 }
 
-fn not_started(error: StartError) -> Failure {
-    Failure::unusable(error.to_string())
+fn not_started(error: StartError, flow: &Flow) -> Failure {
+    let failure = Failure::unusable(error.to_string());
+    if !matches!(error, StartError::Version { .. }) {
+        return failure;
+    }
+    let says = flow.graphs.iter().any(|graph| !graph.migrate.is_empty());
+    failure.help(match says {
+        true => "add `--migrate`: the flow says what became of it in `migrate`",
+        false => "say in the graph what became of it, as in `migrate { rename field old -> new }`, and add `--migrate`",
+    })
 }
 
 /// Refuses names of nodes that no graph has.

@@ -1,6 +1,6 @@
 //! `based_on [..]` of fields, once all fields have their ids.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::graph::BasedOn as Written;
@@ -25,18 +25,17 @@ impl Resolver<'_> {
             let based_on = self.based_on(file, graph, written, fields);
             fields[*id].based_on = Some(based_on);
         }
-        if written.is_empty() {
+        let resets: BTreeSet<FieldId> = fields
+            .entries()
+            .filter(|(_, field)| field.based_on.as_ref().is_some_and(|based_on| based_on.reset))
+            .map(|(id, _)| id)
+            .collect();
+        if resets.is_empty() {
             return;
         }
-        let resets: Vec<(FieldId, Vec<String>)> = fields
-            .ids()
-            .map(|id| {
-                let stale = dependents(fields, id).into_iter();
-                let reset = stale.filter(|id| fields[*id].based_on.as_ref().is_some_and(|b| b.reset));
-                (id, reset.map(|id| fields[id].name.node.clone()).collect())
-            })
-            .collect();
-        for (id, names) in resets {
+        for (id, stale) in dependents(fields) {
+            let reset = stale.intersection(&resets);
+            let names = reset.map(|id| fields[*id].name.node.clone()).collect();
             fields[id].resets = names;
         }
     }
@@ -83,22 +82,23 @@ impl Resolver<'_> {
     }
 }
 
-/// The fields that become stale where one is written, directly or not. (A graph has few that are based
-/// on others, so that looking through all of them is no matter.)
-fn dependents(fields: &IdVec<FieldId, Field>, of: FieldId) -> BTreeSet<FieldId> {
-    let based: Vec<(FieldId, &BasedOn)> = fields
-        .entries()
-        .filter_map(|(id, field)| Some((id, field.based_on.as_ref()?)))
-        .collect();
-    let mut found = BTreeSet::new();
-    let mut open = vec![of];
-    while let Some(at) = open.pop() {
-        for (id, based_on) in &based {
-            let cascades = |basis: &Basis| basis.field == Some(at) && !basis.keep;
-            if based_on.on.iter().any(cascades) && found.insert(*id) {
-                open.push(*id);
-            }
+/// For each field that others are based on, those that become stale where it is written, directly or not.
+fn dependents(fields: &IdVec<FieldId, Field>) -> BTreeMap<FieldId, BTreeSet<FieldId>> {
+    let mut direct: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
+    for (id, field) in fields.entries() {
+        let on = field.based_on.iter().flat_map(|based_on| &based_on.on);
+        for from in on.filter(|basis| !basis.keep).filter_map(|basis| basis.field) {
+            direct.entry(from).or_default().push(id);
         }
     }
-    found
+    let all = direct.keys().map(|from| {
+        let mut found = BTreeSet::new();
+        let mut open = vec![*from];
+        while let Some(at) = open.pop() {
+            let next = direct.get(&at).into_iter().flatten();
+            open.extend(next.filter(|id| found.insert(**id)));
+        }
+        (*from, found)
+    });
+    all.collect()
 }

@@ -6,7 +6,6 @@ use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
-use super::super::unsupported;
 use super::Inside;
 
 impl Resolver<'_> {
@@ -65,17 +64,13 @@ impl Resolver<'_> {
                 let when = self.expr(inside.file, when);
                 self.program.graphs[id].exits.push(when);
             }
-            Member::Migrate(_, span) => self.refuse("`migrate`", *span),
             Member::State(..)
             | Member::Context(..)
             | Member::Interrupt(_)
+            | Member::Migrate(..)
             | Member::Node(_)
             | Member::Edge(_) => {}
         }
-    }
-
-    fn refuse(&mut self, what: &str, span: Span) {
-        self.diags.push(unsupported(what, span));
     }
 
     fn member_twice(&mut self, word: &str, first: Span, again: Span) {

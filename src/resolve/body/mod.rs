@@ -8,6 +8,7 @@ mod edge;
 mod extern_node;
 mod jump;
 mod member;
+mod migrate;
 mod model;
 mod node;
 mod property;
@@ -105,6 +106,7 @@ impl Resolver<'_> {
             retry: None,
             timeout_ms: None,
             exits: Vec::new(),
+            migrate: Default::default(),
             on_error: None,
             span: written.span,
             index: Default::default(),
@@ -139,6 +141,7 @@ impl Resolver<'_> {
         }
         self.edges(&inside, written);
         self.stops(&inside, written);
+        self.migrate(&inside, written);
     }
 
     /// Gives every node its id. A second one of a name is reported and left out.

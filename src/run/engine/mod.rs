@@ -30,6 +30,7 @@ use super::stream::EventSink;
 mod answers;
 mod constants;
 mod lease;
+mod migrate;
 mod prepare;
 mod result;
 
@@ -71,6 +72,8 @@ pub struct RunOptions {
     /// Constants of the run, an object of the graph's `context`; null stands for none. A resume has
     /// those that the run began with.
     pub context: Json,
+    /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
+    pub migrate: bool,
     /// Nodes to stop before, by name or path.
     pub interrupt_before: Vec<String>,
     /// Who watches.
@@ -97,7 +100,8 @@ impl Engine {
         input: &Json,
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let held = self.hold(thread_id).await?;
+        let mut held = self.hold(thread_id).await?;
+        let migrated = self.migrated(graph, &mut held, &options);
         let prepared = self.prepare(graph, held.image.as_ref(), input, &options.context);
         let (mut frame, input) = match prepared {
             Ok(prepared) => prepared,
@@ -119,7 +123,13 @@ impl Engine {
         cx.journal.append(vec![status]);
         let mut tells = true;
         let entered = match frame.enter(&cx, input) {
-            Ok(changes) => keep(&cx, &self.plan, &frame, changes, Source::Input).await,
+            Ok(changes) => {
+                let renamed = migrated.into_iter().flat_map(|migrated| migrated.checkpoints);
+                let renamed = renamed.filter(|checkpoint| checkpoint.frame.is_empty());
+                let renamed = renamed.flat_map(|checkpoint| checkpoint.writes);
+                let changes = renamed.chain(changes).collect();
+                keep(&cx, &self.plan, &frame, changes, Source::Input).await
+            }
             Err(error) => {
                 // What the thread waits for, it still does; only a new thread tells of the failure.
                 cx.journal.drop_held();
@@ -145,7 +155,9 @@ impl Engine {
         answers: &[Answer],
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let held = self.hold(thread_id).await?;
+        let mut held = self.hold(thread_id).await?;
+        let of = held.image.as_ref().and_then(|image| self.plan.flow.graph(&image.status.graph));
+        let migrated = of.and_then(|graph| self.migrated(graph, &mut held, &options));
         let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers);
         let (graph, mut frame, mut image, answered) = match prepared {
             Ok(prepared) => prepared,
@@ -170,11 +182,29 @@ impl Engine {
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
-        let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
+        let migrated = migrated.map(|migrated| migrated.into_records(|| cx.journal.take_seq()));
+        let mut records = migrated.unwrap_or_default();
+        records.extend(answered.into_iter().map(Record::Effect));
         records.push(self.status(&cx, &frame, RunState::Running, &[], None));
         cx.journal.append(records);
         let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
+    }
+
+    /// The thread as this version of the flow has it, where it is of another and that is asked for.
+    fn migrated(
+        &self,
+        graph: GraphId,
+        held: &mut Held,
+        options: &RunOptions,
+    ) -> Option<migrate::Migrated> {
+        let image = held.image.as_mut().filter(|_| options.migrate)?;
+        if image.status.version == self.plan.version {
+            return None;
+        }
+        let migrated = self.migrate(graph, image);
+        *image = migrated.image.clone();
+        Some(migrated)
     }
 
     async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {

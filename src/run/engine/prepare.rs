@@ -89,6 +89,12 @@ impl Engine {
         if image.status.version == self.plan.version {
             return Ok(());
         }
+        if let Some(field) = self.lacks_defaults(graph, image) {
+            let message = format!(
+                "the flow has changed since the thread's last step, and gives its field `{field}` a value when it is migrated"
+            );
+            return Err(StartError::Version { message });
+        }
         for (field, value) in graph.fields.iter().zip(&frame.fields) {
             let Some(value) = value else { continue };
             if let Err(wrong) = accept(&value.to_json(), &field.ty, &self.plan.flow.types) {

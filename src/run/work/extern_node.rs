@@ -113,6 +113,10 @@ fn put(
     for field in writes {
         let field_name = &graph.fields[*field];
         let Some(json) = written.get(&**field_name) else {
+            if run.view.get(*field).is_none() {
+                let message = format!("`{name}` left `{field_name}`, which has no value yet, unwritten");
+                return Err(invalid(message));
+            }
             continue;
         };
         let flow = &cx.plan.flow;
