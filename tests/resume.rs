@@ -107,7 +107,12 @@ impl Store for Frail {
         self.inner.kept(key, now).await
     }
 
-    async fn keep(&self, key: &str, result: &serde_json::Value, until: Option<i64>) -> Result<(), StoreError> {
+    async fn keep(
+        &self,
+        key: &str,
+        result: &serde_json::Value,
+        until: Option<i64>,
+    ) -> Result<(), StoreError> {
         self.inner.keep(key, result, until).await
     }
 

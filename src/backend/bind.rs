@@ -12,8 +12,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::node::Work;
 use crate::ir::{ErrorKind, Flow, Model, Tool};
 use crate::run::backends::Backends;
-use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::extern_node::{ExternCall, ExternNode};
+use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::config::{Config, ModelBinding, ToolSpec};

@@ -28,10 +28,13 @@ pub fn bases(graph: &Graph, diags: &mut Diagnostics) {
 
 fn given_by_the_caller(field: &Field, based_on: &BasedOn) -> Diagnostic {
     let name = &field.name.node;
-    let message = format!("`{name}` is an `in` field: the caller gives it, it is made from nothing here");
+    let message =
+        format!("`{name}` is an `in` field: the caller gives it, it is made from nothing here");
     Diagnostic::new(&codes::BAD_BASIS, message, based_on.span)
         .label(field.name.span, "declared `in`")
-        .help(format!("take `based_on` out, or declare it `in out {name}` to write it here"))
+        .help(format!(
+            "take `based_on` out, or declare it `in out {name}` to write it here"
+        ))
 }
 
 fn nothing_to_reset_to(field: &Field, based_on: &BasedOn) -> Diagnostic {
@@ -61,12 +64,17 @@ fn circles(graph: &Graph, diags: &mut Diagnostics) {
             ends.is_some_and(|(a, b)| group.contains(&a) && group.contains(&b))
         };
         let among = bases.edge_indices().filter(inside);
-        let mut spans: Vec<Span> = among.filter_map(|e| bases.edge_weight(e).copied()).collect();
+        let mut spans: Vec<Span> = among
+            .filter_map(|e| bases.edge_weight(e).copied())
+            .collect();
         spans.sort_by_key(|span| span.start);
         let Some((first, rest)) = spans.split_first() else {
             continue;
         };
-        let mut ids: Vec<FieldId> = group.iter().filter_map(|n| bases.node_weight(*n).copied()).collect();
+        let mut ids: Vec<FieldId> = group
+            .iter()
+            .filter_map(|n| bases.node_weight(*n).copied())
+            .collect();
         ids.sort();
         let names: Vec<&str> = ids
             .iter()
@@ -75,10 +83,16 @@ fn circles(graph: &Graph, diags: &mut Diagnostics) {
             .collect();
         let message = match names.as_slice() {
             [only] => format!("`{only}` is based on itself"),
-            names => format!("{} are based on each other in a circle", list(names.iter().copied())),
+            names => format!(
+                "{} are based on each other in a circle",
+                list(names.iter().copied())
+            ),
         };
         let found = Diagnostic::new(&codes::CIRCULAR_BASIS, message, *first)
             .help("take one of them out of the list, or write `keep` behind it: its writes make nothing stale then");
-        diags.push(rest.iter().fold(found, |found, span| found.label(*span, "and on this")));
+        diags.push(
+            rest.iter()
+                .fold(found, |found, span| found.label(*span, "and on this")),
+        );
     }
 }

@@ -10,7 +10,14 @@ use crate::resolve::program::{Graph, Program, Work};
 /// Reports cached calls of graphs that ask a person on the way.
 pub fn asking(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for node in &graph.nodes {
-        let (Some(cache), Work::Subgraph { graph: Some(child), name, .. }) = (&node.cache, &node.work)
+        let (
+            Some(cache),
+            Work::Subgraph {
+                graph: Some(child),
+                name,
+                ..
+            },
+        ) = (&node.cache, &node.work)
         else {
             continue;
         };
@@ -33,13 +40,20 @@ fn asks(program: &Program, graph: GraphId) -> Option<(String, Span)> {
     let mut seen = BTreeSet::from([graph]);
     let mut open = vec![graph];
     while let Some(id) = open.pop() {
-        for node in program.graphs.get(id).into_iter().flat_map(|graph| &graph.nodes) {
+        for node in program
+            .graphs
+            .get(id)
+            .into_iter()
+            .flat_map(|graph| &graph.nodes)
+        {
             if let Some(stop) = node.stops.first() {
                 return Some((stop.name.node.clone(), stop.name.span));
             }
             match &node.work {
                 Work::Interrupt { .. } => return Some((node.name.node.clone(), node.name.span)),
-                Work::Subgraph { graph: Some(child), .. } if seen.insert(*child) => {
+                Work::Subgraph {
+                    graph: Some(child), ..
+                } if seen.insert(*child) => {
                     open.push(*child);
                 }
                 _ => {}

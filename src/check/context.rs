@@ -1,8 +1,8 @@
 //! `context` at calls of graphs: what a called graph reads of it, the caller must have.
 
 use crate::ast::Name;
-use crate::base::name::did_you_mean;
 use crate::base::Spanned;
+use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::infer::assignable;
@@ -28,12 +28,32 @@ pub fn contexts(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
         };
         for field in &context.fields {
             let own = graph.context.as_ref();
-            let own = own.and_then(|own| own.fields.iter().find(|f| f.name.node == field.name.node));
+            let own =
+                own.and_then(|own| own.fields.iter().find(|f| f.name.node == field.name.node));
             match own {
                 Some(own) if assignable(&own.ty.node, &field.ty.node, &program.types) => {}
-                Some(own) => diags.push(Mistyped { program, graph, called, name, own, field }.report()),
+                Some(own) => diags.push(
+                    Mistyped {
+                        program,
+                        graph,
+                        called,
+                        name,
+                        own,
+                        field,
+                    }
+                    .report(),
+                ),
                 None if field.default.is_none() && !field.ty.node.admits_null() => {
-                    diags.push(Lacking { program, graph, called, name, field }.report());
+                    diags.push(
+                        Lacking {
+                            program,
+                            graph,
+                            called,
+                            name,
+                            field,
+                        }
+                        .report(),
+                    );
                 }
                 None => {}
             }
@@ -58,7 +78,11 @@ impl Lacking<'_> {
             "`{}` needs `context.{field}`, which `{caller}` does not have",
             self.called.name.node
         );
-        let own = self.graph.context.as_ref().map_or(&[][..], |own| &own.fields);
+        let own = self
+            .graph
+            .context
+            .as_ref()
+            .map_or(&[][..], |own| &own.fields);
         let names = own.iter().map(|field| field.name.node.as_str());
         let help = did_you_mean(field, names).unwrap_or_else(|| {
             let ty = self.program.types.show(&self.field.ty.node);

@@ -45,7 +45,10 @@ pub fn useless(
         return;
     };
     let mut passed = passed_on(program, graph);
-    let bases = graph.fields.iter().filter_map(|field| field.based_on.as_ref());
+    let bases = graph
+        .fields
+        .iter()
+        .filter_map(|field| field.based_on.as_ref());
     passed.extend(bases.flat_map(|b| &b.on).filter_map(|basis| basis.field));
     for (field_id, field) in graph.fields.entries() {
         let name = &field.name.node;

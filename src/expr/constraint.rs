@@ -77,8 +77,13 @@ impl Constraints {
             other => return self.broken(&other.to_json()),
         };
         // Of these only the length is asked, so that nothing need be copied.
-        match self.len.filter(|(least, most)| !(*least..=*most).contains(&count)) {
-            Some((least, most)) => vec![format!("expected {least} to {most} {unit}, found {count}")],
+        match self
+            .len
+            .filter(|(least, most)| !(*least..=*most).contains(&count))
+        {
+            Some((least, most)) => {
+                vec![format!("expected {least} to {most} {unit}, found {count}")]
+            }
             None => Vec::new(),
         }
     }

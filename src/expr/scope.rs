@@ -78,7 +78,9 @@ impl StateFields {
 
     /// Whether a field is known to be based on no other, so that it is never stale.
     pub fn never_stale(&self, field: u32) -> bool {
-        self.based.as_ref().is_some_and(|based| !based.contains(&field))
+        self.based
+            .as_ref()
+            .is_some_and(|based| !based.contains(&field))
     }
 
     /// Index and type of the field of that name.

@@ -61,7 +61,11 @@ impl Lowering<'_> {
         Migrate {
             fields: written.fields.iter().map(pair).collect(),
             nodes: written.nodes.iter().map(pair).collect(),
-            dropped: written.dropped.iter().map(|name| name.node.clone()).collect(),
+            dropped: written
+                .dropped
+                .iter()
+                .map(|name| name.node.clone())
+                .collect(),
             defaults: defaults.collect(),
         }
     }

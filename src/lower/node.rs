@@ -19,7 +19,11 @@ impl Lowering<'_> {
             name: node.name.node.clone(),
             doc: node.doc.clone(),
             work: self.work(graph, node, names),
-            stops: node.stops.iter().filter_map(|stop| self.stop(stop)).collect(),
+            stops: node
+                .stops
+                .iter()
+                .filter_map(|stop| self.stop(stop))
+                .collect(),
             input: self.fields(&node.input),
             skips: self.skips(node, names),
             lets: self.lets(&node.lets),

@@ -18,7 +18,8 @@ use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 
 pub use super::graph::{BasedOn, Basis, Context, Field, Graph, Join, Migrate, NewDefault};
 pub use super::node::{
-    Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Stop, Work,
+    Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Stop,
+    Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 

@@ -86,7 +86,9 @@ impl Kept {
         let made = Value::from_json(&json!(schedule::made(graph, &frame.freshness)));
         let entries = [("fields", Value::Map(fields)), ("made", made)];
         let mut states = self.states();
-        states.all.insert(path.to_owned(), Value::Map(entries.into_iter().collect()));
+        states
+            .all
+            .insert(path.to_owned(), Value::Map(entries.into_iter().collect()));
         states.changed.insert(path.to_owned());
     }
 

@@ -215,7 +215,9 @@ impl<'a> View<'a> {
     }
 
     fn names_of(&self, fields: Vec<FieldId>) -> Value {
-        let names = fields.into_iter().map(|id| Value::text(&*self.graph.fields[id]));
+        let names = fields
+            .into_iter()
+            .map(|id| Value::text(&*self.graph.fields[id]));
         Value::List(names.collect())
     }
 

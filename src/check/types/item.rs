@@ -35,7 +35,12 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
     let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
     let contexts = contexts.flat_map(|context| &context.fields);
-    for param in records.chain(events).chain(tools).chain(inputs).chain(contexts) {
+    for param in records
+        .chain(events)
+        .chain(tools)
+        .chain(inputs)
+        .chain(contexts)
+    {
         let Param {
             ty,
             default,
@@ -77,7 +82,9 @@ fn in_bounds(
         return;
     }
     let json = crate::expr::infer::default_value(value, ty, &program.types);
-    let broken = json.map(|json| constraints.broken(&json)).unwrap_or_default();
+    let broken = json
+        .map(|json| constraints.broken(&json))
+        .unwrap_or_default();
     if let Some(first) = broken.first() {
         let message = format!("the default of `{}` breaks its bounds: {first}", name.node);
         diags.push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));

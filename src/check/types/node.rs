@@ -1,8 +1,8 @@
 //! One node: its expressions in the order in which they run, and what is known when it has finished.
 
+use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::ir::NodeId;
-use crate::diag::{Diagnostic, codes};
 use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
 use super::cx::Cx;
@@ -34,7 +34,10 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     if let Some(max) = &node.max_visits {
         cx.jump(&max.to, &mut out.behind);
     }
-    node.stops.iter().filter(|stop| !stop.after).for_each(|stop| cx.stop(stop));
+    node.stops
+        .iter()
+        .filter(|stop| !stop.after)
+        .for_each(|stop| cx.stop(stop));
     let asked = cx.scope.names.len();
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
@@ -45,7 +48,10 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
     timed_out(cx, node, &mut out.behind);
-    node.stops.iter().filter(|stop| stop.after).for_each(|stop| cx.stop(stop));
+    node.stops
+        .iter()
+        .filter(|stop| stop.after)
+        .for_each(|stop| cx.stop(stop));
     out.tool = cx.facts.clone();
     out.child = left(cx, node, untouched);
     if let Some(facts) = skipped {
@@ -93,7 +99,10 @@ impl Cx<'_> {
             Some(Ask::Text(text)) => self.template(text),
             None => {}
         }
-        let answer = stop.expect.as_ref().map_or(Type::Error, |ty| ty.node.clone());
+        let answer = stop
+            .expect
+            .as_ref()
+            .map_or(Type::Error, |ty| ty.node.clone());
         self.declare(&stop.name.node, answer);
     }
 

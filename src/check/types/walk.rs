@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::base::IdVec;
 use crate::diag::Diagnostics;
-use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::expr::scope::StateFields;
+use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Field, Graph, Program, Work};
 
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};

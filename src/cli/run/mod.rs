@@ -172,7 +172,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .map(|answer| answer.read("--answer"))
         .collect::<Result<Vec<_>, _>>()?;
     let input = args.input.map(|input| input.read("--input")).transpose()?;
-    let given_context = args.context.map(|given| given.read("--context")).transpose()?;
+    let given_context = args
+        .context
+        .map(|given| given.read("--context"))
+        .transpose()?;
     let session = Session::open(
         Wanted {
             file: args.file,

@@ -130,7 +130,10 @@ fn never_stale(checker: &mut Checker, name: &Name, arg: &Expr) {
             "`{}` of `{}`, which is not `based_on` any field",
             name.node, field.node
         );
-        let help = format!("say what it is made from: `{}: .. based_on [..]`", field.node);
+        let help = format!(
+            "say what it is made from: `{}: .. based_on [..]`",
+            field.node
+        );
         checker.report(Diagnostic::new(&codes::NEVER_STALE, message, arg.span).help(help));
     }
 }

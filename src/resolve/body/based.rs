@@ -27,7 +27,12 @@ impl Resolver<'_> {
         }
         let resets: BTreeSet<FieldId> = fields
             .entries()
-            .filter(|(_, field)| field.based_on.as_ref().is_some_and(|based_on| based_on.reset))
+            .filter(|(_, field)| {
+                field
+                    .based_on
+                    .as_ref()
+                    .is_some_and(|based_on| based_on.reset)
+            })
             .map(|(id, _)| id)
             .collect();
         if resets.is_empty() {
@@ -54,7 +59,9 @@ impl Resolver<'_> {
                 self.twice("field", &first, name);
                 continue;
             }
-            let found = fields.entries().find(|(_, field)| field.name.node == name.node);
+            let found = fields
+                .entries()
+                .find(|(_, field)| field.name.node == name.node);
             let field = found.map(|(id, _)| id);
             if field.is_none() && !self.is_lost(file, &name.node) {
                 let message = format!("`{}` has no field `{}`", graph.node, name.node);
@@ -87,7 +94,10 @@ fn dependents(fields: &IdVec<FieldId, Field>) -> BTreeMap<FieldId, BTreeSet<Fiel
     let mut direct: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
     for (id, field) in fields.entries() {
         let on = field.based_on.iter().flat_map(|based_on| &based_on.on);
-        for from in on.filter(|basis| !basis.keep).filter_map(|basis| basis.field) {
+        for from in on
+            .filter(|basis| !basis.keep)
+            .filter_map(|basis| basis.field)
+        {
             direct.entry(from).or_default().push(id);
         }
     }

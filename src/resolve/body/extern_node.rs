@@ -44,7 +44,10 @@ impl Resolver<'_> {
             let message = format!("`{}` is an `in` field and can only be read here", name.node);
             let diagnostic = Diagnostic::new(&codes::READ_ONLY_FIELD, message, field.span)
                 .label(name.span, "declared `in`")
-                .help(format!("declare it `in out {}` to give it back to the caller", name.node));
+                .help(format!(
+                    "declare it `in out {}` to give it back to the caller",
+                    name.node
+                ));
             self.diags.push(diagnostic);
         }
         found

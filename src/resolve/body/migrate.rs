@@ -97,7 +97,12 @@ impl Resolver<'_> {
             return true;
         };
         let declared = self.program.graphs[inside.graph].fields[*field].name.span;
-        self.still_there(inside, old, &format!("field `{}` is {became}", old.node), declared);
+        self.still_there(
+            inside,
+            old,
+            &format!("field `{}` is {became}", old.node),
+            declared,
+        );
         false
     }
 
@@ -106,7 +111,12 @@ impl Resolver<'_> {
             return true;
         };
         let declared = self.program.graphs[inside.graph].nodes[*node].name.span;
-        self.still_there(inside, old, &format!("node `{}` is renamed", old.node), declared);
+        self.still_there(
+            inside,
+            old,
+            &format!("node `{}` is renamed", old.node),
+            declared,
+        );
         false
     }
 

@@ -30,7 +30,9 @@ impl Resolver<'_> {
             let stop = self.stop(inside, interrupt);
             if let Some(node) = self.stopped_at(inside, interrupt) {
                 self.free_of_lets(inside, node, name);
-                self.program.graphs[inside.graph].nodes[node].stops.push(stop);
+                self.program.graphs[inside.graph].nodes[node]
+                    .stops
+                    .push(stop);
             }
         }
     }
@@ -39,11 +41,19 @@ impl Resolver<'_> {
         let name = &interrupt.name;
         if interrupt.ask.is_none() {
             let help = "say what the person is shown: `ask { .. }`";
-            self.lacking(interrupt, format!("interrupt `{}` has no `ask`", name.node), help);
+            self.lacking(
+                interrupt,
+                format!("interrupt `{}` has no `ask`", name.node),
+                help,
+            );
         }
         if interrupt.expect.is_none() {
             let help = "say what may be answered: `expect bool`, or a type of your own";
-            self.lacking(interrupt, format!("interrupt `{}` has no `expect`", name.node), help);
+            self.lacking(
+                interrupt,
+                format!("interrupt `{}` has no `expect`", name.node),
+                help,
+            );
         }
         Stop {
             name: name.clone(),

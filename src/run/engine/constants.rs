@@ -32,7 +32,12 @@ impl Engine {
         graph: &Graph,
         image: &ThreadImage,
     ) -> Result<Value, StartError> {
-        let mut kept = image.status.context.as_object().cloned().unwrap_or_default();
+        let mut kept = image
+            .status
+            .context
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
         // A constant that the flow does not ask for any more is no longer of use.
         kept.retain(|name, _| graph.context.iter().any(|field| field.name == *name));
         let renamed = graph.context.iter().filter_map(|field| {
@@ -49,7 +54,11 @@ impl Engine {
         })
     }
 
-    fn constants(&self, graph: &Graph, given: &JsonMap<String, Json>) -> Result<Value, Vec<String>> {
+    fn constants(
+        &self,
+        graph: &Graph,
+        given: &JsonMap<String, Json>,
+    ) -> Result<Value, Vec<String>> {
         let names = || graph.context.iter().map(|field| field.outer_name());
         let mut problems = Vec::new();
         for name in given.keys() {
@@ -61,7 +70,10 @@ impl Engine {
                 None if graph.context.is_empty() => "; it declares no `context`".to_owned(),
                 None => format!("; it takes {}", list(names())),
             };
-            problems.push(format!("graph `{}` takes no context `{name}`{hint}", graph.name));
+            problems.push(format!(
+                "graph `{}` takes no context `{name}`{hint}",
+                graph.name
+            ));
         }
         let missing = graph.context.iter().filter(|field| field.required());
         for field in missing.filter(|field| !given.contains_key(field.outer_name())) {

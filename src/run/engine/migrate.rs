@@ -14,7 +14,8 @@ use crate::ir::{Graph, GraphId};
 use crate::run::frame::is_log;
 use crate::run::kept;
 use crate::run::store::{
-    Change, Checkpoint, EffectRecord, FieldImage, FieldWrite, FrameImage, Record, Source, ThreadImage,
+    Change, Checkpoint, EffectRecord, FieldImage, FieldWrite, FrameImage, Record, Source,
+    ThreadImage,
 };
 use crate::value::Value;
 
@@ -46,7 +47,10 @@ impl Migrated {
 impl Engine {
     /// Applies what the flow's `migrate` blocks say to a thread of the graph.
     pub(super) fn migrate(&self, graph: GraphId, image: &ThreadImage) -> Migrated {
-        let names = Names { engine: self, root: graph };
+        let names = Names {
+            engine: self,
+            root: graph,
+        };
         let mut new = image.clone();
         let at = self.ambient.now().to_string();
         let root_step = image.frames.first().map_or(0, |root| root.step);
@@ -99,7 +103,12 @@ impl Engine {
     }
 
     /// The fields of a frame by their names of now, defaults filled in.
-    fn fields(&self, graph: &Graph, names: &Names<'_>, old: &FrameImage) -> BTreeMap<String, FieldImage> {
+    fn fields(
+        &self,
+        graph: &Graph,
+        names: &Names<'_>,
+        old: &FrameImage,
+    ) -> BTreeMap<String, FieldImage> {
         let migrate = &graph.migrate;
         let mut fields = BTreeMap::new();
         for (name, field) in &old.fields {
@@ -142,7 +151,10 @@ impl Engine {
 
 fn writes(old: &FrameImage, new: &FrameImage) -> Vec<FieldWrite> {
     let same_frame = old.frame == new.frame;
-    let gone = old.fields.keys().filter(|name| !new.fields.contains_key(*name));
+    let gone = old
+        .fields
+        .keys()
+        .filter(|name| !new.fields.contains_key(*name));
     let cleared = gone.filter(|_| same_frame).map(|name| FieldWrite {
         field: name.clone(),
         change: Change::Clear,
@@ -236,20 +248,25 @@ impl<'e> Names<'e> {
 fn schedule(old: &Json, migrate: &Migrate) -> Json {
     let mut new = old.clone();
     let node = |name: &mut Json| rename(name, &migrate.nodes);
-    each(&mut new, "tasks", |task| task.get_mut("node").into_iter().for_each(node));
+    each(&mut new, "tasks", |task| {
+        task.get_mut("node").into_iter().for_each(node)
+    });
     each(&mut new, "joins", |join| {
         each(join, "members", node);
         each(join, "arrived", node);
     });
     each(&mut new, "deferred", node);
-    each(&mut new, "visits", |visit| visit.get_mut(0).into_iter().for_each(node));
+    each(&mut new, "visits", |visit| {
+        visit.get_mut(0).into_iter().for_each(node)
+    });
     if let Some(made) = new.get("made").and_then(Json::as_object).cloned() {
         let gone = |name: &str| migrate.dropped.iter().any(|dropped| dropped == name);
         let kept = made.into_iter().filter(|(name, _)| !gone(name));
         let renamed = kept.map(|(name, mut since)| {
             if let Some(list) = since.as_array_mut() {
                 list.retain(|name| !name.as_str().is_some_and(gone));
-                list.iter_mut().for_each(|name| rename(name, &migrate.fields));
+                list.iter_mut()
+                    .for_each(|name| rename(name, &migrate.fields));
             }
             (migrate.fields.get(&name).cloned().unwrap_or(name), since)
         });

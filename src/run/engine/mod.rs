@@ -115,7 +115,8 @@ impl Engine {
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         let root = image.iter().flat_map(|image| image.frames.first());
-        cx.kept.load(root.map(std::slice::from_ref).next().unwrap_or_default());
+        cx.kept
+            .load(root.map(std::slice::from_ref).next().unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
@@ -124,7 +125,9 @@ impl Engine {
         let mut tells = true;
         let entered = match frame.enter(&cx, input) {
             Ok(changes) => {
-                let renamed = migrated.into_iter().flat_map(|migrated| migrated.checkpoints);
+                let renamed = migrated
+                    .into_iter()
+                    .flat_map(|migrated| migrated.checkpoints);
                 let renamed = renamed.filter(|checkpoint| checkpoint.frame.is_empty());
                 let renamed = renamed.flat_map(|checkpoint| checkpoint.writes);
                 let changes = renamed.chain(changes).collect();
@@ -156,7 +159,10 @@ impl Engine {
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
         let mut held = self.hold(thread_id).await?;
-        let of = held.image.as_ref().and_then(|image| self.plan.flow.graph(&image.status.graph));
+        let of = held
+            .image
+            .as_ref()
+            .and_then(|image| self.plan.flow.graph(&image.status.graph));
         let migrated = of.and_then(|graph| self.migrated(graph, &mut held, &options));
         let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers);
         let (graph, mut frame, mut image, answered) = match prepared {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::IdVec;
+use crate::expr::constraint::Constraints;
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Type};
-use crate::expr::constraint::Constraints;
 use crate::ir::graph::Field;
-use crate::run::freshness::BasedPlan;
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
+use crate::run::freshness::BasedPlan;
 use crate::value::{List, Map, Value};
 
 use super::code::{Builder, Code, PlanError};

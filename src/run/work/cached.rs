@@ -45,10 +45,15 @@ pub async fn work<'a>(
     let done = super::own_work(run, frame, node).await?;
     // A jump leads on from here and now: it is no result.
     if done && !run.jumped {
-        let ttl = cache.ttl.and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
+        let ttl = cache
+            .ttl
+            .and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
         let until = ttl.map(|ttl| cx.ambient.now().as_millisecond().saturating_add(ttl));
         let result = result(run, before);
-        store.keep(&key, &result, until).await.map_err(RunError::from)?;
+        store
+            .keep(&key, &result, until)
+            .await
+            .map_err(RunError::from)?;
     }
     Ok(done)
 }
@@ -68,7 +73,12 @@ fn key(run: &TaskRun<'_>, cache: &CachePlan) -> Result<String, RunError> {
             json!([state, input, around.context.to_stored()])
         }
     };
-    let parts = json!([around.cx.plan.version, around.graph.name.to_string(), run.name, value]);
+    let parts = json!([
+        around.cx.plan.version,
+        around.graph.name.to_string(),
+        run.name,
+        value
+    ]);
     let digest = Sha256::digest(parts.to_string().as_bytes());
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -113,8 +123,16 @@ fn again(run: &mut TaskRun<'_>, found: &Json) -> Result<(), RunError> {
         }
     }
     let graph = run.around.graph;
-    for write in found.get("writes").and_then(Json::as_array).into_iter().flatten() {
-        let name = write.get("field").and_then(Json::as_str).unwrap_or_default();
+    for write in found
+        .get("writes")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let name = write
+            .get("field")
+            .and_then(Json::as_str)
+            .unwrap_or_default();
         let field = graph.fields.entries().find(|(_, field)| ***field == *name);
         let value = write.get("value").and_then(Value::from_stored);
         if let (Some((field, _)), Some(value)) = (field, value) {

@@ -57,7 +57,10 @@ pub async fn work(
     );
     let written = shared.effects.outside(cx, &id, "tool", name, made).await?;
     let Json::Object(written) = written else {
-        return Err(invalid(format!("`{name}` gave {written}, expected an object of fields")).into());
+        return Err(invalid(format!(
+            "`{name}` gave {written}, expected an object of fields"
+        ))
+        .into());
     };
     put(run, name, &written, writes)?;
     Ok(())
@@ -114,7 +117,8 @@ fn put(
         let field_name = &graph.fields[*field];
         let Some(json) = written.get(&**field_name) else {
             if run.view.get(*field).is_none() {
-                let message = format!("`{name}` left `{field_name}`, which has no value yet, unwritten");
+                let message =
+                    format!("`{name}` left `{field_name}`, which has no value yet, unwritten");
                 return Err(invalid(message));
             }
             continue;
@@ -126,7 +130,10 @@ fn put(
         };
         let value = accept(json, ty, &flow.types).map_err(|wrong| {
             let wrong: Vec<String> = wrong.iter().map(|mismatch| mismatch.to_string()).collect();
-            invalid(format!("`{name}` wrote `{field_name}`: {}", wrong.join("; ")))
+            invalid(format!(
+                "`{name}` wrote `{field_name}`: {}",
+                wrong.join("; ")
+            ))
         })?;
         let incoming = Incoming {
             value,

@@ -14,8 +14,8 @@ use crate::run::interrupt::OpenInterrupt;
 use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan};
 use crate::run::task::{TaskRun, join_path};
-use crate::value::Value;
 use crate::run::view::short_hash;
+use crate::value::Value;
 
 use super::Stop;
 
