@@ -12,7 +12,8 @@
 //! belong to the slashes), the text is a part of the message. A file without marks must be clean.
 //! Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
 //! the case; what stands before is `main.graph`, where the compiler begins.
-//! `UPDATE=1 cargo test --test check` writes the marks anew.
+//! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, unless a line of the
+//! case says `//# notes`, or `//# notes: CODE, CODE` for those of some codes.
 //!
 //! The examples of the pages behind `graphc explain` are compiled in the same way.
 
@@ -66,6 +67,14 @@ fn is_mark(line: &str) -> bool {
     let after = rest.trim_start_matches('^');
     let levels = ["error", "warning", "info"];
     after.len() < rest.len() && levels.iter().any(|l| after.starts_with(&format!(" {l}[")))
+}
+
+/// Whether a case is about the finding: errors and warnings always are.
+fn wanted(text: &str, finding: &Diagnostic) -> bool {
+    let said = text.lines().find_map(|line| line.strip_prefix("//# notes"));
+    let codes = said.map(|said| said.trim_start_matches(':').trim());
+    let named = |list: &str| list.split(',').any(|one| one.trim() == finding.code.slug);
+    finding.level > Level::Info || codes.is_some_and(|list| list.is_empty() || named(list))
 }
 
 fn files(sections: &[Section]) -> BTreeMap<String, String> {
@@ -201,7 +210,10 @@ fn findings_are_marked() {
         let text = std::fs::read_to_string(&path).unwrap();
         let sections = sections(&text);
         let compiled = compile(MAIN, &files(&sections));
-        let diagnostics = compiled.diagnostics.iter();
+        let diagnostics = compiled
+            .diagnostics
+            .iter()
+            .filter(|finding| wanted(&text, finding));
         let all: Vec<Found> = diagnostics.map(|d| found(&compiled, d)).collect();
         let differences = compare(&sections, &all);
         if differences.is_empty() {
@@ -258,7 +270,8 @@ fn examples_of_pages_hold() {
             .unwrap();
         }
         let right = compile(MAIN, &files(&sections(right)));
-        for finding in right.diagnostics.iter() {
+        let notes = |d: &&Diagnostic| d.level > Level::Info || d.code == *code;
+        for finding in right.diagnostics.iter().filter(notes) {
             let slug = finding.code.slug;
             writeln!(report, "{}: right: {slug}: {}", code.slug, finding.message).unwrap();
         }

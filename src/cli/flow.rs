@@ -184,8 +184,23 @@ pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
         });
     };
     flow.graph(wanted).ok_or_else(|| {
+        if let Some(instances) = flow.instances_of(wanted) {
+            return parametric(wanted, &instances);
+        }
         let help = name::did_you_mean(wanted, names())
             .unwrap_or_else(|| format!("there is {}", name::list(names())));
         Failure::unusable(format!("the flow has no graph `{wanted}`")).help(help)
+    })
+}
+
+/// A graph with parameters does not run itself.
+fn parametric(wanted: &str, instances: &[&str]) -> Failure {
+    let failure = Failure::unusable(format!(
+        "graph `{wanted}` has parameters, so only an instance of it can run"
+    ));
+    failure.help(match instances {
+        [] => format!("declare one: `graph NAME = {wanted}(..)`"),
+        [only] => format!("its only instance is `{only}`: `--graph '{only}'`"),
+        several => format!("its instances are {}", name::list(several.iter().copied())),
     })
 }

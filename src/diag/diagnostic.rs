@@ -124,6 +124,11 @@ impl Diagnostics {
         self.items.extend(other.items);
     }
 
+    /// Takes out what `keep` does not hold for.
+    pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.items.retain(keep);
+    }
+
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|d| d.level == Level::Error)

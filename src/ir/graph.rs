@@ -13,6 +13,7 @@ use crate::typed_id;
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
+use super::narrow::Narrowed;
 use super::node::{Cache, Require, Skip, Stop, Work};
 use super::text::{Expr, Named, Place};
 
@@ -40,6 +41,9 @@ pub struct Graph {
     /// Constants that whoever starts a run gives; a called graph takes its caller's of the same name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<RecordField>,
+    /// Which graph it is an instance of, and with which values; `None` where it has no parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Instance>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// Names of a caller's nodes that it may go to.
@@ -48,6 +52,9 @@ pub struct Graph {
     /// The most that its nodes may use; `None` where it sets no bound of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolId>>,
+    /// Those of them that may be called with some arguments alone, here and in called graphs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// The entry.
     pub start: Route,
     /// Nodes in the order declared.
@@ -109,6 +116,15 @@ impl Migrate {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Values of a graph's parameters: what `params` is in its expressions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Instance {
+    /// Name of the graph with the parameters, in the flow's `parametric`.
+    pub of: String,
+    /// Every parameter and its value.
+    pub params: BTreeMap<String, serde_json::Value>,
 }
 
 /// Who sees a field.
@@ -310,6 +326,9 @@ pub struct Node {
     /// Whether the result of its work is used again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
+    /// Its tools that may be called with some arguments alone, the graph's `where` included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// Words for streams and viewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

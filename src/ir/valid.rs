@@ -112,6 +112,9 @@ impl Within<'_> {
         scope
             .copied()
             .try_for_each(|tool| known(&self.flow.tools, tool, "tool"))?;
+        let nodes = self.graph.nodes.iter().flat_map(|node| &node.narrowed);
+        let mut narrowed = self.graph.narrowed.iter().chain(nodes);
+        narrowed.try_for_each(|narrowed| known(&self.flow.tools, narrowed.tool, "tool"))?;
         self.route(&self.graph.start)?;
         for join in &self.graph.joins {
             known_all(&self.graph.nodes, &join.members, "node")?;

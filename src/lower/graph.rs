@@ -6,7 +6,8 @@ use crate::resolve::graph as from;
 use super::Lowering;
 use super::ends::Names;
 use crate::ast::Name;
-use crate::ir::graph::{BasedOn, Field, Graph, Join, Migrate};
+use crate::ir::flow::Parametric;
+use crate::ir::graph::{BasedOn, Field, Graph, Instance, Join, Migrate};
 use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
@@ -27,8 +28,12 @@ impl Lowering<'_> {
         });
         let tools = graph.tools.as_ref();
         Graph {
-            name: graph.name.node.clone(),
-            doc: graph.doc.clone(),
+            name: match &graph.instance {
+                Some(instance) => instance.name.clone(),
+                None => graph.name.node.clone(),
+            },
+            doc: doc(graph),
+            instance: instance(graph),
             context: match &graph.context {
                 Some(context) => self.fields(&context.fields),
                 None => Vec::new(),
@@ -36,6 +41,7 @@ impl Lowering<'_> {
             fields: graph.fields.iter().map(|field| self.field(field)).collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
             tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
+            narrowed: tools.map_or_else(Vec::new, |list| self.narrowed(list)),
             start,
             nodes: graph
                 .nodes
@@ -45,7 +51,16 @@ impl Lowering<'_> {
             joins: joins.collect(),
             exits: graph.exits.iter().map(|when| self.expr(when)).collect(),
             migrate: self.migrate(graph),
-            recursion_limit: graph.recursion_limit,
+            recursion_limit: graph.recursion_limit.map(|limit| limit.node),
+            at: self.place(graph.span),
+        }
+    }
+
+    /// A graph with parameters, by name.
+    pub fn parametric(&self, graph: &from::Graph) -> Parametric {
+        Parametric {
+            name: graph.name.node.clone(),
+            params: self.fields(&graph.params),
             at: self.place(graph.span),
         }
     }
@@ -99,4 +114,24 @@ fn based_on(written: &from::BasedOn) -> BasedOn {
         keep: named(true),
         reset: written.reset,
     }
+}
+
+/// Its own doc comment, or that of the graph which it is an instance of.
+fn doc(graph: &from::Graph) -> String {
+    let declared = graph.instance.as_ref().and_then(|of| of.declared.as_ref());
+    let own = declared.map(|declared| &declared.doc);
+    own.filter(|doc| !doc.is_empty())
+        .unwrap_or(&graph.doc)
+        .clone()
+}
+
+fn instance(graph: &from::Graph) -> Option<Instance> {
+    let instance = graph.instance.as_ref()?;
+    let values = graph.params.iter().zip(&instance.args);
+    Some(Instance {
+        of: graph.name.node.clone(),
+        params: values
+            .filter_map(|(param, arg)| Some((param.name.node.clone(), arg.as_ref()?.value.clone())))
+            .collect(),
+    })
 }

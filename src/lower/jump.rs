@@ -68,7 +68,7 @@ impl Lowering<'_> {
             from::TargetKind::Node(node) => Target::Node(*node),
             from::TargetKind::End => Target::End,
             from::TargetKind::Fail(message) => Target::Fail {
-                message: self.maybe(message),
+                message: message.as_ref().map(|message| self.expr(message)),
                 at: self.place(target.span),
             },
             from::TargetKind::Computed(name) => Target::Computed {

@@ -4,7 +4,9 @@ use crate::resolve::program as from;
 
 use super::Lowering;
 use super::ends::Names;
-use crate::ir::flow::{Tool, ToolBody, ToolSet};
+use crate::expr::Type;
+use crate::expr::infer::default_value;
+use crate::ir::flow::{Sink, Tool, ToolBody, ToolSet};
 
 impl Lowering<'_> {
     /// A tool.
@@ -17,6 +19,16 @@ impl Lowering<'_> {
             effect: tool.effect,
             idempotent: tool.idempotent,
             timeout_ms: tool.timeout_ms,
+            approve: tool.approve.is_some(),
+            unattended: tool.unattended.is_some(),
+            untrusted: tool.marks.untrusted.is_some(),
+            private: tool.marks.private.is_some(),
+            secret: tool.marks.secret.is_some(),
+            on_error: tool.on_error.as_ref().and_then(|value| {
+                let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
+                default_value(value, ty, &self.program.types)
+            }),
+            sinks: sinks(tool),
             body: tool.body.as_ref().map(|body| self.tool_body(body)),
             at: self.place(tool.span),
         }
@@ -44,4 +56,14 @@ impl Lowering<'_> {
             returns: self.maybe(&body.returns),
         }
     }
+}
+
+fn sinks(tool: &from::Tool) -> Vec<Sink> {
+    let marked = tool.params.iter().filter_map(|param| {
+        Some(Sink {
+            param: param.name.node.clone(),
+            kind: param.sink?.kind,
+        })
+    });
+    marked.collect()
 }

@@ -16,6 +16,7 @@ use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 use super::Resolver;
 use super::names::{Entry, Thing};
 use super::naming::Style;
+use super::program::PromptId;
 
 /// How many of each kind have an id.
 #[derive(Default)]
@@ -27,7 +28,9 @@ struct Counts {
     tools: u32,
     toolsets: usize,
     policies: usize,
+    prompts: u32,
     graphs: u32,
+    instances: usize,
 }
 
 fn next(count: &mut u32) -> u32 {
@@ -91,10 +94,11 @@ impl Resolver<'_> {
             Item::Tool(_) => Thing::Tool(ToolId(next(&mut counts.tools))),
             Item::Toolset(_) => Thing::Toolset(next_index(&mut counts.toolsets)),
             Item::Retry(_) => Thing::Policy(next_index(&mut counts.policies)),
-            Item::Prompt(_) => Thing::Prompt,
+            Item::Prompt(_) => Thing::Prompt(PromptId(next(&mut counts.prompts))),
             Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
             Item::Function(_) => Thing::Function,
-            Item::Instance(_) | Item::Import(_) => Thing::Broken,
+            Item::Instance(_) => Thing::Instance(next_index(&mut counts.instances)),
+            Item::Import(_) => Thing::Broken,
         }
     }
 
@@ -273,6 +277,7 @@ fn is_shared(thing: Thing) -> bool {
         Thing::Record(_)
             | Thing::Enum(_)
             | Thing::Graph(_)
+            | Thing::Instance(_)
             | Thing::Tool(_)
             | Thing::Model(_)
             | Thing::Event(_)

@@ -9,6 +9,7 @@ use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
 use super::Resolver;
+use super::program::PromptId;
 
 /// What a top-level name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +26,10 @@ pub(super) enum Thing {
     Toolset(usize),
     /// Position among the retry policies of the flow.
     Policy(usize),
-    Prompt,
+    Prompt(PromptId),
     Graph(GraphId),
+    /// Position among the declared instances of the flow.
+    Instance(usize),
     Function,
     /// Something that is reported where it is declared.
     Broken,
@@ -44,8 +47,8 @@ impl Thing {
             Thing::Tool(_) => "a tool",
             Thing::Toolset(_) => "a toolset",
             Thing::Policy(_) => "a retry policy",
-            Thing::Prompt => "a prompt",
-            Thing::Graph(_) => "a graph",
+            Thing::Prompt(_) => "a prompt",
+            Thing::Graph(_) | Thing::Instance(_) => "a graph",
             Thing::Function => "a function",
             Thing::Broken => "a name",
         }
@@ -77,8 +80,8 @@ impl Wanted {
             Wanted::Tool => matches!(thing, Thing::Tool(_)),
             Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
             Wanted::Policy => matches!(thing, Thing::Policy(_)),
-            Wanted::Prompt => matches!(thing, Thing::Prompt),
-            Wanted::Graph => matches!(thing, Thing::Graph(_)),
+            Wanted::Prompt => matches!(thing, Thing::Prompt(_)),
+            Wanted::Graph => matches!(thing, Thing::Graph(_) | Thing::Instance(_)),
         }
     }
 

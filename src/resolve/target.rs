@@ -23,15 +23,15 @@ pub enum TargetKind {
     /// `end`
     End,
     /// `fail` or `fail(message)`
-    Fail(Option<Expr>),
+    Fail(Option<Box<Expr>>),
     /// `(expr)`: computed at run time.
-    Computed(Expr),
+    Computed(Box<Expr>),
     /// `each x in items -> worker with { .. }`
     Each {
         /// Loop name, in scope of `with`.
         var: Name,
         /// A list.
-        items: Expr,
+        items: Box<Expr>,
         /// The node that gets one task an element.
         worker: Option<NodeId>,
         /// Where the worker is named.

@@ -37,6 +37,8 @@ pub struct Frame {
     pub path: String,
     /// The run's constants, as far as the graph declares them.
     pub context: Value,
+    /// Graphs above it that narrow tools, from the outermost in.
+    pub callers: Vec<GraphId>,
     /// Values of the fields; `None` where a field has none yet.
     pub fields: Vec<Option<Value>>,
     /// What of the state is stale.
@@ -101,6 +103,7 @@ impl Frame {
             key,
             path,
             context: plan.context_of(context),
+            callers: Vec::new(),
             fields,
             freshness: Freshness::default(),
             live: BTreeSet::new(),
@@ -413,6 +416,7 @@ impl<'a> Commit<'a> {
                 freshness: &frame.freshness,
                 path: &frame.path,
                 context: &frame.context,
+                callers: &frame.callers,
                 step: frame.step,
             },
             effects: EffectScope::new(key, CancellationToken::new()),

@@ -144,6 +144,7 @@ async fn run_tasks(
         freshness: &frame.freshness,
         path: &frame.path,
         context: &frame.context,
+        callers: &frame.callers,
         step: frame.step,
     };
     let tasks = &frame.agenda.tasks;

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::ir::{ErrorKind, GraphId, JoinId, NodeId};
 use crate::value::{Map, Value};
 
 use super::channel::Incoming;
@@ -81,6 +81,8 @@ pub struct Surroundings<'a> {
     pub path: &'a str,
     /// The run's constants, as the graph sees them.
     pub context: &'a Value,
+    /// Graphs above that narrow tools.
+    pub callers: &'a [GraphId],
     /// Step of the frame.
     pub step: u64,
 }

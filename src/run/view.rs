@@ -14,6 +14,7 @@ use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
 use super::freshness::Freshness;
+use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, Plan};
 use super::store::Change;
 use crate::ir::ErrorKind;
@@ -371,6 +372,9 @@ pub struct NodeEnv<'a> {
 
 impl Env for NodeEnv<'_> {
     fn slot(&self, slot: Slot) -> Option<Value> {
+        if slot == slots::PARAMS {
+            return self.view.graph.params.clone();
+        }
         self.slots.get(slot.0 as usize).cloned().flatten()
     }
 

@@ -58,6 +58,8 @@ pub struct Entry<T> {
 pub enum LintLevel {
     /// It is not reported.
     Allow,
+    /// It is a note.
+    Info,
     /// It is a warning.
     Warn,
     /// It is an error.

@@ -142,6 +142,7 @@ fn entries<T>(
 fn lint(cursor: &Cursor<'_>, _: &Variables<'_>) -> Option<LintLevel> {
     let words = [
         ("allow", LintLevel::Allow),
+        ("info", LintLevel::Info),
         ("warn", LintLevel::Warn),
         ("deny", LintLevel::Deny),
     ];

@@ -11,9 +11,12 @@ use super::written::Written;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
 pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
-    let Some(graph) = program.graphs.get(id) else {
-        return Flow::default();
-    };
+    let graph = program.graphs.get(id);
+    graph.map_or_else(Flow::default, |graph| of(program, graph, written))
+}
+
+/// The flow of a graph that need not be one of the program's.
+pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
     let mut builder = Builder {
         program,
         graph,

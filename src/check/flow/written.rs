@@ -47,6 +47,11 @@ impl Written {
         written
     }
 
+    /// Nothing is written: for questions of where a run can go.
+    pub fn nothing() -> Self {
+        Self(IdVec::new())
+    }
+
     /// Whether the graph may write the field.
     pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
         self.0
@@ -62,6 +67,29 @@ impl Written {
         node: &Node,
         child: GraphId,
     ) -> Vec<(FieldId, Option<Span>)> {
+        let all = self.given_back(program, caller, node, child).into_iter();
+        all.map(|(_, to, span)| (to, span)).collect()
+    }
+
+    /// The called graph's fields that a subgraph node may give back, each with the caller's field that takes it.
+    pub fn taken_from(
+        &self,
+        program: &Program,
+        caller: &Graph,
+        node: &Node,
+        child: GraphId,
+    ) -> Vec<(FieldId, FieldId)> {
+        let all = self.given_back(program, caller, node, child).into_iter();
+        all.map(|(from, to, _)| (from, to)).collect()
+    }
+
+    fn given_back(
+        &self,
+        program: &Program,
+        caller: &Graph,
+        node: &Node,
+        child: GraphId,
+    ) -> Vec<(FieldId, FieldId, Option<Span>)> {
         let Some(called) = program.graphs.get(child) else {
             return Vec::new();
         };
@@ -72,9 +100,9 @@ impl Written {
             }
             let bound = bound(node, id);
             if bound.is_empty() {
-                taken.extend(caller.field(&field.name.node).map(|to| (to, None)));
+                taken.extend(caller.field(&field.name.node).map(|to| (id, to, None)));
             }
-            taken.extend(bound);
+            taken.extend(bound.into_iter().map(|(to, span)| (id, to, span)));
         }
         taken
     }

@@ -31,8 +31,12 @@ pub struct Cx<'a> {
     pub facts: Facts,
     /// Fields of the state that some expression has read.
     pub read: BTreeSet<FieldId>,
-    /// Fields that the called graph may give back, in a subgraph node.
-    pub given_back: Vec<FieldId>,
+    /// Fields that the called graph may give back, in a subgraph node, and whether it always does.
+    pub given_back: Vec<(FieldId, bool)>,
+    /// In a capped node: which fields have values where it is entered again.
+    pub again: Option<Facts>,
+    /// Reads of fields that lack a value on some way to here, with their places.
+    pub lacking: Vec<(FieldId, Span)>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// What was found.
@@ -65,6 +69,9 @@ impl<'a> Cx<'a> {
         if let Some(context) = &graph.context {
             scope.declare("context", Type::Record(context.record));
         }
+        if let Some(params) = graph.params_record {
+            scope.declare("params", Type::Record(params));
+        }
         Self {
             program,
             graph: Some(graph),
@@ -72,6 +79,8 @@ impl<'a> Cx<'a> {
             facts,
             read: BTreeSet::new(),
             given_back: Vec::new(),
+            again: None,
+            lacking: Vec::new(),
             computed: Vec::new(),
             diags: Diagnostics::new(),
         }
@@ -89,6 +98,8 @@ impl<'a> Cx<'a> {
             facts: Facts::default(),
             read: BTreeSet::new(),
             given_back: Vec::new(),
+            again: None,
+            lacking: Vec::new(),
             computed: Vec::new(),
             diags: Diagnostics::new(),
         }
@@ -170,12 +181,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Notes that a field is read by name, without an expression.
-    pub fn reads_field(&mut self, id: FieldId, span: Span) {
-        self.note_field(id, span);
-    }
-
-    fn note_field(&mut self, id: FieldId, span: Span) {
+    /// Notes that a field is read at a place, and reports it where the field has no value there.
+    pub(super) fn note_field(&mut self, id: FieldId, span: Span) {
         let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
             return;
         };
@@ -188,8 +195,8 @@ impl<'a> Cx<'a> {
             "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",
             self.program.types.show(&field.ty.node)
         );
-        if self.facts.unset.remove(&id) {
-            self.facts.unsure.remove(&id);
+        if self.facts.unset.contains(&id) {
+            self.facts.has_value(id);
             let message = match field.ephemeral {
                 Some(_) => format!("`state.{name}` has no value any more: it is `ephemeral`"),
                 None => format!("`state.{name}` has no value yet"),
@@ -199,11 +206,15 @@ impl<'a> Cx<'a> {
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );
-        } else if self.facts.unsure.remove(&id) {
+        } else if self.facts.lacking.contains(&id) {
+            self.facts.has_value(id);
+            self.lacking.push((id, span));
+        } else if self.facts.unsure.contains(&id) {
+            self.facts.has_value(id);
             let message = format!("`state.{name}` may have no value yet");
             self.report(
                 Diagnostic::new(&codes::MAYBE_UNSET, message, span)
-                    .here("not every way to this place writes it")
+                    .here("it is up to a model, a list or a called graph whether it is written before")
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );

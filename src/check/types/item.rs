@@ -5,8 +5,9 @@ use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::constraint::Constraints;
+use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, constant};
-use crate::resolve::program::{Param, Program};
+use crate::resolve::program::{Graph, Param, Program};
 
 use super::cx::Cx;
 
@@ -33,14 +34,19 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .graphs
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
-    let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
+    let params = program.graphs.iter().flat_map(|graph| &graph.params);
+    let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let contexts = program
+        .graphs
+        .iter()
+        .filter_map(|graph| graph.context.as_ref());
     let contexts = contexts.flat_map(|context| &context.fields);
-    for param in records
+    let params = records
         .chain(events)
         .chain(tools)
         .chain(inputs)
-        .chain(contexts)
-    {
+        .chain(params);
+    for param in params.chain(prompts).chain(contexts) {
         let Param {
             ty,
             default,
@@ -61,13 +67,39 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             }
         }
     }
-    for field in program.graphs.iter().flat_map(|graph| &graph.fields) {
-        if let Some(value) = &field.default {
-            default_value(program, value, &field.ty.node, diags);
-            let bounds = (&field.ty.node, &field.constraints);
-            in_bounds(program, &field.name, value, bounds, diags);
+    for tool in &program.tools {
+        if let Some(value) = &tool.on_error {
+            let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
+            default_value(program, value, ty, diags);
         }
     }
+    for graph in &program.graphs {
+        for field in &graph.fields {
+            match &field.default {
+                Some(value) if names_params(value) && graph.params_record.is_some() => {
+                    default_of_params(program, graph, value, &field.ty.node, diags);
+                }
+                Some(value) => default_value(program, value, &field.ty.node, diags),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The default of a state's field may depend on the parameters of its graph.
+fn default_of_params(
+    program: &Program,
+    graph: &Graph,
+    value: &Expr,
+    ty: &Type,
+    diags: &mut Diagnostics,
+) {
+    let mut cx = Cx::outside(program, value.span.file);
+    if let Some(params) = graph.params_record {
+        cx.declare("params", Type::Record(params));
+    }
+    cx.infer(value, Some(ty));
+    diags.append(cx.diags);
 }
 
 /// A default must keep to the bounds of its field.

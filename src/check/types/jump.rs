@@ -8,6 +8,7 @@ use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Route, Target, TargetKind};
 
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::{Computed, Cx};
 use super::facts::Facts;
 use super::route;
@@ -27,9 +28,7 @@ impl Cx<'_> {
                 for arm in arms {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
-                        let before = self.diags.len();
-                        self.condition(when);
-                        sound &= self.diags.len() == before;
+                        sound &= self.deciding(when, Decides::Arm);
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);

@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::{Checker, constant};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Tool, ToolBody};
 
@@ -13,11 +14,10 @@ pub type Sets = Vec<Type>;
 
 /// Types a tool's body and gives back what it writes.
 pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> Sets {
-    let Some((tool, body)) = program
-        .tools
-        .get(id)
-        .and_then(|t| Some((t, t.body.as_ref()?)))
-    else {
+    let Some((tool, body)) = program.tools.get(id).and_then(|t| {
+        instead(program, t, diags);
+        Some((t, t.body.as_ref()?))
+    }) else {
         return Sets::new();
     };
     let mut cx = Cx::outside(program, tool.span.file);
@@ -42,6 +42,35 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     returns(&mut cx, tool, body);
     diags.append(cx.diags);
     sets
+}
+
+/// `@on_error(VALUE)`: a constant of the result's type.
+fn instead(program: &Program, tool: &Tool, diags: &mut crate::diag::Diagnostics) {
+    let Some(value) = &tool.on_error else { return };
+    let Some(returns) = &tool.returns else {
+        let message = format!(
+            "`@on_error` stands for a result, and tool `{}` gives nothing back",
+            tool.name.node
+        );
+        diags.push(
+            Diagnostic::new(&codes::TYPE_MISMATCH, message, value.span)
+                .label(tool.name.span, "declared without a result")
+                .help("take it out, or give the tool a result"),
+        );
+        return;
+    };
+    let mut cx = Cx::outside(program, value.span.file);
+    Checker::new(&cx.scope, &program.types, &mut cx.diags)
+        .declaring()
+        .infer(value, Some(&returns.node));
+    if cx.diags.is_empty() && constant(value, &program.types).is_none() {
+        let message = "the value of `@on_error` must be a constant";
+        cx.report(
+            Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, message, value.span)
+                .help("write a literal, a list, a map or a record of them"),
+        );
+    }
+    diags.append(cx.diags);
 }
 
 fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {

@@ -7,6 +7,7 @@ use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::Cx;
 use super::facts::keeps_value;
 
@@ -79,7 +80,7 @@ impl Cx<'_> {
         for emit in emits {
             let before = self.facts.clone();
             if let Some(when) = &emit.when {
-                self.condition(when);
+                self.deciding(when, Decides::Emit(&emit.name.node));
                 self.assume(when, true);
             }
             match emit.event.and_then(|id| self.program.events.get(id)) {

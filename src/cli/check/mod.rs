@@ -105,27 +105,49 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     Ok(found)
 }
 
+/// Notes are for programs, and for people who ask for more.
 fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
-    let (diagnostics, sources) = (&found.diagnostics, &found.sources);
+    let (all, sources) = (&found.diagnostics, &found.sources);
+    let mut shown = all.clone();
+    let for_people = matches!(format, Format::Human | Format::Github);
+    if for_people && context.verbose == 0 {
+        shown.retain(|finding| finding.level > Level::Info);
+    }
     match format {
-        Format::Json => output::print(&render::json(diagnostics, sources))?,
-        Format::Sarif => output::print(&render::sarif(diagnostics, sources))?,
-        Format::Github => output::print(&render::github(diagnostics, sources))?,
-        Format::Human if diagnostics.is_empty() => {}
+        Format::Json => output::print(&render::json(&shown, sources))?,
+        Format::Sarif => output::print(&render::sarif(&shown, sources))?,
+        Format::Github => output::print(&render::github(&shown, sources))?,
+        Format::Human if shown.is_empty() => {}
         Format::Human => {
             let style = context.terminal.style;
-            term::say(render::human(diagnostics, sources, style).trim_end());
+            let text = render::human(&shown, sources, style);
+            term::say(text.trim_end());
         }
     }
-    let summary = match render::summary(diagnostics) {
+    let hidden = hidden(all.len() - shown.len());
+    let summary = match render::summary(&shown) {
         summary if summary.is_empty() => "no problems".to_owned(),
-        _ if format == Format::Human => return Ok(()),
+        _ if format == Format::Human => {
+            if !hidden.is_empty() {
+                context.say(hidden.trim_start_matches(", "));
+            }
+            return Ok(());
+        }
         summary => summary,
     };
     let files = match found.flows {
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
-    context.say(&format!("checked {files}: {summary}"));
+    context.say(&format!("checked {files}: {summary}{hidden}"));
     Ok(())
+}
+
+/// What is said of notes that are not shown.
+fn hidden(notes: usize) -> String {
+    match notes {
+        0 => String::new(),
+        1 => ", 1 note more with `-v`".to_owned(),
+        notes => format!(", {notes} notes more with `-v`"),
+    }
 }

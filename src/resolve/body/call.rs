@@ -1,6 +1,7 @@
 //! What a node does: its kind, and the own properties of `call`, `interrupt` and `subgraph` nodes.
 
 use crate::ast::Name;
+use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
@@ -10,7 +11,6 @@ use crate::ir::{FieldId, GraphId};
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::node::{Ask, Binding, InterruptTimeout, Pass, Work};
-use super::super::unsupported;
 use super::Inside;
 use super::property::Properties;
 
@@ -23,7 +23,7 @@ impl Resolver<'_> {
         properties: &Properties,
     ) -> Work {
         match &node.kind {
-            Kind::Llm => Work::Llm(self.model_call(inside, node, properties)),
+            Kind::Llm => Work::Llm(Box::new(self.model_call(inside, node, properties))),
             Kind::Agent => self.agent(inside, node, properties),
             Kind::Tools => self.tools_node(inside, node, properties),
             Kind::Call { tool, args } => {
@@ -40,13 +40,7 @@ impl Resolver<'_> {
             Kind::Update => Work::Update,
             Kind::Branch => Work::Branch,
             Kind::Interrupt => self.interrupt(inside, node, properties),
-            Kind::Subgraph { graph, args } => {
-                if let Some(arg) = args.first() {
-                    let diagnostic = unsupported("an argument of a graph", arg.name.span);
-                    self.diags.push(diagnostic);
-                }
-                self.subgraph(inside, graph, properties)
-            }
+            Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
             Kind::Extern(name) => Work::Extern {
                 name: name.clone(),
                 reads: self.extern_reads(inside, properties),
@@ -71,7 +65,9 @@ impl Resolver<'_> {
         Work::Interrupt {
             ask: ask.and_then(|ask| self.ask(inside, ask)),
             expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
-            timeout: self.interrupt_timeout(inside, node, properties),
+            timeout: self
+                .interrupt_timeout(inside, node, properties)
+                .map(Box::new),
         }
     }
 
@@ -111,11 +107,19 @@ impl Resolver<'_> {
         })
     }
 
-    fn subgraph(&mut self, inside: &Inside, name: &Name, properties: &Properties) -> Work {
-        let graph = match self.find(inside.file, name, Wanted::Graph) {
-            Some(Thing::Graph(graph)) => Some(graph),
-            _ => None,
-        };
+    fn subgraph(
+        &mut self,
+        inside: &Inside,
+        (name, args): (&Name, &[NamedArg]),
+        properties: &Properties,
+    ) -> Work {
+        let called = self.called_graph(inside.file, name);
+        let graph = called.graph;
+        let mut args = self.named(inside.file, args);
+        if called.instance.is_some() && !args.is_empty() {
+            self.values_again(name, &args, "subgraph");
+            args.clear();
+        }
         let with = properties.one(|kind| match kind {
             PropertyKind::With(with) => Some(with),
             _ => None,
@@ -140,7 +144,9 @@ impl Resolver<'_> {
         let into = into.map(|binding| self.binding(inside, graph, binding));
         Work::Subgraph {
             graph,
+            instance: called.instance,
             name: name.clone(),
+            args,
             with,
             into: into.collect(),
             persist,

@@ -51,6 +51,15 @@ impl Resolver<'_> {
         if edge.from.is_empty() {
             self.bad_value("a join without members, expected nodes".into(), edge.span);
         }
+        if let [only] = edge.from.as_slice() {
+            let name = &only.node;
+            let message = format!("a join of `{name}` alone waits for nobody");
+            self.diags.push(
+                Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span).help(format!(
+                    "write an edge, `{name} -> ..`, or name the other members"
+                )),
+            );
+        }
         let to = self.jump(inside, &edge.to);
         if members.is_empty() {
             return;

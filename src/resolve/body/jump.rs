@@ -49,7 +49,8 @@ impl Resolver<'_> {
 
     /// The targets, lists made flat. An empty list is reported.
     pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> Vec<Target> {
-        let mut to = Vec::new();
+        // Nearly always it is one.
+        let mut to = Vec::with_capacity(1);
         self.add_targets(inside, target, &mut to);
         if to.is_empty() {
             self.bad_value("a jump to nowhere, expected a target".into(), target.span);
@@ -73,13 +74,14 @@ impl Resolver<'_> {
             }
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(inside.file, e)))
+                let message = message.as_ref().map(|e| self.expr(inside.file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.add_targets(inside, t, to));
                 return;
             }
-            Written::Computed(expr) => TargetKind::Computed(self.expr(inside.file, expr)),
+            Written::Computed(expr) => TargetKind::Computed(Box::new(self.expr(inside.file, expr))),
             Written::Each {
                 var,
                 items,
@@ -89,7 +91,7 @@ impl Resolver<'_> {
                 self.check_local_name(var);
                 TargetKind::Each {
                     var: var.clone(),
-                    items: self.expr(inside.file, items),
+                    items: Box::new(self.expr(inside.file, items)),
                     worker: self.node_named(inside, worker),
                     worker_span: worker.span,
                     with: self.named(inside.file, with),
@@ -124,7 +126,7 @@ impl Resolver<'_> {
     fn elsewhere(&self, inside: &Inside, name: &Name) -> Option<String> {
         let names = self.names.get(inside.file.0 as usize)?;
         match names.get(&name.node)?.thing {
-            Thing::Graph(_) => Some(format!(
+            Thing::Graph(_) | Thing::Instance(_) => Some(format!(
                 "a graph is run by a node: `node {}: subgraph {}`",
                 name.node.to_lowercase(),
                 name.node,
@@ -135,7 +137,7 @@ impl Resolver<'_> {
 
     /// Writes of a `set` block.
     pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> Vec<SetItem> {
-        let mut items: Vec<SetItem> = Vec::new();
+        let mut items: Vec<SetItem> = Vec::with_capacity(set.len());
         for item in set {
             let value = self.expr(inside.file, &item.value);
             let first = items

@@ -9,6 +9,7 @@ use crate::ir::{Channel, FieldId, FieldMode};
 
 use super::super::Resolver;
 use super::super::graph::Field;
+use super::super::mark::Place;
 use super::super::naming::Style;
 
 impl Resolver<'_> {
@@ -39,7 +40,8 @@ impl Resolver<'_> {
 
     fn state_field(&mut self, file: FileId, field: &StateField) -> Field {
         let ty = self.spanned_type(file, &field.ty);
-        let bounds = self.bounds(&field.attributes, &ty.node, true);
+        let bounds = self.bounds(&field.attributes, &ty.node, true, Place::Field);
+        let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
@@ -62,6 +64,7 @@ impl Resolver<'_> {
             untracked: field.untracked,
             based_on: None,
             resets: Vec::new(),
+            marks,
             span: field.span,
         }
     }

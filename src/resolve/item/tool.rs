@@ -21,12 +21,17 @@ impl Resolver<'_> {
             params,
             returns: decl.returns.as_ref().map(|ty| self.spanned_type(file, ty)),
             effect: Default::default(),
+            effect_span: None,
+            approve: None,
+            unattended: None,
+            marks: Default::default(),
+            on_error: None,
             idempotent: None,
             timeout_ms: None,
             body: None,
             span: decl.span,
         };
-        self.tool_attributes(&mut tool, &decl.attributes);
+        self.tool_attributes(file, &mut tool, &decl.attributes);
         tool.body = decl.body.as_ref().map(|body| self.tool_body(file, body));
         if let Some(body) = &tool.body {
             self.tool_names(&tool, body);
@@ -123,7 +128,8 @@ impl Resolver<'_> {
             Written::Node(name) => TargetKind::Named(Name::new(name.clone(), span)),
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(file, e)))
+                let message = message.as_ref().map(|e| self.expr(file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.tool_targets(file, t, to));

@@ -15,6 +15,7 @@ use crate::value::{List, Map, Value};
 
 use super::code::{Builder, Code, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
+use super::narrow::{self, NarrowPlans};
 use super::node::{self, NodePlan, WorkPlan, slots};
 
 /// A graph.
@@ -23,6 +24,8 @@ pub struct GraphPlan {
     pub name: Arc<str>,
     /// Names of its context, each with its value where the caller has none.
     pub context: Vec<(Arc<str>, Value)>,
+    /// Values of its parameters: what `params` is, in all its expressions.
+    pub params: Option<Value>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
@@ -49,6 +52,8 @@ pub struct GraphPlan {
     pub nodes: IdVec<NodeId, NodePlan>,
     /// Joins: members, and where they lead.
     pub joins: IdVec<JoinId, (Vec<NodeId>, JumpPlan)>,
+    /// Tools that called graphs may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// Fields of this graph that the bodies of its tools read and write.
     pub tool_fields: BTreeMap<ToolId, ToolFields>,
 }
@@ -89,6 +94,11 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
         context: graph.context.iter().map(constant).collect(),
+        params: graph.instance.as_ref().map(|instance| {
+            let values = instance.params.iter();
+            let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
+            Value::Map(values.collect::<Map>())
+        }),
         initial: graph.fields.iter().map(initial).collect(),
         channels: graph
             .fields
@@ -108,6 +118,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         exits,
         start,
         slots: scope.names.len(),
+        narrowed: narrow::plan(builder, &graph.narrowed)?,
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,

@@ -2,6 +2,7 @@
 //! the flow handles.
 
 mod agent;
+pub mod approve;
 mod body;
 mod cached;
 mod call;
@@ -10,6 +11,7 @@ mod extern_node;
 mod interrupt;
 mod llm;
 mod model_call;
+mod narrow;
 mod retry;
 pub mod subgraph;
 mod tool_call;

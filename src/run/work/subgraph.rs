@@ -43,6 +43,10 @@ pub async fn work(
     );
     child.tracked = frame.tracked && persist != Persist::None;
     let lasting = (persist == Persist::Thread).then(|| lasting(run));
+    child.callers.clone_from(&frame.callers);
+    if !run.around.graph.narrowed.is_empty() {
+        child.callers.push(frame.graph);
+    }
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {
