@@ -55,12 +55,13 @@ impl Kept {
     }
 
     /// Gives a frame that begins what the call before it on this path has left: all but what its caller gives
-    /// and what is kept in no checkpoint.
-    pub fn seed(&self, path: &str, plan: &Plan, frame: &mut Frame) {
+    /// and what is kept in no checkpoint. What it is given has to be in its own first checkpoint.
+    pub fn seed(&self, path: &str, plan: &Plan, frame: &mut Frame) -> Vec<FieldWrite> {
         let states = self.states();
         let Some(state) = states.all.get(path) else {
-            return;
+            return Vec::new();
         };
+        let mut seeded = Vec::new();
         let graph = &plan.graphs[frame.graph];
         let flow_graph = &plan.flow.graphs[frame.graph];
         for ((id, name), place) in graph.fields.entries().zip(&mut frame.fields) {
@@ -68,10 +69,15 @@ impl Kept {
             let value = state.get("fields").and_then(|fields| fields.get(name));
             if let Some(value) = value.filter(|_| !given) {
                 *place = Some(value.clone());
+                seeded.push(FieldWrite {
+                    field: name.to_string(),
+                    change: Change::Put(value.clone()),
+                });
             }
         }
         let made = state.get("made").map(Value::to_json);
         frame.freshness = schedule::freshness(graph, &json!({ "made": made }));
+        seeded
     }
 
     /// Keeps what a call has come to.

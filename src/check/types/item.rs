@@ -79,7 +79,11 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
                 Some(value) if names_params(value) && graph.params_record.is_some() => {
                     default_of_params(program, graph, value, &field.ty.node, diags);
                 }
-                Some(value) => default_value(program, value, &field.ty.node, diags),
+                Some(value) => {
+                    default_value(program, value, &field.ty.node, diags);
+                    let bounds = (&field.ty.node, &field.constraints);
+                    in_bounds(program, &field.name, value, bounds, diags);
+                }
                 None => {}
             }
         }

@@ -50,11 +50,11 @@ pub async fn work(
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {
-            if let Some(path) = &lasting {
-                cx.kept.seed(path, &plan, &mut child);
-            }
+            let seeded = lasting.as_ref();
+            let seeded = seeded.map(|path| cx.kept.seed(path, &plan, &mut child));
             let input = input(run, with)?;
-            let changes = child.enter(cx, input)?;
+            let mut changes = seeded.unwrap_or_default();
+            changes.extend(child.enter(cx, input)?);
             keep(cx, &plan, &child, changes, Source::Input).await?;
         }
     }
