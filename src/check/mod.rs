@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`lasting`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`lasting`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -28,6 +28,7 @@ pub mod prompt;
 pub mod safety;
 pub mod scope;
 pub mod sends;
+pub mod tool_sends;
 pub mod types;
 pub mod unused;
 pub mod unused_names;
@@ -44,7 +45,7 @@ use flow::arrows::Arrows;
 use flow::effect::Effects;
 use flow::{Flow, Together, Written};
 use instance::Instances;
-use types::tool::Sets;
+use types::tool::BodyTypes;
 use types::walk;
 
 /// Proof that a program has been checked: where no error was reported, lowering it can't fail.
@@ -63,7 +64,7 @@ pub struct Checked {
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
-    let sets: IdVec<ToolId, Sets> = program
+    let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()
         .map(|id| types::tool::tool(program, id, diags))
@@ -77,7 +78,9 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     prompt::texts(program, diags);
     narrow::narrowings(program, diags);
     scope::scopes(whole, sources, diags);
-    scope::tool_fields(whole, &sets, diags);
+    scope::tool_fields(whole, &bodies, diags);
+    tool_sends::sends(whole, &bodies, diags);
+    safety::literal::literals(sources, diags);
     safety::safety(whole, &picture.flows, diags);
     let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
     let seen: Vec<Seen> = seen.collect();
@@ -159,7 +162,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     let known = (written, effects);
     let typed = walk::graph(program, id, flow, &together, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
-        ends::ends(program, graph, node, computed, &mut diags);
+        ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
     let known = (written, &waiting);

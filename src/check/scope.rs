@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::ast::Name;
 use crate::base::name::closest;
 use crate::base::{IdVec, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -14,7 +15,7 @@ use crate::resolve::program::{
 
 use super::calls::{called, callers};
 use super::narrow::{left, written};
-use super::types::tool::Sets;
+use super::types::tool::BodyTypes;
 use super::types::write::takes;
 
 /// Reports tools outside the `tools [..]` of the graph that their node stands in, and called graphs that may use
@@ -245,7 +246,7 @@ fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
 }
 
 /// Reports tools that read or write fields which the graph that runs them lacks or has otherwise. Each tool once a graph.
-pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Diagnostics) {
+pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
         let mut seen: BTreeSet<ToolId> = BTreeSet::new();
         let nodes = graph
@@ -268,7 +269,9 @@ pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Di
                 diags: &mut *diags,
             };
             needs.reads(body);
-            needs.sets(body, sets.get(used.node).map_or(&[][..], Vec::as_slice));
+            if let Some(types) = bodies.get(used.node) {
+                needs.sets(body, types);
+            }
         }
     }
 }
@@ -310,30 +313,44 @@ impl<'a> Needs<'a, '_> {
         })
     }
 
-    fn sets(&mut self, body: &ToolBody, values: &[Type]) {
-        let read = |name: &str| body.reads.iter().any(|read| read.name.node == name);
-        for (item, value) in body.set.iter().zip(values) {
-            if read(&item.field.node) && !self.fits(body, &item.field.node) {
-                continue;
-            }
-            let Some(field) = self.field(&item.field.node, item.field.span, "writes") else {
-                continue;
-            };
-            let takes = takes(self.program, field, item.replace);
-            if field.mode == FieldMode::In {
-                let message = format!(
-                    "tool `{}` writes `{}`, an `in` field that can only be read here",
-                    self.tool.name.node, field.name.node
-                );
-                self.diags.push(
-                    Diagnostic::new(&codes::READ_ONLY_FIELD, message, self.place)
-                        .label(field.name.span, "declared `in`")
-                        .label(item.field.span, "written here")
-                        .help(format!("declare it `in out {}`", field.name.node)),
-                );
-            } else if !assignable(value, &takes, &self.program.types) {
-                self.mistyped(field, ("writes", item.value.span), &takes, value);
-            }
+    fn sets(&mut self, body: &ToolBody, types: &BodyTypes) {
+        let own = body
+            .set
+            .iter()
+            .map(|item| (&item.field, item.replace, item.value.span));
+        for (item, value) in own.zip(&types.sets) {
+            self.write(body, item, value);
+        }
+        let by_jumps = body
+            .jump_sets()
+            .map(|item| (&item.name, item.replace, item.value.span));
+        for (item, value) in by_jumps.zip(&types.jump_sets) {
+            self.write(body, item, value);
+        }
+    }
+
+    fn write(&mut self, body: &ToolBody, (name, replace, span): (&Name, bool, Span), value: &Type) {
+        let read = body.reads.iter().any(|read| read.name.node == name.node);
+        if read && !self.fits(body, &name.node) {
+            return;
+        }
+        let Some(field) = self.field(&name.node, name.span, "writes") else {
+            return;
+        };
+        let takes = takes(self.program, field, replace);
+        if field.mode == FieldMode::In {
+            let message = format!(
+                "tool `{}` writes `{}`, an `in` field that can only be read here",
+                self.tool.name.node, field.name.node
+            );
+            self.diags.push(
+                Diagnostic::new(&codes::READ_ONLY_FIELD, message, self.place)
+                    .label(field.name.span, "declared `in`")
+                    .label(name.span, "written here")
+                    .help(format!("declare it `in out {}`", field.name.node)),
+            );
+        } else if !assignable(value, &takes, &self.program.types) {
+            self.mistyped(field, ("writes", span), &takes, value);
         }
     }
 

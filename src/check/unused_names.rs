@@ -97,7 +97,8 @@ impl Used {
             match &target.kind {
                 TargetKind::Fail(message) => self.exprs(message.as_deref()),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. } => {
+                TargetKind::Each { items, with, .. }
+                | TargetKind::NamedEach { items, with, .. } => {
                     self.expr(items);
                     self.exprs(with.iter().map(|arg| &arg.value));
                 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::base::{SourceMap, name};
-use crate::compile::{Compiled, compile};
+use crate::compile::{Compiled, compile_knowing};
 use crate::ir::flow::FORMAT;
 use crate::ir::{Flow, GraphId};
+use crate::lint::model::Families;
 
 use super::files::Source;
 use super::loader::Disk;
@@ -76,6 +77,16 @@ pub fn project_of(path: &Path, context: &Context) -> Result<Project, Failure> {
 
 /// Compiles a flow that was read. Files in the result have names as a person would write them here.
 pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<Compiled, Failure> {
+    compile_source_knowing(path, source, project, &Families::default())
+}
+
+/// The same, with what the project knows of its models.
+pub fn compile_source_knowing(
+    path: &Path,
+    source: Source,
+    project: &Project,
+    families: &Families,
+) -> Result<Compiled, Failure> {
     let naming = Naming::new(path.is_absolute())?;
     let place = place(path)?;
     let loader = Disk {
@@ -83,7 +94,7 @@ pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<
         entry: project::relative(&place, &project.root),
         text: source.text,
     };
-    let mut compiled = compile(&loader.entry, &loader);
+    let mut compiled = compile_knowing(&loader.entry, &loader, families);
     let mut named = SourceMap::new();
     for (_, file) in compiled.sources.files() {
         let name = match &*file.name {

@@ -67,6 +67,21 @@ macro_rules! codes {
     };
 }
 
+/// Groups of [`ALL`], each with the slug of its first code.
+pub static GROUPS: &[(&str, &str)] = &[
+    ("syntax", "syntax-error"),
+    ("files and imports", "file-not-found"),
+    ("names", "unknown-type"),
+    ("properties and values", "bad-value"),
+    ("types", "type-mismatch"),
+    ("flow", "no-entry"),
+    ("data", "read-only-field"),
+    ("tools and scopes", "tool-out-of-scope"),
+    ("lints", "missing-timeout"),
+    ("models", "unknown-family"),
+    ("comments to graphc, settings, scenarios", "private-host"),
+];
+
 /// The code of that slug.
 pub fn find(slug: &str) -> Option<&'static Code> {
     ALL.iter().find(|code| code.slug == slug).copied()
@@ -184,6 +199,7 @@ codes! {
     Warning OVERWRITTEN_MESSAGES "overwritten-messages";
     Info UNTYPED_ACCESS "untyped-access";
     Info NOT_CHECKED "not-checked";
+    Info UNKNOWN_FAMILY "unknown-family";
     Warning UNKNOWN_PROVIDER "unknown-provider";
     Warning SAME_FALLBACK "same-fallback";
     Warning WEAK_FALLBACK "weak-fallback";
@@ -194,6 +210,7 @@ codes! {
     Info MISSING_MAX_TOKENS "missing-max-tokens";
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
+    Info PRIVATE_HOST "private-host";
     Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
     Error IMPOSSIBLE_WHERE "impossible-where";
     Warning USELESS_WHERE "useless-where";
@@ -205,6 +222,12 @@ codes! {
     Error UNAPPROVED_TOOL "unapproved-tool";
     Error RUNS_AFTER_REFUSAL "runs-after-refusal";
     Error ANSWER_IGNORED "answer-ignored";
+    Error TAINTED_SINK "tainted-sink";
+    Error SECRET_SHOWN "secret-shown";
+    Error LITERAL_SECRET "literal-secret";
+    Warning UNTRUSTED_SYSTEM "untrusted-system";
+    Error LETHAL_TRIFECTA "lethal-trifecta";
+    Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

@@ -319,7 +319,11 @@ pub struct ToolBody {
     pub set: Vec<ToolSet>,
     /// Events it sends.
     pub emits: Vec<Emit>,
-    /// Its jump; targets are [`Target::Named`](super::Target::Named), `End` or `Fail`.
+    /// Names of the calling graph's fields that its jumps write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// Its jump; targets are [`Target::Named`](super::Target::Named), [`Target::NamedEach`](super::Target::NamedEach), `Computed`
+    /// (its table is empty: the calling node's `ends` resolve the name), `Parent`, `End` or `Fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goto: Option<Route>,
     /// Its result.

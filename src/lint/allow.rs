@@ -5,11 +5,13 @@
 //! end. A finding is where its primary label begins. Only notes and warnings can be allowed: an error
 //! means that the flow can't run.
 
+use std::ops::Range;
+
 use crate::base::{FileId, SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::resolve::Program;
 
-use super::text::{Piece, pieces, statement};
+use super::text::{Piece, line, pieces, statement};
 
 /// What a comment begins with that speaks to the compiler.
 const MARK: &str = "graphc:";
@@ -81,6 +83,10 @@ fn read(text: &str, file: FileId, allows: &mut Vec<Allow>, wrong: &mut Diagnosti
     }
     let mut line_start = 0;
     let mut alone = true;
+    let mut reach = Reach {
+        left: text.len().saturating_mul(READ_AGAIN),
+        last: None,
+    };
     for (piece, range) in pieces(text, 0) {
         match piece {
             Piece::LineEnd => {
@@ -97,10 +103,41 @@ fn read(text: &str, file: FileId, allows: &mut Vec<Allow>, wrong: &mut Diagnosti
                     end: range.end,
                     alone,
                 };
-                comment.read(allows, wrong);
+                comment.read(&mut reach, allows, wrong);
             }
             _ => alone = false,
         }
+    }
+}
+
+/// How often a text is read again, at most, to find what its comments hold for. Only one with many
+/// comments and brackets that nothing closes comes near.
+const READ_AGAIN: usize = 16;
+
+/// What comments hold for, found with bounded work.
+struct Reach {
+    /// Bytes that may still be read; then a comment holds for a line.
+    left: usize,
+    /// The last answer, and where it was looked for from: comments above each other have one answer.
+    last: Option<(usize, Option<Range<usize>>)>,
+}
+
+impl Reach {
+    fn of(&mut self, text: &str, from: usize) -> Option<Range<usize>> {
+        if let Some((asked, range)) = &self.last {
+            let next = range.as_ref().map_or(text.len() + 1, |range| range.start);
+            if (*asked..next).contains(&from) {
+                return range.clone();
+            }
+        }
+        let range = match self.left {
+            0 => line(text, from),
+            _ => statement(text, from),
+        };
+        let end = range.as_ref().map_or(text.len(), |range| range.end);
+        self.left = self.left.saturating_sub(end.saturating_sub(from));
+        self.last = Some((from, range.clone()));
+        range
     }
 }
 
@@ -120,7 +157,7 @@ impl Comment<'_> {
         Span::new(self.file, start, end)
     }
 
-    fn read(&self, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
+    fn read(&self, reach: &mut Reach, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
         let body = self.text.get(self.start..self.end).unwrap_or("");
         let said = body.strip_prefix("//").unwrap_or("").trim_start();
         let Some(said) = said.strip_prefix(MARK) else {
@@ -171,7 +208,7 @@ impl Comment<'_> {
             allows.extend(meant.map(|code| Allow {
                 code,
                 named,
-                covers: self.covers(),
+                covers: self.covers(reach),
                 whole: single.then(|| self.removed()),
                 used: known.is_err() || !reasoned,
             }));
@@ -182,11 +219,11 @@ impl Comment<'_> {
     }
 
     /// What the comment holds for.
-    fn covers(&self) -> Span {
+    fn covers(&self, reach: &mut Reach) -> Span {
         if !self.alone {
             return self.span(self.line_start, self.end);
         }
-        let range = statement(self.text, self.end).unwrap_or(self.end..self.end);
+        let range = reach.of(self.text, self.end).unwrap_or(self.end..self.end);
         self.span(range.start, range.end)
     }
 

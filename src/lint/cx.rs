@@ -1,6 +1,6 @@
 //! What a lint sees: the program, and for a place of it what was written there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ast;
 use crate::ast::graph::Member;
@@ -108,12 +108,13 @@ impl<'p> Cx<'p> {
     /// A model and all that it falls back to, each once, itself first.
     pub fn asked(&self, model: ModelId) -> Vec<ModelId> {
         let mut all = vec![model];
+        let mut seen = HashSet::from([model]);
         let mut next = 0;
         while let Some(model) = all.get(next).copied() {
             next += 1;
             let fallback = self.program.models.get(model).into_iter();
             for other in fallback.flat_map(|model| &model.fallback) {
-                if !all.contains(&other.node) {
+                if seen.insert(other.node) {
                     all.push(other.node);
                 }
             }

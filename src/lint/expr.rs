@@ -26,14 +26,17 @@ pub fn children(expr: &Expr) -> Vec<&Expr> {
 
 /// Whether it reads `state.FIELD` anywhere.
 pub fn reads_field(expr: &Expr, field: &str) -> bool {
-    let mut open = vec![expr];
+    fields_read(expr).contains(&field)
+}
+
+/// Fields of the state that it reads.
+pub fn fields_read(expr: &Expr) -> Vec<&str> {
+    let (mut open, mut found) = (vec![expr], Vec::new());
     while let Some(expr) = open.pop() {
-        if state_field(expr) == Some(field) {
-            return true;
-        }
+        found.extend(state_field(expr));
         open.extend(children(expr));
     }
-    false
+    found
 }
 
 /// The field of `state.FIELD`.

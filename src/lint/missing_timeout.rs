@@ -16,7 +16,8 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let open = cx.nodes().filter(|(_, node)| node.timeout_ms.is_none());
     for (_, node) in open {
         let first = call(node).and_then(|call| call.model);
-        for model in first.into_iter().flat_map(|model| cx.asked(model)) {
+        let new = first.filter(|model| !models.contains_key(model));
+        for model in new.into_iter().flat_map(|model| cx.asked(model)) {
             models.entry(model).or_insert(node.name.span);
         }
         // An `llm` node has its tools called by another.

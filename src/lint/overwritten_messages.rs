@@ -1,43 +1,54 @@
 //! `overwritten-messages`: a conversation whose last part replaces all before it.
 
+use std::collections::BTreeSet;
+
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::Channel;
+use crate::ir::{Channel, FieldId};
 use crate::resolve::program::{Field, Graph, Node, Work};
 
 use super::cx::{Cx, call};
-use super::expr::{of_node, reads_field};
+use super::expr::{fields_read, of_node, reads_field};
 use super::messages_in_prompt::is_messages;
 
 /// Warns where a node that asks a model writes what was said to a `list<message>` that keeps only the last
 /// write, and some node hands that list to a model as its conversation.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     for graph in &cx.program.graphs {
-        for (id, field) in graph.fields.entries() {
-            let last = matches!(field.channel, Channel::Last | Channel::AnyLast);
-            if !last || !is_messages(&field.ty.node) || !conversation(graph, field) {
-                continue;
-            }
-            for node in graph.nodes.iter().filter(|node| speaks(node)) {
-                for item in &node.set {
-                    let keeps = keeps(cx, node, &field.name.node);
-                    if item.field == Some(id) && !item.replace && !keeps {
-                        diags.push(overwritten(field, node, item.name.span));
-                    }
+        let lossy = lossy(graph);
+        if lossy.is_empty() {
+            continue;
+        }
+        for node in graph.nodes.iter().filter(|node| speaks(node)) {
+            for item in node.set.iter().filter(|item| !item.replace) {
+                let field = item.field.filter(|field| lossy.contains(field));
+                let field = field.and_then(|id| graph.fields.get(id));
+                if let Some(field) = field.filter(|field| !keeps(cx, node, &field.name.node)) {
+                    diags.push(overwritten(field, node, item.name.span));
                 }
             }
         }
     }
 }
 
-fn speaks(node: &Node) -> bool {
-    call(node).is_some() || matches!(node.work, Work::Tools { .. })
+/// Fields of messages that keep the last write, and that a node hands to a model.
+fn lossy(graph: &Graph) -> BTreeSet<FieldId> {
+    let fields = graph.fields.entries().filter(|(_, field)| {
+        let last = matches!(field.channel, Channel::Last | Channel::AnyLast);
+        last && is_messages(&field.ty.node)
+    });
+    let mut fields: BTreeSet<FieldId> = fields.map(|(id, _)| id).collect();
+    if !fields.is_empty() {
+        let handed = graph.nodes.iter().filter_map(handed);
+        let read = handed.flat_map(fields_read);
+        let read: BTreeSet<FieldId> = read.filter_map(|name| graph.field(name)).collect();
+        fields.retain(|field| read.contains(field));
+    }
+    fields
 }
 
-/// Whether a node of the graph hands the field to a model.
-fn conversation(graph: &Graph, field: &Field) -> bool {
-    let mut handed = graph.nodes.iter().filter_map(handed);
-    handed.any(|messages| reads_field(messages, &field.name.node))
+fn speaks(node: &Node) -> bool {
+    call(node).is_some() || matches!(node.work, Work::Tools { .. })
 }
 
 /// The messages that a node hands to a model, or looks for tool calls in.

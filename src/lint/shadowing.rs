@@ -32,11 +32,18 @@ const GIVEN: [&str; 12] = [
 /// Warns of names that a `let`, an `each`, a tool's parameter or a macro such as `map` brings in, and that stand
 /// for something else there already.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
+    let mut names = Names {
+        known: Vec::new(),
+        diags,
+    };
+    let mut current = None;
     for (file, item) in cx.items() {
-        let mut names = Names {
-            known: imports(cx, file),
-            diags: &mut *diags,
-        };
+        // Items come file by file.
+        if current != Some(file) {
+            current = Some(file);
+            names.known = imports(cx, file);
+        }
+        let outer = names.known.len();
         match item {
             Item::Graph(graph) => {
                 for member in &graph.members {
@@ -59,11 +66,15 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             }
             _ => {}
         }
+        names.known.truncate(outer);
     }
 }
 
+/// A name in scope: what it is, and where it is declared.
+type Known<'a> = (&'static str, &'a str, Option<Span>);
+
 /// What a file imports, under its names here.
-fn imports(cx: &Cx<'_>, file: FileId) -> Vec<(&'static str, String, Option<Span>)> {
+fn imports<'p>(cx: &Cx<'p>, file: FileId) -> Vec<Known<'p>> {
     let items = cx.items().filter(|(of, _)| *of == file);
     let imports = items.filter_map(|(_, item)| match item {
         Item::Import(import) => Some(&import.names),
@@ -73,25 +84,25 @@ fn imports(cx: &Cx<'_>, file: FileId) -> Vec<(&'static str, String, Option<Span>
         .flatten()
         .map(|name| name.alias.as_ref().unwrap_or(&name.name));
     names
-        .map(|name| ("import", name.node.clone(), Some(name.span)))
+        .map(|name| ("import", name.node.as_str(), Some(name.span)))
         .collect()
 }
 
 /// Names in scope, the innermost last, each with what it is and where.
-struct Names<'d> {
-    known: Vec<(&'static str, String, Option<Span>)>,
+struct Names<'a, 'd> {
+    known: Vec<Known<'a>>,
     diags: &'d mut Diagnostics,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a, '_> {
     /// Adds a name; warns where it hides another.
-    fn declare(&mut self, what: &'static str, name: &Name) {
+    fn declare(&mut self, what: &'static str, name: &'a Name) {
         self.hides(&name.node, name.span);
-        self.known.push((what, name.node.clone(), Some(name.span)));
+        self.known.push((what, &name.node, Some(name.span)));
     }
 
     fn hides(&mut self, name: &str, span: Span) {
-        let hidden = self.known.iter().rfind(|(_, known, _)| known == name);
+        let hidden = self.known.iter().rfind(|(_, known, _)| *known == name);
         let Some((what, _, place)) = hidden else {
             return;
         };
@@ -106,9 +117,9 @@ impl Names<'_> {
         });
     }
 
-    fn node(&mut self, node: &Node) {
+    fn node(&mut self, node: &'a Node) {
         let outer = self.known.len();
-        let given = GIVEN.iter().map(|name| ("", (*name).to_owned(), None));
+        let given = GIVEN.iter().map(|name| ("", *name, None));
         self.known.extend(given);
         for property in &node.properties {
             if let PropertyKind::Let(bound) = &property.kind {
@@ -134,11 +145,11 @@ impl Names<'_> {
         self.known.truncate(outer);
     }
 
-    fn tool(&mut self, body: &ToolBody) {
+    fn tool(&mut self, body: &'a ToolBody) {
         let outer = self.known.len();
         for read in &body.reads {
             self.known
-                .push(("field", read.name.node.clone(), Some(read.name.span)));
+                .push(("field", read.name.node.as_str(), Some(read.name.span)));
         }
         for bound in &body.lets {
             self.declare("`let`", &bound.name);
@@ -150,7 +161,7 @@ impl Names<'_> {
     }
 
     /// Looks at the names that macros bind inside an expression.
-    fn within(&mut self, expr: &Expr) {
+    fn within(&mut self, expr: &'a Expr) {
         let (target, function, args) = match &expr.kind {
             ExprKind::Call {
                 target: Some(target),
@@ -173,7 +184,8 @@ impl Names<'_> {
         for var in vars {
             if let ExprKind::Ident(name) = &var.kind {
                 self.hides(name, var.span);
-                self.known.push(("loop name", name.clone(), Some(var.span)));
+                self.known
+                    .push(("loop name", name.as_str(), Some(var.span)));
             }
         }
         inside.iter().for_each(|arg| self.within(arg));

@@ -50,6 +50,16 @@ fn piece(rest: &str) -> (Piece, usize) {
     }
 }
 
+/// Where the first line that something is written on begins and ends, at or after `from`.
+pub fn line(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
+    let mut written = pieces(text, from)
+        .filter(|(piece, _)| !matches!(piece, Piece::Comment | Piece::LineEnd | Piece::Blank));
+    let (_, first) = written.next()?;
+    let rest = text.get(first.start..).unwrap_or("");
+    let length = rest.find('\n').unwrap_or(rest.len());
+    Some(first.start..first.start + length)
+}
+
 /// Where the first thing written at or after `from` begins, comments passed over, and where the last
 /// line of it ends: the line itself, or the line in which the last bracket is closed that was open
 /// at the end of a line before. `None` where nothing follows.

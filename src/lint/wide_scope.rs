@@ -1,13 +1,13 @@
 //! `wide-scope`: a graph whose nodes may use more tools than they do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{Span, name};
 use crate::check::calls::called;
 use crate::check::scope::needed_tools;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ToolId;
-use crate::resolve::program::{Graph, ToolList};
+use crate::resolve::program::{Graph, ToolList, ToolUse};
 
 use super::cx::Cx;
 
@@ -25,43 +25,59 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             let child = called(node).and_then(|(child, _)| needs.get(child.0 as usize));
             used.extend(child.into_iter().flatten().map(|(tool, _)| *tool));
         }
-        let idle: Vec<ToolId> = bound.tools.iter().map(|entry| entry.tool).collect();
-        let idle: Vec<ToolId> = idle.into_iter().filter(|id| !used.contains(id)).collect();
-        let mut seen: Vec<Span> = Vec::new();
+        let idle = |entry: &&ToolUse| !used.contains(&entry.tool);
+        let kept: Vec<&str> = bound
+            .tools
+            .iter()
+            .filter(|entry| !idle(entry))
+            .map(|entry| tool(cx, entry.tool))
+            .collect();
+        let mut entries: BTreeMap<Span, Vec<&ToolUse>> = BTreeMap::new();
         for entry in &bound.tools {
-            if idle.contains(&entry.tool) && !seen.contains(&entry.span) {
-                seen.push(entry.span);
-                diags.push(wider(cx, graph, bound, &idle, entry.span));
+            entries.entry(entry.span).or_default().push(entry);
+        }
+        for (place, members) in entries {
+            let unused: Vec<ToolId> = members
+                .iter()
+                .copied()
+                .filter(idle)
+                .map(|e| e.tool)
+                .collect();
+            if !unused.is_empty() {
+                let all = unused.len() == members.len();
+                let what = match all {
+                    true => format!("`{}`", cx.sources.text(place)),
+                    false => name::list(unused.iter().map(|id| tool(cx, *id))),
+                };
+                diags.push(wider(cx, graph, bound, &what, place, &kept));
             }
         }
     }
 }
 
-/// One finding for an entry: a tool, or a toolset of which all or some are idle.
-fn wider(cx: &Cx<'_>, graph: &Graph, bound: &ToolList, idle: &[ToolId], entry: Span) -> Diagnostic {
-    let tool = |id: ToolId| {
-        let tool = cx.program.tools.get(id);
-        tool.map_or("?", |tool| tool.name.node.as_str())
-    };
-    let of_entry = bound.tools.iter().filter(|used| used.span == entry);
-    let (unused, kept): (Vec<_>, Vec<_>) = of_entry
-        .map(|used| used.tool)
-        .partition(|id| idle.contains(id));
-    let what = match kept.is_empty() {
-        true => format!("`{}`", cx.sources.text(entry)),
-        false => name::list(unused.iter().map(|id| tool(*id))),
-    };
+fn tool<'p>(cx: &Cx<'p>, id: ToolId) -> &'p str {
+    let tool = cx.program.tools.get(id);
+    tool.map_or("?", |tool| &tool.name.node)
+}
+
+/// One finding for an entry: a tool, or a toolset of which all or some are idle. `kept` are the tools that are used.
+fn wider(
+    cx: &Cx<'_>,
+    graph: &Graph,
+    bound: &ToolList,
+    what: &str,
+    entry: Span,
+    kept: &[&str],
+) -> Diagnostic {
     let message = format!(
         "nothing in `{}` uses {what}, which its `tools` let in",
         graph.name.node
     );
-    let rest = bound.tools.iter().filter(|used| !idle.contains(&used.tool));
-    let smallest: Vec<&str> = rest.map(|used| tool(used.tool)).collect();
     let finding = Diagnostic::new(&codes::WIDE_SCOPE, message, entry);
-    if smallest.is_empty() {
+    if kept.is_empty() {
         return finding.help("write `tools []`: no node of it may then use a tool");
     }
-    let smallest = format!("tools [{}]", smallest.join(", "));
+    let smallest = format!("tools [{}]", kept.join(", "));
     let finding = finding.help(format!("the smallest scope is `{smallest}`"));
     match mendable(cx, bound) {
         true => finding.fix(bound.span, smallest),

@@ -28,10 +28,7 @@ impl Lowering<'_> {
         });
         let tools = graph.tools.as_ref();
         Graph {
-            name: match &graph.instance {
-                Some(instance) => instance.name.clone(),
-                None => graph.name.node.clone(),
-            },
+            name: graph.shown_name().to_owned(),
             doc: doc(graph),
             instance: instance(graph),
             context: match &graph.context {

@@ -89,6 +89,17 @@ impl Lowering<'_> {
             },
             from::TargetKind::Parent(name) => Target::Parent(name.node.clone()),
             from::TargetKind::Named(name) => Target::Named(name.node.clone()),
+            from::TargetKind::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => Target::NamedEach {
+                var: var.node.clone(),
+                items: self.expr(items),
+                worker: worker.node.clone(),
+                with: self.named(with),
+            },
             from::TargetKind::Unknown => return None,
         })
     }

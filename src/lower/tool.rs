@@ -6,7 +6,10 @@ use super::Lowering;
 use super::ends::Names;
 use crate::expr::Type;
 use crate::expr::infer::default_value;
+use crate::ir::FieldId;
 use crate::ir::flow::{Sink, Tool, ToolBody, ToolSet};
+use crate::ir::jump::{Jump, Route, SetItem};
+use crate::resolve::target::Route as Written;
 
 impl Lowering<'_> {
     /// A tool.
@@ -41,6 +44,12 @@ impl Lowering<'_> {
             replace: item.replace,
             value: self.expr(&item.value),
         });
+        let mut fields: Vec<String> = Vec::new();
+        for item in body.jump_sets() {
+            if !fields.contains(&item.name.node) {
+                fields.push(item.name.node.clone());
+            }
+        }
         ToolBody {
             reads: reads
                 .map(|field| (field.name.node.clone(), field.ty.node.clone()))
@@ -52,9 +61,31 @@ impl Lowering<'_> {
             goto: body
                 .goto
                 .as_ref()
-                .map(|route| self.route(route, Names::none())),
+                .map(|route| self.tool_route(route, &fields)),
+            fields,
             returns: self.maybe(&body.returns),
         }
+    }
+
+    /// A tool's jump: what its jumps write is named by position in `fields`.
+    fn tool_route(&self, route: &Written, fields: &[String]) -> Route {
+        let mut lowered = self.route(route, Names::none());
+        let jumps: Vec<&mut Jump> = match &mut lowered {
+            Route::Always(jump) => vec![jump],
+            Route::Arms(arms) => arms.iter_mut().map(|arm| &mut arm.jump).collect(),
+        };
+        for (jump, written) in jumps.into_iter().zip(route.jumps()) {
+            let items = written.set.iter().filter_map(|item| {
+                let at = fields.iter().position(|name| *name == item.name.node)?;
+                Some(SetItem {
+                    field: FieldId(at as u32),
+                    replace: item.replace,
+                    value: self.expr(&item.value),
+                })
+            });
+            jump.set = items.collect();
+        }
+        lowered
     }
 }
 

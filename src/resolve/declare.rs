@@ -262,12 +262,54 @@ impl Resolver<'_> {
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {
                 let message = format!("`{name}` is imported and never used");
-                Diagnostic::new(&codes::UNUSED_IMPORT, message, entry.span)
+                let finding = Diagnostic::new(&codes::UNUSED_IMPORT, message, entry.span);
+                self.without_import(finding.help("take it out"), entry.span)
             })
             .collect();
         for diagnostic in found {
             self.diags.push(diagnostic);
         }
+    }
+}
+
+impl Resolver<'_> {
+    /// Adds the edit that takes an imported name out: of its list, or with the whole import where it is alone.
+    fn without_import(&self, finding: Diagnostic, place: Span) -> Diagnostic {
+        let file = self.files.iter().find(|file| file.id == place.file);
+        let items = file.into_iter().flat_map(|file| &file.ast.items);
+        let imports = items.filter_map(|item| match item {
+            Item::Import(import) => Some(import),
+            _ => None,
+        });
+        for import in imports {
+            let whole = |name: &ImportName| {
+                let alias = name
+                    .alias
+                    .as_ref()
+                    .map_or(name.name.span, |alias| alias.span);
+                name.name.span.to(alias)
+            };
+            let list: Vec<Span> = import.names.iter().map(whole).collect();
+            let within = |span: &Span| span.start <= place.start && place.end <= span.end;
+            let Some(at) = list.iter().position(within) else {
+                continue;
+            };
+            return match list.len() {
+                1 => finding.fix(self.line(import.span), ""),
+                _ => finding.take_out(&list, at),
+            };
+        }
+        finding
+    }
+
+    /// The span, with the line end behind it where nothing else follows on the line.
+    fn line(&self, span: Span) -> Span {
+        let text = self.sources.file(span.file).map_or("", |file| &file.text);
+        let rest = text.get(span.end as usize..).unwrap_or("");
+        let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        let blank = rest.get(..line).is_some_and(|rest| rest.trim().is_empty());
+        let end = span.end + if blank { line as u32 } else { 0 };
+        Span { end, ..span }
     }
 }
 

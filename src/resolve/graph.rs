@@ -138,6 +138,12 @@ impl Graph {
         Some(Id::from_index(at))
     }
 
+    /// Its name, or that of the instance which it is.
+    pub fn shown_name(&self) -> &str {
+        let instance = self.instance.as_ref();
+        instance.map_or(&self.name.node, |instance| &instance.name)
+    }
+
     /// The value of a parameter in this instance.
     pub fn param(&self, name: &str) -> Option<&Arg> {
         let at = self

@@ -184,13 +184,19 @@ impl Resolver<'_> {
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
         let diagnostic = Diagnostic::new(wanted.code(), message, name.span);
-        let own = self.names.get(file.0 as usize).into_iter().flatten();
-        let near = own
-            .filter(|(_, entry)| wanted.takes(entry.thing))
-            .map(|(known, _)| known.as_str())
-            .chain(wanted.built_in().iter().copied());
-        if let Some(near) = name::closest(&name.node, near) {
-            return diagnostic.help(format!("did you mean `{near}`?"));
+        let own = || self.names.get(file.0 as usize).into_iter().flatten();
+        let near = || {
+            own()
+                .filter(|(_, entry)| wanted.takes(entry.thing))
+                .map(|(known, _)| known.as_str())
+                .chain(wanted.built_in().iter().copied())
+        };
+        if let Some(close) = name::closest(&name.node, near()) {
+            let diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
+            return match name::certain(&name.node, near()) {
+                Some(meant) => diagnostic.fix(name.span, meant),
+                None => diagnostic,
+            };
         }
         match self.declared_elsewhere(file, &name.node, wanted) {
             Some((path, span)) => diagnostic.label(span, "declared here").help(format!(

@@ -292,19 +292,37 @@ pub struct ToolBody {
     pub set: Vec<crate::ast::node::SetItem>,
     /// Events it sends.
     pub emits: Vec<Emit>,
-    /// Its jump. Targets are [`TargetKind::Named`], `End` or `Fail`; its jumps have no `set`.
+    /// Its jump. Targets are those that name nodes of whichever graph calls the tool ([`TargetKind::Named`],
+    /// [`TargetKind::NamedEach`]), `Computed`, `Parent`, `End` or `Fail`; fields of its `set`s are names as well.
     pub goto: Option<Route>,
     /// Its result.
     pub returns: Option<Expr>,
 }
 
 impl ToolBody {
+    /// What its jumps write with them, in order.
+    pub fn jump_sets(&self) -> impl Iterator<Item = &SetItem> {
+        self.goto
+            .iter()
+            .flat_map(Route::jumps)
+            .flat_map(|jump| &jump.set)
+    }
+
+    /// Fields that it may write, its jumps included.
+    pub fn written(&self) -> impl Iterator<Item = &Name> {
+        let own = self.set.iter().map(|item| &item.field);
+        own.chain(self.jump_sets().map(|item| &item.name))
+    }
+
     /// Names of the calling graph's nodes (or `end`) that it may jump to, each once, with the first place.
+    /// Those that it computes are in its types alone.
     pub fn jumps(&self) -> Vec<Name> {
         let mut names: Vec<Name> = Vec::new();
         for target in self.goto.iter().flat_map(Route::targets) {
             let name = match &target.kind {
-                TargetKind::Named(name) => name.clone(),
+                TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                    name.clone()
+                }
                 TargetKind::End => Name::new("end".to_owned(), target.span),
                 _ => continue,
             };

@@ -43,6 +43,17 @@ pub enum TargetKind {
     Parent(Name),
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
+    /// In a tool's body: `each` to a node of whichever graph calls the tool.
+    NamedEach {
+        /// Loop name, in scope of `with`.
+        var: Name,
+        /// A list.
+        items: Box<Expr>,
+        /// The node that gets one task an element.
+        worker: Name,
+        /// Values of the worker's `input`.
+        with: Vec<NamedArg>,
+    },
     /// No such node; already reported.
     Unknown,
 }

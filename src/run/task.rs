@@ -459,7 +459,9 @@ impl<'a> TaskRun<'a> {
                 self.leaves.push(name.clone());
                 Ok(())
             }
-            TargetPlan::Named(name) => self.go_named(&name.clone()),
+            TargetPlan::Named(name) => self.go_named(name),
+            // Only tools' bodies have it.
+            TargetPlan::NamedEach { worker, .. } => self.go_named(worker),
         }
     }
 
@@ -472,6 +474,23 @@ impl<'a> TaskRun<'a> {
             Some(target) => self.go(target),
             None => {
                 let message = format!("`{name}` is not among the `ends` of node `{}`", self.name);
+                Err(RunError::new(ErrorKind::Fail, message))
+            }
+        }
+    }
+
+    /// Sends a task to the node that the node's `ends` have under a name.
+    ///
+    /// # Errors
+    /// Where there is no such name, or it leads to no node.
+    pub fn send_named(&mut self, name: &str, input: Value) -> Result<(), RunError> {
+        match self.ends.and_then(|ends| ends.get(name)) {
+            Some(TargetPlan::Node(node)) => {
+                self.next.push(Next::Send(*node, input));
+                Ok(())
+            }
+            _ => {
+                let message = format!("`{name}` is no node among the `ends` of `{}`", self.name);
                 Err(RunError::new(ErrorKind::Fail, message))
             }
         }

@@ -57,7 +57,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
-    written: &'a Written,
+    pub(super) written: &'a Written,
     broken: bool,
 }
 
@@ -192,7 +192,9 @@ impl Builder<'_> {
                     .collect(),
                 None => self.unknown(),
             },
-            TargetKind::Named(name) => self.named(name, node),
+            TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                self.named(name, node)
+            }
             TargetKind::Each { worker: None, .. } | TargetKind::Unknown => self.unknown(),
         }
     }

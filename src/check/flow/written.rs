@@ -1,27 +1,37 @@
 //! Which fields each graph may write, through the graphs that it calls too.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::{IdVec, Span};
-use crate::ir::{FieldId, GraphId};
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::diag::Diagnostics;
+use crate::ir::{FieldId, GraphId, ToolId};
+use crate::resolve::program::{Graph, Node, Program, Route, TargetKind, Tool, Work};
 
 use super::super::calls::callers;
+use super::super::types::cx::Computed;
+use super::super::types::tool::tool;
 use super::build::called_bodies;
 
 /// For each graph the fields that some node, tool or called graph in it may write.
-pub struct Written(IdVec<GraphId, BTreeSet<FieldId>>);
+pub struct Written {
+    fields: IdVec<GraphId, BTreeSet<FieldId>>,
+    /// Targets that the bodies of tools compute; those that compute none have no entry.
+    computed: BTreeMap<ToolId, Vec<Computed>>,
+}
 
 impl Written {
     /// A graph writes what the graphs it calls give back: whatever a graph gains is handed to those that call it.
     pub fn new(program: &Program) -> Self {
-        let mut written = Self(
-            program
-                .graphs
-                .iter()
-                .map(|graph| own(program, graph))
+        let graphs = program.graphs.iter();
+        let mut written = Self {
+            fields: graphs.map(|graph| own(program, graph)).collect(),
+            computed: program
+                .tools
+                .entries()
+                .filter(|(_, tool)| computes(tool))
+                .map(|(id, _)| (id, tool(program, id, &mut Diagnostics::new()).computed))
                 .collect(),
-        );
+        };
         let callers = callers(program);
         let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
         while let Some(child) = open.pop_front() {
@@ -34,7 +44,7 @@ impl Written {
                     continue;
                 };
                 let taken = written.taken(program, graph, node, child);
-                let Some(fields) = written.0.get_mut(*id) else {
+                let Some(fields) = written.fields.get_mut(*id) else {
                     continue;
                 };
                 let before = fields.len();
@@ -49,12 +59,20 @@ impl Written {
 
     /// Nothing is written: for questions of where a run can go.
     pub fn nothing() -> Self {
-        Self(IdVec::new())
+        Self {
+            fields: IdVec::new(),
+            computed: BTreeMap::new(),
+        }
+    }
+
+    /// The targets that a tool's body computes, with the names that each may give.
+    pub fn computed(&self, tool: ToolId) -> &[Computed] {
+        self.computed.get(&tool).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the graph may write the field.
     pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
-        self.0
+        self.fields
             .get(graph)
             .is_some_and(|fields| fields.contains(&field))
     }
@@ -108,6 +126,12 @@ impl Written {
     }
 }
 
+fn computes(tool: &Tool) -> bool {
+    let goto = tool.body.iter().filter_map(|body| body.goto.as_ref());
+    let mut targets = goto.flat_map(Route::targets);
+    targets.any(|target| matches!(target.kind, TargetKind::Computed(_)))
+}
+
 /// The caller's fields that `into` gives an `out` field to.
 fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Option<Span>)> {
     let Work::Subgraph { into, .. } = &node.work else {
@@ -139,8 +163,8 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
             fields.extend(writes.iter().map(|field| field.node));
         }
         let tools = called_bodies(program, node);
-        let by_tools = tools.iter().flat_map(|(_, body)| &body.set);
-        fields.extend(by_tools.filter_map(|item| graph.field(&item.field.node)));
+        let by_tools = tools.iter().flat_map(|(_, body)| body.written());
+        fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));
     }
     let others = graph.start.iter().flat_map(|route| route.jumps());
     let others = others.chain(graph.joins.iter().map(|join| &join.to));

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::NamedArg;
-use crate::base::{FileId, Span};
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
-use crate::expr::infer::path;
+use crate::expr::fold::names_params;
+use crate::expr::infer::{Checker, path};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::types::args::Callee;
@@ -35,7 +36,8 @@ const OF_A_RUN: [&str; 11] = [
 const EFFECTS: [&str; 3] = ["now", "uuid", "random"];
 
 /// Checks the values that declared instances and `subgraph` nodes give, each once, whatever the
-/// parameters of the graph around them; and the numbers of properties that depend on parameters.
+/// parameters of the graph around them; and what else depends on parameters alone: defaults of fields, numbers
+/// of properties.
 pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
     let mut wrong = Wrong::new();
     for decl in &program.instances {
@@ -47,7 +49,6 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
     }
     for graph in &program.graphs {
         for node in &graph.nodes {
-            let mut cx = inside(program, graph);
             if let Work::Subgraph {
                 graph: called,
                 instance: None,
@@ -56,9 +57,11 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
                 ..
             } = &node.work
             {
+                let mut cx = inside(program, graph);
                 let called = called.and_then(|called| program.graphs.get(called));
                 let call = (called, name.span, args.as_slice());
                 given(&mut cx, call, &lets(node), &mut wrong);
+                diags.append(cx.diags);
             }
             let turns = match &node.work {
                 Work::Agent { turns_by, .. } => turns_by.as_ref(),
@@ -68,10 +71,20 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
             let visits = visits.and_then(|max| max.limit_by.as_ref());
             for (what, by) in [("max_turns", turns), ("max_visits", visits)] {
                 if let Some(by) = by {
+                    let mut cx = inside(program, graph);
                     number(&mut cx, what, by, &lets(node), &mut wrong);
+                    diags.append(cx.diags);
                 }
             }
-            diags.append(cx.diags);
+        }
+        for field in &graph.fields {
+            let by_params = |e: &&Expr| names_params(e) && graph.params_record.is_some();
+            if let Some(default) = field.default.as_ref().filter(by_params) {
+                let mut cx = inside(program, graph);
+                let what = format!("the default of `{}`", field.name.node);
+                constant(&mut cx, &what, default, &field.ty.node, &[], &mut wrong);
+                diags.append(cx.diags);
+            }
         }
         if let Some(by) = &graph.recursion_by {
             let mut cx = inside(program, graph);
@@ -84,15 +97,11 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
 
 /// A place in a graph where only its parameters are in scope.
 fn inside<'a>(program: &'a Program, graph: &Graph) -> Cx<'a> {
-    let mut cx = outside(program, graph.file);
+    let mut cx = Cx::outside(program, graph.file);
     if let Some(record) = graph.params_record {
         cx.declare("params", Type::Record(record));
     }
     cx
-}
-
-fn outside(program: &Program, file: FileId) -> Cx<'_> {
-    Cx::outside(program, file)
 }
 
 fn lets(node: &Node) -> Vec<&str> {
@@ -145,7 +154,10 @@ fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wro
             );
         }
         None => {
-            cx.infer(value, Some(ty));
+            // As in a default, a whole number may stand for a float.
+            Checker::new(&cx.scope, &cx.program.types, &mut cx.diags)
+                .declaring()
+                .infer(value, Some(ty));
         }
     }
     if cx.diags.len() > before {

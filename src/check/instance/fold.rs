@@ -19,7 +19,6 @@ use super::args::Wrong;
 /// Folds the expressions of an instance.
 pub struct Folding<'a> {
     folder: Folder<'a>,
-    name: String,
     /// Whether all values are known.
     pub is_whole: bool,
     wrong: &'a Wrong,
@@ -43,7 +42,6 @@ impl<'a> Folding<'a> {
                 known.collect(),
             ),
             is_whole: instance.is_none_or(|instance| instance.is_whole()),
-            name: instance.map_or_else(String::new, |instance| instance.name.clone()),
             wrong,
             diags: Diagnostics::new(),
         }
@@ -61,9 +59,17 @@ impl<'a> Folding<'a> {
     pub fn graph(&mut self, graph: &mut Graph) {
         for field in graph.fields.iter_mut() {
             if let Some(default) = field.default.as_mut().filter(|e| names_params(e)) {
-                // One without a value was reported as no constant.
-                if let Some(value) = self.value(default) {
-                    *default = literal(&value, default.span);
+                match self.value(default) {
+                    Some(value) => *default = literal(&value, default.span),
+                    None if !self.is_whole || self.wrong.contains(&default.span) => {}
+                    None => self.diags.push(
+                        Diagnostic::new(
+                            &codes::DEFAULT_NOT_CONSTANT,
+                            "a default must be a constant",
+                            default.span,
+                        )
+                        .help("make it of literals and `params`; compute other values in a node"),
+                    ),
                 }
             }
         }
@@ -153,26 +159,24 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// A `skip` that never holds goes. One that always holds and leads elsewhere leaves nothing of the
-    /// node but that way; without a target it stays as it is, for the way on may need what it skips.
+    /// A `skip` that never holds goes. One that always holds leaves nothing of the node but the way that it
+    /// takes; before a `goto` it stays as it is, for that may need what is skipped, which is reported.
     fn skips(&mut self, node: &mut Node) {
-        let mut always = None;
-        for (i, skip) in node.skips.iter_mut().enumerate() {
+        let mut always: Option<Option<Jump>> = None;
+        node.skips.retain_mut(|skip| {
             skip.to.iter_mut().for_each(|jump| self.jump(jump));
-            let holds = self.condition(&mut skip.when);
-            if holds == Some(true) && always.is_none() {
-                always = Some(i);
+            if always.is_some() {
+                return false;
             }
-        }
-        if let Some(i) = always {
-            node.skips.truncate(i + 1);
-        }
-        node.skips
-            .retain(|skip| self.holds(&skip.when) != Some(false));
-        let first = node.skips.first();
-        let Some(to) = first
-            .filter(|skip| self.holds(&skip.when) == Some(true))
-            .and_then(|skip| skip.to.clone())
+            match self.condition(&mut skip.when) {
+                Some(false) => return false,
+                Some(true) => always = Some(skip.to.clone()),
+                None => {}
+            }
+            true
+        });
+        let Some(to) =
+            always.filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
         else {
             return;
         };
@@ -185,9 +189,11 @@ impl<'a> Folding<'a> {
         node.set.clear();
         node.emits.clear();
         node.goto = None;
-        node.joins.clear();
         node.ends = None;
-        node.edges = vec![to];
+        if let Some(to) = to {
+            node.joins.clear();
+            node.edges = vec![to];
+        }
     }
 
     fn route(&mut self, route: &mut Route) {
@@ -228,7 +234,8 @@ impl<'a> Folding<'a> {
             match &mut target.kind {
                 TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. } => {
+                TargetKind::Each { items, with, .. }
+                | TargetKind::NamedEach { items, with, .. } => {
                     self.expr(items);
                     with.iter_mut().for_each(|arg| self.expr(&mut arg.value));
                 }
@@ -268,11 +275,7 @@ impl<'a> Folding<'a> {
 
     fn expr(&self, expr: &mut Expr) {
         if names_params(expr) {
-            let folded = self.folder.fold(expr);
-            // A constant stays as it is written, with the type that it is declared to have.
-            if folded.value.is_none() {
-                *expr = folded.expr;
-            }
+            *expr = self.folder.fold(expr).expr;
         }
     }
 
@@ -301,10 +304,7 @@ impl<'a> Folding<'a> {
         if let Some(count) = u32::try_from(number).ok().filter(|count| *count > 0) {
             return Some(count);
         }
-        let message = format!(
-            "`{what}` is {number} in `{}`, expected at least 1",
-            self.name
-        );
+        let message = format!("`{what}` is {number}, expected at least 1");
         let given = crate::expr::infer::path(by).and_then(|path| {
             let name = path.strip_prefix("params.")?;
             let at = graph.params.iter().position(|p| p.name.node == name)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use serde_json::Value as Json;
 
 use crate::ast::item::NamedArg;
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::fold::lift::literal;
 use crate::expr::infer::default_value;
@@ -43,6 +43,8 @@ struct Maker<'a> {
     declared: Vec<Option<usize>>,
     /// How many instances each graph has.
     counts: HashMap<GraphId, usize>,
+    /// Places of values that are reported for being out of bounds.
+    beyond: BTreeSet<Span>,
     /// Graphs that are reported for having too many.
     full: BTreeSet<GraphId>,
     diags: &'a mut Diagnostics,
@@ -58,9 +60,11 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
         known: HashMap::new(),
         declared: Vec::new(),
         counts: HashMap::new(),
+        beyond: BTreeSet::new(),
         full: BTreeSet::new(),
         diags,
     };
+    maker.bounds_of_defaults();
     maker.declared();
     for (id, graph) in program.graphs.entries() {
         if graph.params.is_empty() {
@@ -73,11 +77,24 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
 }
 
 impl Maker<'_> {
+    fn bounds_of_defaults(&mut self) {
+        let program = self.program;
+        for param in program.graphs.iter().flat_map(|graph| &graph.params) {
+            let value = self.defaults(std::slice::from_ref(param)).pop().flatten();
+            if let Some(arg) = value {
+                self.within(param, &arg.value, arg.span);
+            }
+        }
+    }
+
     fn declared(&mut self) {
         let program = self.program;
         for decl in &program.instances {
             let number = decl.base.map(|base| {
                 let args = self.args(base, &decl.args, None);
+                if let Some(found) = self.without_value(base, &decl.args, &args) {
+                    self.diags.push(found);
+                }
                 let number = self.reserve();
                 let fresh = self.known.entry((base, key(&args)));
                 if !program
@@ -118,11 +135,10 @@ impl Maker<'_> {
                 if has_some || graph.params.is_empty() || named.contains(&id) != by_others {
                     continue;
                 }
-                let whole = graph.params.iter().all(|param| param.default.is_some());
-                let args = match whole {
-                    true => self.args(id, &[], None),
-                    false => vec![None; graph.params.len()],
-                };
+                let mut args = self.args(id, &[], None);
+                if args.iter().any(Option::is_none) {
+                    args = vec![None; graph.params.len()];
+                }
                 self.number(id, args);
                 self.settle();
             }
@@ -198,21 +214,41 @@ impl Maker<'_> {
         let params = graph.params.iter().zip(defaults);
         params
             .map(|(param, default)| {
+                let param: &Param = param;
                 let written = given.iter().find(|arg| arg.name.node == param.name.node);
                 let Some(written) = written else {
                     return default;
                 };
                 let span = written.value.span;
                 let value = caller.value(&written.value)?;
-                let value = self.widened(&value, param);
-                value.map(|value| Arg { value, span })
+                let value = self.widened(&value, param)?;
+                self.within(param, &value, span);
+                Some(Arg { value, span })
             })
             .collect()
     }
 
+    /// Reports a value beyond the bounds of its parameter.
+    fn within(&mut self, param: &Param, value: &Json, span: Span) {
+        let broken = param.constraints.broken(value);
+        if let Some(first) = broken.first().filter(|_| self.beyond.insert(span)) {
+            let message = format!("parameter `{}` is out of bounds: {first}", param.name.node);
+            self.diags.push(
+                Diagnostic::new(&codes::BAD_VALUE, message, span)
+                    .label(param.span, "declared here"),
+            );
+        }
+    }
+
     fn defaults(&self, params: &[Param]) -> Args {
         let default = |param: &Param| {
-            let written = param.default.as_ref()?;
+            let Some(written) = &param.default else {
+                // As a field that is left out.
+                return param.ty.node.admits_null().then_some(Arg {
+                    value: Json::Null,
+                    span: param.span,
+                });
+            };
             let value = default_value(written, &param.ty.node, &self.program.types)?;
             Some(Arg {
                 value,
@@ -272,18 +308,9 @@ impl Maker<'_> {
             return;
         }
         let mut values = self.args(of, args, Some(folding));
-        let lost = |arg: &&NamedArg| {
-            let at = self.program.graphs.get(of);
-            let at = at.and_then(|g| g.params.iter().position(|p| p.name.node == arg.name.node));
-            let value = at.and_then(|at| values.get(at));
-            folding.is_whole && matches!(value, Some(None)) && !self.wrong.contains(&arg.value.span)
-        };
-        if let Some(arg) = args.iter().find(lost) {
-            let message = format!("the value of `{}` can't be computed", arg.name.node);
-            found.push(
-                Diagnostic::new(&codes::ARGUMENT_NOT_CONSTANT, message, arg.value.span)
-                    .help("write a constant that a default could be"),
-            );
+        if folding.is_whole {
+            let lost = self.without_value(of, args, &values);
+            lost.into_iter().for_each(|lost| found.push(lost));
         }
         let is_new = !self.known.contains_key(&(of, key(&values)));
         if is_new && self.counts.get(&of).copied().unwrap_or(0) + self.waiting(of) >= MOST {
@@ -301,6 +328,21 @@ impl Maker<'_> {
             values = vec![None; values.len()];
         }
         *called = Some(GraphId(self.number(of, values) as u32));
+    }
+
+    /// What is said of a value that is a constant and has none: its computation fails, or no default could
+    /// be such a value.
+    fn without_value(&self, of: GraphId, given: &[NamedArg], values: &Args) -> Option<Diagnostic> {
+        let params = &self.program.graphs.get(of)?.params;
+        let lost = |arg: &&NamedArg| {
+            let at = params.iter().position(|p| p.name.node == arg.name.node);
+            let value = at.and_then(|at| values.get(at));
+            matches!(value, Some(None)) && !self.wrong.contains(&arg.value.span)
+        };
+        let arg = given.iter().find(lost)?;
+        let message = format!("the value of `{}` can't be computed", arg.name.node);
+        let found = Diagnostic::new(&codes::ARGUMENT_NOT_CONSTANT, message, arg.value.span);
+        Some(found.help("write a constant that a default could be"))
     }
 
     fn waiting(&self, of: GraphId) -> usize {

@@ -14,7 +14,7 @@ use super::Instances;
 use super::unreached::unreached;
 
 /// Codes that depend on where a run can go: they hold of an instance, not of the graph as it is written.
-const OF_INSTANCES: [&Code; 13] = [
+const OF_INSTANCES: [&Code; 20] = [
     &codes::NULL_NOT_HANDLED,
     &codes::READ_BEFORE_WRITE,
     &codes::MAYBE_UNSET,
@@ -25,8 +25,15 @@ const OF_INSTANCES: [&Code; 13] = [
     &codes::ENDLESS_CYCLE,
     &codes::BRANCH_CYCLE,
     &codes::JOIN_NEVER_FIRES,
+    &codes::JOIN_WITHOUT_FORK,
+    &codes::JOIN_MAY_WAIT,
+    &codes::VISITS_CIRCLE,
+    &codes::STUCK_CYCLE,
+    &codes::UNBOUNDED_LOOP,
+    &codes::ERROR_LOOP,
     &codes::WRITE_CONFLICT,
     &codes::OUT_NEVER_WRITTEN,
+    &codes::OUT_LEFT_UNWRITTEN,
     &codes::BAD_VALUE,
 ];
 
@@ -91,11 +98,10 @@ pub fn merge(
         }
     }
     let count = instances.len();
-    let mut order: Vec<(Key, Diagnostic, Vec<String>)> = Vec::new();
+    let mut order: Vec<(Key, Diagnostic, Vec<&str>)> = Vec::new();
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     for (graph, found) in instances {
-        let name = graph.instance.as_ref();
-        let name = name.map_or(&graph.name.node, |instance| &instance.name);
+        let name = graph.shown_name();
         for found in found {
             let key = key(&found);
             let counts = OF_INSTANCES.contains(&found.code) || found.level == Level::Error;
@@ -104,20 +110,20 @@ pub fn merge(
             }
             match places.get(&key).and_then(|at| order.get_mut(*at)) {
                 Some((_, _, names)) => {
-                    if !names.contains(name) {
-                        names.push(name.clone());
+                    if !names.contains(&name) {
+                        names.push(name);
                     }
                 }
                 None => {
                     places.insert(key, order.len());
-                    order.push((key, found, vec![name.clone()]));
+                    order.push((key, found, vec![name]));
                 }
             }
         }
     }
     for (_, mut found, names) in order {
         if names.len() < count {
-            let names = list(names.iter().map(String::as_str));
+            let names = list(names.iter().copied());
             found.message = format!("in {names}, {}", found.message);
         }
         diags.push(found);

@@ -14,12 +14,12 @@ use super::range::{Range, compared};
 /// What a condition decides.
 #[derive(Debug, Clone, Copy)]
 pub enum Decides<'a> {
-    /// An arm of a route.
-    Arm,
-    /// `skip when`
-    Skip,
-    /// `until` of an agent
-    Until,
+    /// An arm of a route, with where it leads.
+    Arm(&'a str),
+    /// `skip when` of that node
+    Skip(&'a str),
+    /// `until` of that agent
+    Until(&'a str),
     /// `require`
     Require,
     /// `emit X .. when`
@@ -29,23 +29,26 @@ pub enum Decides<'a> {
 impl Decides<'_> {
     /// What follows where the condition always has that value.
     fn follows(self, always: bool) -> (String, &'static str) {
-        let (what, so) = match (self, always) {
-            (Decides::Arm, true) => ("`when`", "no other arm behind it is ever taken"),
-            (Decides::Arm, false) => ("`when`", "this arm is never taken"),
-            (Decides::Skip, true) => ("`skip when`", "the node never does anything"),
-            (Decides::Skip, false) => ("`skip when`", "the node is never skipped"),
-            (Decides::Until, true) => ("`until`", "the agent stops after its first turn"),
-            (Decides::Until, false) => ("`until`", "it never stops the agent"),
-            (Decides::Require, true) => ("`require`", "nothing is ever refused"),
-            (Decides::Require, false) => ("`require`", "the node always fails"),
-            (Decides::Emit(event), true) => {
-                return (format!("`emit {event} .. when`"), "it is always sent");
-            }
-            (Decides::Emit(event), false) => {
-                return (format!("`emit {event} .. when`"), "it is never sent");
-            }
+        let what = match self {
+            Decides::Arm(to) => format!("`when` of the arm to {to}"),
+            Decides::Skip(node) => format!("`skip when` of `{node}`"),
+            Decides::Until(node) => format!("`until` of `{node}`"),
+            Decides::Require => "`require`".to_owned(),
+            Decides::Emit(event) => format!("`when` of `emit {event}`"),
         };
-        (what.to_owned(), so)
+        let so = match (self, always) {
+            (Decides::Arm(_), true) => "no arm behind it is ever taken",
+            (Decides::Arm(_), false) => "this arm is never taken",
+            (Decides::Skip(_), true) => "the node never does anything",
+            (Decides::Skip(_), false) => "the node is never skipped",
+            (Decides::Until(_), true) => "the agent stops after its first turn",
+            (Decides::Until(_), false) => "it never stops the agent",
+            (Decides::Require, true) => "nothing is ever refused",
+            (Decides::Require, false) => "this always fails",
+            (Decides::Emit(_), true) => "it is always sent",
+            (Decides::Emit(_), false) => "it is never sent",
+        };
+        (what, so)
     }
 }
 

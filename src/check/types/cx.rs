@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
@@ -39,6 +40,10 @@ pub struct Cx<'a> {
     pub lacking: Vec<(FieldId, Span)>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
+    /// In a tool's body: types of what its jumps write, in order.
+    pub jump_sets: Vec<Type>,
+    /// In a tool's body: what its `each` targets send, in order.
+    pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
 }
@@ -50,6 +55,15 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+}
+
+/// What an `each` of a tool's body sends to a node of whichever graph calls the tool.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// Name of the node.
+    pub worker: Name,
+    /// Values of its `input`, by name.
+    pub with: Vec<(Name, Type)>,
 }
 
 impl<'a> Cx<'a> {
@@ -82,6 +96,8 @@ impl<'a> Cx<'a> {
             again: None,
             lacking: Vec::new(),
             computed: Vec::new(),
+            jump_sets: Vec::new(),
+            sends: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -101,6 +117,8 @@ impl<'a> Cx<'a> {
             again: None,
             lacking: Vec::new(),
             computed: Vec::new(),
+            jump_sets: Vec::new(),
+            sends: Vec::new(),
             diags: Diagnostics::new(),
         }
     }

@@ -7,7 +7,7 @@ use crate::expr::Type;
 use crate::expr::constraint::Constraints;
 use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, constant};
-use crate::resolve::program::{Graph, Param, Program};
+use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
 
@@ -74,36 +74,16 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         }
     }
     for graph in &program.graphs {
+        // What depends on parameters is looked at with them.
+        let own = |value: &&Expr| !(names_params(value) && graph.params_record.is_some());
         for field in &graph.fields {
-            match &field.default {
-                Some(value) if names_params(value) && graph.params_record.is_some() => {
-                    default_of_params(program, graph, value, &field.ty.node, diags);
-                }
-                Some(value) => {
-                    default_value(program, value, &field.ty.node, diags);
-                    let bounds = (&field.ty.node, &field.constraints);
-                    in_bounds(program, &field.name, value, bounds, diags);
-                }
-                None => {}
+            if let Some(value) = field.default.as_ref().filter(own) {
+                default_value(program, value, &field.ty.node, diags);
+                let bounds = (&field.ty.node, &field.constraints);
+                in_bounds(program, &field.name, value, bounds, diags);
             }
         }
     }
-}
-
-/// The default of a state's field may depend on the parameters of its graph.
-fn default_of_params(
-    program: &Program,
-    graph: &Graph,
-    value: &Expr,
-    ty: &Type,
-    diags: &mut Diagnostics,
-) {
-    let mut cx = Cx::outside(program, value.span.file);
-    if let Some(params) = graph.params_record {
-        cx.declare("params", Type::Record(params));
-    }
-    cx.infer(value, Some(ty));
-    diags.append(cx.diags);
 }
 
 /// A default must keep to the bounds of its field.

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Route, Target, TargetKind};
 
 use super::args::Callee;
 use super::constant::Decides;
-use super::cx::{Computed, Cx};
+use super::cx::{Computed, Cx, Sent};
 use super::facts::Facts;
 use super::route;
 
@@ -28,7 +30,7 @@ impl Cx<'_> {
                 for arm in arms {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
-                        sound &= self.deciding(when, Decides::Arm);
+                        sound &= self.deciding(when, Decides::Arm(&self.leads_to(&arm.jump)));
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);
@@ -41,6 +43,23 @@ impl Cx<'_> {
             }
         }
         self.facts = entry;
+    }
+
+    /// Where a jump leads, for messages.
+    pub(super) fn leads_to(&self, jump: &Jump) -> String {
+        let name = |target: &Target| match &target.kind {
+            TargetKind::End => "end".to_owned(),
+            TargetKind::Fail(_) => "fail".to_owned(),
+            TargetKind::Parent(name) => format!("parent.{}", name.node),
+            TargetKind::Named(name) => name.node.clone(),
+            _ => {
+                let nodes = self.graph.map(|graph| &graph.nodes);
+                let node = target.node().and_then(|id| nodes?.get(id));
+                node.map_or_else(|| "..".to_owned(), |node| node.name.node.clone())
+            }
+        };
+        let names: Vec<String> = jump.to.iter().map(name).collect();
+        list(names.iter().map(String::as_str))
     }
 
     /// Types a jump and notes what is known behind it; here, nothing changes.
@@ -75,11 +94,7 @@ impl Cx<'_> {
                 worker_span,
                 with,
             } => {
-                let element = match self.infer(items, None) {
-                    Type::List(of) => (*of).clone(),
-                    Type::Error => Type::Error,
-                    other => self.not_a_list(&other, items.span),
-                };
+                let element = self.elements(items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
                 self.declare(&var.node, element);
                 match worker.and_then(|id| self.graph?.nodes.get(id)) {
@@ -98,12 +113,42 @@ impl Cx<'_> {
                 self.scope = scope;
                 self.facts.known = known;
             }
+            TargetKind::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                let element = self.elements(items);
+                let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+                self.declare(&var.node, element);
+                let values = with.iter().map(|arg| {
+                    let found = self.infer_with_effects(&arg.value, None);
+                    (arg.name.clone(), found)
+                });
+                let with = values.collect();
+                self.sends.push(Sent {
+                    worker: worker.clone(),
+                    with,
+                });
+                self.scope = scope;
+                self.facts.known = known;
+            }
             TargetKind::Fail(None)
             | TargetKind::Node(_)
             | TargetKind::End
             | TargetKind::Parent(_)
             | TargetKind::Named(_)
             | TargetKind::Unknown => {}
+        }
+    }
+
+    /// The type of the elements of an `each`'s list.
+    fn elements(&mut self, items: &Expr) -> Type {
+        match self.infer(items, None) {
+            Type::List(of) => (*of).clone(),
+            Type::Error => Type::Error,
+            other => self.not_a_list(&other, items.span),
         }
     }
 

@@ -126,7 +126,7 @@ impl Cx<'_> {
 fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     let mut skipped: Option<Facts> = None;
     for skip in &node.skips {
-        cx.deciding(&skip.when, Decides::Skip);
+        cx.deciding(&skip.when, Decides::Skip(&node.name.node));
         let before = cx.facts.clone();
         cx.assume(&skip.when, true);
         match &skip.to {

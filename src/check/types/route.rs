@@ -64,9 +64,13 @@ impl Cases {
         let mut complete: Option<Span> = None;
         for (i, (arm, case)) in arms.iter().zip(&self.arms).enumerate() {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
+            // One that never holds is reported as such.
+            if case.constant == Some(false) {
+                continue;
+            }
             if let Some(before) = complete {
                 let why = "the arms up to here take every case";
-                cx.report(never_taken(place, before, why));
+                cx.report(never_taken(&cx.leads_to(&arm.jump), place, before, why));
                 // It is one mistake, however many arms stand behind.
                 break;
             }
@@ -74,12 +78,9 @@ impl Cases {
                 complete = Some(place);
                 continue;
             }
-            // One that never holds is reported as such.
-            if case.constant == Some(false) {
-                continue;
-            }
             if let Some(before) = taken.before(case, arms.get(..i).unwrap_or_default(), arm) {
-                cx.report(never_taken(place, before, "taken here already"));
+                let to = cx.leads_to(&arm.jump);
+                cx.report(never_taken(&to, place, before, "taken here already"));
             }
             taken.add(case, place);
             complete = self.covered(&taken, case).then_some(place);
@@ -180,12 +181,9 @@ impl Taken {
     }
 }
 
-fn never_taken(place: Span, before: Span, why: &str) -> Diagnostic {
-    Diagnostic::new(
-        &codes::UNREACHABLE_ARM,
-        "this arm can never be taken",
-        place,
-    )
-    .label(before, why)
-    .help("take the arm out, or put it before the one that takes its cases")
+fn never_taken(to: &str, place: Span, before: Span, why: &str) -> Diagnostic {
+    let message = format!("this arm to {to} can never be taken");
+    Diagnostic::new(&codes::UNREACHABLE_ARM, message, place)
+        .label(before, why)
+        .help("take the arm out, or put it before the one that takes its cases")
 }

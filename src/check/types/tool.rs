@@ -6,19 +6,29 @@ use crate::expr::infer::{Checker, constant};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Tool, ToolBody};
 
-use super::cx::Cx;
+use super::cx::{Computed, Cx, Sent};
 use super::jump::Behind;
 
-/// The types of the values that a tool's `set` writes, in its order.
-pub type Sets = Vec<Type>;
+/// What typing a tool's body has shown, for the graphs that run it.
+#[derive(Debug, Clone, Default)]
+pub struct BodyTypes {
+    /// Types of the values that its `set` writes, in its order.
+    pub sets: Vec<Type>,
+    /// Types of the values that its jumps write, in their order.
+    pub jump_sets: Vec<Type>,
+    /// Its computed targets.
+    pub computed: Vec<Computed>,
+    /// What its `each` targets send.
+    pub sends: Vec<Sent>,
+}
 
-/// Types a tool's body and gives back what it writes.
-pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> Sets {
+/// Types a tool's body.
+pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> BodyTypes {
     let Some((tool, body)) = program.tools.get(id).and_then(|t| {
         instead(program, t, diags);
         Some((t, t.body.as_ref()?))
     }) else {
-        return Sets::new();
+        return BodyTypes::default();
     };
     let mut cx = Cx::outside(program, tool.span.file);
     for param in tool.params.iter().chain(&body.reads) {
@@ -31,7 +41,7 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     for require in &body.requires {
         cx.require(require);
     }
-    let mut sets = Sets::new();
+    let mut sets = Vec::new();
     for item in &body.set {
         sets.push(cx.infer_with_effects(&item.value, None));
     }
@@ -41,7 +51,12 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     }
     returns(&mut cx, tool, body);
     diags.append(cx.diags);
-    sets
+    BodyTypes {
+        sets,
+        jump_sets: cx.jump_sets,
+        computed: cx.computed,
+        sends: cx.sends,
+    }
 }
 
 /// `@on_error(VALUE)`: a constant of the result's type.

@@ -30,7 +30,7 @@ impl Cx<'_> {
                 self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
-                    self.deciding(until, Decides::Until);
+                    self.deciding(until, Decides::Until(&node.name.node));
                 }
             }
             Work::Tools { messages: from, .. } => {
@@ -152,8 +152,8 @@ impl Cx<'_> {
     fn tools_write(&mut self, node: &Node) {
         let Some(graph) = self.graph else { return };
         for (_, body) in called_bodies(self.program, node) {
-            for item in &body.set {
-                let id = graph.field(&item.field.node);
+            for name in body.written() {
+                let id = graph.field(&name.node);
                 if let Some((id, field)) = id.and_then(|id| Some((id, graph.fields.get(id)?))) {
                     self.facts.disturb(id, field);
                     // What a `call` writes it writes whenever it does not fail.

@@ -20,7 +20,10 @@ impl Cx<'_> {
                 .field
                 .and_then(|id| Some((id, self.graph?.fields.get(id)?)));
             let Some((id, field)) = field else {
-                self.infer_with_effects(&item.value, None);
+                let found = self.infer_with_effects(&item.value, None);
+                if self.graph.is_none() {
+                    self.jump_sets.push(found);
+                }
                 continue;
             };
             if field.mode == FieldMode::In {

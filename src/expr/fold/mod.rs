@@ -106,6 +106,10 @@ impl<'a> Folder<'a> {
                     }
                 }
             }
+            _ if !has_choice(expr) => Folded {
+                expr: expr.clone(),
+                value: None,
+            },
             _ => self.by_parts(expr, bound),
         }
     }
@@ -196,10 +200,27 @@ impl<'a> Folder<'a> {
 
 /// Whether an expression names a parameter of its graph.
 pub fn names_params(expr: &Expr) -> bool {
+    any(
+        expr,
+        |part| matches!(&part.kind, ExprKind::Ident(name) if name == "params"),
+    )
+}
+
+/// Whether there is something in an expression that a part of it can decide.
+fn has_choice(expr: &Expr) -> bool {
+    any(expr, |part| {
+        matches!(part.kind, ExprKind::Logical(..) | ExprKind::Conditional(..))
+    })
+}
+
+/// Whether some part of an expression is such.
+fn any(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
+        if is_such(expr) {
+            return true;
+        }
         match &expr.kind {
-            ExprKind::Ident(name) if name == "params" => return true,
             ExprKind::Ident(_) | ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::Select { operand, .. } => open.push(operand),
             ExprKind::Index { operand, index, .. } => open.extend([&**operand, &**index]),

@@ -1,4 +1,4 @@
-//! `model-lacks`, `weak-fallback` and `no-native-schema`: what nodes ask that a model can't do.
+//! `model-lacks`, `weak-fallback`, `no-native-schema` and `unknown-family`: what nodes ask that a model can't do.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ fn unknown_model(cx: &Cx<'_>, id: ModelId) -> Option<Diagnostic> {
         "nothing is known of `{}`: what model `{}` is able to do is not checked",
         model.reference.node, model.name.node
     );
-    let finding = Diagnostic::new(&codes::NOT_CHECKED, message, model.reference.span);
+    let finding = Diagnostic::new(&codes::UNKNOWN_FAMILY, message, model.reference.span);
     Some(finding.help("say it under `model_families` in graphc.yaml"))
 }
 
@@ -113,8 +113,8 @@ fn own(
             place,
         ),
     };
-    let table = format!("`{reference}`, as of {}", cx.families.as_of);
-    diags.push(finding.label(model.reference.span, table));
+    let known = cx.families.source(reference);
+    diags.push(finding.label(model.reference.span, known));
 }
 
 fn weaker(
@@ -144,7 +144,10 @@ fn weaker(
     diags.push(
         Diagnostic::new(&codes::WEAK_FALLBACK, message, entry)
             .label(place, "needed here")
-            .label(other.reference.span, format!("as of {}", cx.families.as_of))
+            .label(
+                other.reference.span,
+                cx.families.source(&other.reference.node),
+            )
             .help("fall back to a model that is able to"),
     );
 }

@@ -49,7 +49,10 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                         .help("lower `max_tokens`, or take a model with more room")
                 }
             };
-            diags.push(finding.label(model.reference.span, format!("as of {}", cx.families.as_of)));
+            diags.push(finding.label(
+                model.reference.span,
+                cx.families.source(&model.reference.node),
+            ));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `same-fallback`: a fallback that is asked what has just failed.
 
 use crate::ast::Name;
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::ModelId;
 use crate::resolve::program::Model;
@@ -43,14 +44,16 @@ fn twice(cx: &Cx<'_>, diags: &mut Diagnostics) {
             let SettingValue::Names(names) = &setting.value else {
                 continue;
             };
+            let list: Vec<Span> = names.iter().map(|name| name.span).collect();
             let mut seen: Vec<&Name> = Vec::new();
-            for name in names {
+            for (at, name) in names.iter().enumerate() {
                 if let Some(first) = seen.iter().find(|known| known.node == name.node) {
                     let message = format!("`{}` stands twice in the fallback", name.node);
                     diags.push(
                         Diagnostic::new(&codes::SAME_FALLBACK, message, name.span)
                             .label(first.span, "first here")
-                            .help("take it out: it is asked once"),
+                            .help("take it out: it is asked once")
+                            .take_out(&list, at),
                     );
                 }
                 seen.push(name);

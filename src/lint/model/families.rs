@@ -27,6 +27,9 @@ pub struct Family {
     /// Whether it takes a temperature.
     #[serde(default)]
     pub temperature: Option<bool>,
+    /// Whether the project says so, not the table.
+    #[serde(skip)]
+    pub own: bool,
 }
 
 /// A table of families.
@@ -55,6 +58,14 @@ impl Families {
         self
     }
 
+    /// Where what is known of a model comes from, for a label: the table and its month, or the project.
+    pub fn source(&self, reference: &str) -> String {
+        match self.of(reference).is_some_and(|family| family.own) {
+            true => "as `model_families` in graphc.yaml says".to_owned(),
+            false => format!("as known in {}", self.as_of),
+        }
+    }
+
     /// The family of a model, by its reference `provider/model`: the longest name that fits, of the project's
     /// own families first.
     pub fn of(&self, reference: &str) -> Option<&Family> {
@@ -67,13 +78,12 @@ impl Families {
         };
         let mut fitting = self.families.iter().filter(fits);
         let first = fitting.next()?;
-        let longest = fitting.fold(first, |longest, family| {
-            match family.name.len() > longest.name.len() {
-                true => family,
-                false => longest,
-            }
+        let rank = |family: &Family| (family.own, family.name.len());
+        let best = fitting.fold(first, |best, family| match rank(family) > rank(best) {
+            true => family,
+            false => best,
         });
-        Some(longest)
+        Some(best)
     }
 }
 

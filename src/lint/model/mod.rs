@@ -1,7 +1,7 @@
 //! Lints about models: what is asked of them, against what is known of them.
 //!
 //! [`families`] is the table of what is known; a model that it lacks is not judged, and where that matters it is
-//! said (`not-checked`).
+//! said (`unknown-family`).
 
 pub mod ability;
 pub mod context;

@@ -112,7 +112,7 @@ impl Of<'_> {
     }
 
     fn known(&self) -> String {
-        format!("as of {}", self.cx.families.as_of)
+        self.cx.families.source(&self.model.reference.node)
     }
 
     fn lacking(&self) -> Option<Diagnostic> {

@@ -9,7 +9,7 @@ use crate::ir::NodeId;
 use super::super::Resolver;
 use super::super::graph::Join;
 use super::Inside;
-use crate::base::name::did_you_mean;
+use crate::base::name::{certain, did_you_mean};
 
 impl Resolver<'_> {
     /// Adds every edge to its node, every join to the graph and its members.
@@ -90,9 +90,14 @@ impl Resolver<'_> {
             "end" => "no edge leaves `end`".to_owned(),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
-        let help = did_you_mean(&name.node, inside.nodes.keys().map(String::as_str));
+        let near = || inside.nodes.keys().map(String::as_str);
+        let help = did_you_mean(&name.node, near());
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
-        self.diags.push(diagnostic.maybe_help(help));
+        let diagnostic = diagnostic.maybe_help(help);
+        self.diags.push(match certain(&name.node, near()) {
+            Some(meant) => diagnostic.fix(name.span, meant),
+            None => diagnostic,
+        });
         None
     }
 }

@@ -27,7 +27,14 @@ impl Resolver<'_> {
         file: FileId,
         written: &Written,
     ) -> (Vec<Param>, Option<RecordId>) {
-        let params = self.params(file, &written.params, "parameter", false);
+        let params = self.params(file, &written.params, "parameter", true);
+        for (param, field) in params.iter().zip(&written.params) {
+            // Nothing outside knows a parameter by any name.
+            if param.constraints.alias.is_some() {
+                let what = "`@alias` on a parameter of a graph";
+                self.diags.push(super::super::unsupported(what, field.span));
+            }
+        }
         if params.is_empty() {
             return (params, None);
         }
@@ -53,6 +60,12 @@ impl Resolver<'_> {
         let args = self.named(file, &decl.args);
         let base = match self.find(file, &decl.base, Wanted::Graph) {
             Some(Thing::Graph(graph)) => Some(graph),
+            Some(_) if decl.base.node == decl.name.node => {
+                let message = format!("`{}` is an instance of itself", decl.name.node);
+                let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, decl.base.span);
+                self.diags.push(found.help("name a graph with parameters"));
+                None
+            }
             Some(_) => {
                 self.values_again(&decl.base, &args, "graph");
                 None

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
-use crate::base::name::did_you_mean;
+use crate::base::name::{certain, did_you_mean};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, NodeId};
@@ -114,11 +114,16 @@ impl Resolver<'_> {
             "start" => "`start` is where a graph begins, nothing goes there".to_owned(),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
-        let near = inside.nodes.keys().map(String::as_str);
-        let help = did_you_mean(&name.node, near.chain(["end", "fail"]));
+        let near = || inside.nodes.keys().map(String::as_str);
+        let near = || near().chain(["end", "fail"]);
+        let help = did_you_mean(&name.node, near());
         let help = help.or_else(|| self.elsewhere(inside, name));
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
-        self.diags.push(diagnostic.maybe_help(help));
+        let diagnostic = diagnostic.maybe_help(help);
+        self.diags.push(match certain(&name.node, near()) {
+            Some(meant) => diagnostic.fix(name.span, meant),
+            None => diagnostic,
+        });
         None
     }
 

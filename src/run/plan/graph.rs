@@ -64,6 +64,8 @@ pub struct ToolFields {
     pub reads: Vec<FieldId>,
     /// By position in the body's `writes`.
     pub writes: Vec<FieldId>,
+    /// By the index that a jump of the body knows the field by.
+    pub jump_writes: Vec<FieldId>,
 }
 
 /// A graph of the flow.
@@ -205,7 +207,15 @@ fn tool_fields(
             .iter()
             .map(|item| field(&item.field))
             .collect::<Result<_, _>>()?;
-        fields.insert(tool, ToolFields { reads, writes });
+        let jump_writes = body.fields.iter().map(field).collect::<Result<_, _>>()?;
+        fields.insert(
+            tool,
+            ToolFields {
+                reads,
+                writes,
+                jump_writes,
+            },
+        );
     }
     Ok(fields)
 }

@@ -101,6 +101,11 @@ impl<'a> Decided<'a> {
     ) -> BTreeSet<Place> {
         let mut written: BTreeSet<Place> = self.writes.iter().map(|write| write.to).collect();
         written.extend(&self.fields);
+        let mut fed: Vec<Place> = written.iter().copied().collect();
+        while let Some(place) = fed.pop() {
+            let to = self.feeds.get(&place).into_iter().flatten();
+            fed.extend(to.filter(|to| written.insert(**to)));
+        }
         let mut spoiled: BTreeSet<Place> = BTreeSet::new();
         for write in &self.writes {
             let free = write.by.is_none_or(|by| open(write.to.0, by));

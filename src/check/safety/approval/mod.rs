@@ -19,7 +19,6 @@ use crate::ir::flow::ToolEffect;
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Node, Program, Tool, Work};
 
-use super::super::calls::callers;
 use super::super::flow::Flow;
 use decided::Decided;
 use walk::Walk;
@@ -63,18 +62,4 @@ fn destroys(program: &Program, node: &Node) -> Vec<(ToolId, Span)> {
             false => (used.node, node.name.span),
         })
         .collect()
-}
-
-/// Graphs that a run may begin with: the entry, and those that no other calls.
-fn roots(program: &Program) -> Vec<GraphId> {
-    let callers = callers(program);
-    let mut roots: Vec<GraphId> = callers
-        .entries()
-        .filter(|(id, callers)| program.entry == Some(*id) || callers.is_empty())
-        .map(|(id, _)| id)
-        .collect();
-    if roots.is_empty() {
-        roots.extend(program.graphs.ids());
-    }
-    roots
 }

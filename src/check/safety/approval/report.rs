@@ -93,7 +93,10 @@ fn finding(
     let mut found = match last {
         Some((Bypass::Refused, place, by)) => Diagnostic::new(
             &codes::RUNS_AFTER_REFUSAL,
-            format!("{runs} is reached on the arm of `{by}` where the answer is no"),
+            match by.is_empty() {
+                true => format!("{runs} is reached where the answer is no"),
+                false => format!("{runs} is reached on the arm of `{by}` where the answer is no"),
+            },
             *place,
         )
         .label(span, format!("runs `{name}`"))

@@ -11,9 +11,10 @@ use crate::resolve::program::{Graph, Node, Program, Route, Skip, TargetKind, Wor
 use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
+use super::super::roots;
 use super::answer::{Answers, Says};
 use super::decided::{Decided, Place, is_answer};
-use super::{destroys, roots};
+use super::destroys;
 
 /// What has been asked on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
