@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`lasting`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -17,6 +17,7 @@ pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
+pub mod exits;
 pub mod flow;
 pub mod handlers;
 pub mod instance;
@@ -155,6 +156,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
+    exits::unchanging(graph, id, &picture.written, &mut diags);
     sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
     let arrows = Arrows::new(flow);

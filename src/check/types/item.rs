@@ -67,12 +67,6 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             }
         }
     }
-    for tool in &program.tools {
-        if let Some(value) = &tool.on_error {
-            let ty = tool.returns.as_ref().map_or(&Type::Null, |ty| &ty.node);
-            default_value(program, value, ty, diags);
-        }
-    }
     for graph in &program.graphs {
         // What depends on parameters is looked at with them.
         let own = |value: &&Expr| !(names_params(value) && graph.params_record.is_some());

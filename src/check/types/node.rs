@@ -102,7 +102,7 @@ impl Cx<'_> {
     fn stop(&mut self, stop: &Stop) {
         match &stop.ask {
             Some(Ask::Fields(args)) => self.free_args(args),
-            Some(Ask::Text(text)) => self.template(text),
+            Some(Ask::Text(text)) => self.words(text),
             None => {}
         }
         let answer = stop

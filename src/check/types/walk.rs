@@ -17,6 +17,7 @@ use super::super::flow::avoid::circles_of;
 use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
 use super::company::{Company, Sure};
+use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes};
 use super::facts::Facts;
 use super::jump::Behind;
@@ -191,7 +192,7 @@ impl<'a> Walk<'a> {
                 ..Facts::at_start(self.graph)
             };
             for when in &self.graph.exits {
-                cx.condition(when);
+                cx.deciding(when, Decides::Exit(&self.graph.name.node));
             }
         }
         diags.append(std::mem::take(&mut cx.diags));

@@ -103,7 +103,7 @@ impl Cx<'_> {
     }
 
     /// A text of the place, or the values that a named prompt is given; its text is checked by itself.
-    fn words(&mut self, words: &Words) {
+    pub(super) fn words(&mut self, words: &Words) {
         let Some(used) = &words.from else {
             return self.template(&words.text);
         };

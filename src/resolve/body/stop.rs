@@ -20,7 +20,7 @@ impl Resolver<'_> {
                 continue;
             };
             let name = &interrupt.name;
-            self.check_local_name(name);
+            let free = self.check_local_name(name);
             if let Some(first) = seen.iter().find(|known| known.node == name.node) {
                 self.twice("interrupt", first, name);
                 continue;
@@ -28,7 +28,7 @@ impl Resolver<'_> {
             seen.push(name);
             self.not_a_node(inside, name);
             let stop = self.stop(inside, interrupt);
-            if let Some(node) = self.stopped_at(inside, interrupt) {
+            if let Some(node) = self.stopped_at(inside, interrupt).filter(|_| free) {
                 self.free_of_lets(inside, node, name);
                 self.program.graphs[inside.graph].nodes[node]
                     .stops
