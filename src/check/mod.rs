@@ -102,6 +102,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         }
         unused_names::tools(program, diags);
         prompt::unused(program, diags);
+        instance::unused::unused(program, sources, diags);
         unused::unused(program, sources, diags);
     }
     Checked { instances }

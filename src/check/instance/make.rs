@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use crate::ast::item::NamedArg;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::Type;
 use crate::expr::fold::lift::literal;
 use crate::expr::infer::default_value;
 use crate::ir::GraphId;
@@ -186,7 +187,7 @@ impl Maker<'_> {
         let given = graph.params.iter().zip(args).zip(&defaults);
         let differing = given.filter_map(|((param, arg), default)| match (arg, default) {
             (Some(arg), Some(default)) if arg.value == default.value => None,
-            (Some(arg), _) => Some(format!("{}: {}", param.name.node, arg.value)),
+            (Some(arg), _) => Some(format!("{}: {}", param.name.node, shown(arg, param))),
             (None, _) => None,
         });
         let shown: Vec<String> = differing.collect();
@@ -406,4 +407,12 @@ fn key(args: &Args) -> String {
         None => "?".to_owned(),
     });
     values.collect::<Vec<String>>().join(",")
+}
+
+/// A value as the name of an instance has it: a member of an enum without quotes.
+fn shown(arg: &Arg, param: &Param) -> String {
+    match (&arg.value, param.ty.node.without_null()) {
+        (Json::String(member), Type::Enum(_)) => member.clone(),
+        (value, _) => value.to_string(),
+    }
 }

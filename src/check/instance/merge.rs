@@ -98,6 +98,7 @@ pub fn merge(
         }
     }
     let count = instances.len();
+    let graphs: Vec<&Graph> = instances.iter().map(|(graph, _)| *graph).collect();
     let mut order: Vec<(Key, Diagnostic, Vec<&str>)> = Vec::new();
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     for (graph, found) in instances {
@@ -123,6 +124,15 @@ pub fn merge(
     }
     for (_, mut found, names) in order {
         if names.len() < count {
+            for graph in graphs
+                .iter()
+                .filter(|graph| names.contains(&graph.shown_name()))
+            {
+                let instance = graph.instance.as_ref();
+                if let Some(declared) = instance.and_then(|of| of.declared.as_ref()) {
+                    found = found.label(declared.name.span, "this instance");
+                }
+            }
             let names = list(names.iter().copied());
             found.message = format!("in {names}, {}", found.message);
         }

@@ -10,7 +10,7 @@
 //! have defaults; otherwise it is checked with its parameters unknown, and no part of what runs.
 //!
 //! Reading order: [`args`] (the values), [`fold`](mod@fold) and [`prune`] (one instance), [`make`] (all of them), [`merge`] (what is
-//! said of several is said once), [`unreached`].
+//! said of several is said once), [`unreached`], [`unused`].
 
 pub mod args;
 pub mod fold;
@@ -18,6 +18,7 @@ pub mod make;
 pub mod merge;
 pub mod prune;
 pub mod unreached;
+pub mod unused;
 
 use crate::base::{FileId, IdVec};
 use crate::diag::Diagnostics;

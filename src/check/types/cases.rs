@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::expr::fold::Folder;
 use crate::expr::infer::{constant, path};
 use crate::expr::{Type, TypeTable};
 
@@ -39,9 +40,13 @@ impl Atom {
 
 /// Reads conditions in the scope of a place.
 pub struct Reader<'a, 'b> {
-    cx: &'a Cx<'b>,
+    pub(super) cx: &'a Cx<'b>,
+    /// Folds what depends on nothing.
+    pub(super) folder: Folder<'b>,
     /// All values of each place that a condition has spoken of.
     pub domains: BTreeMap<String, Atoms>,
+    /// Places of whole numbers among them.
+    whole: BTreeSet<String>,
 }
 
 impl<'a, 'b> Reader<'a, 'b> {
@@ -49,7 +54,9 @@ impl<'a, 'b> Reader<'a, 'b> {
     pub fn new(cx: &'a Cx<'b>) -> Self {
         Self {
             cx,
+            folder: Folder::new(&cx.program.types, cx.scope.functions.clone(), Vec::new()),
             domains: BTreeMap::new(),
+            whole: BTreeSet::new(),
         }
     }
 
@@ -126,11 +133,20 @@ impl<'a, 'b> Reader<'a, 'b> {
         Some((subject, values?))
     }
 
+    /// Whether a place that has been spoken of holds whole numbers.
+    pub(super) fn is_whole(&self, subject: &str) -> bool {
+        self.whole.contains(subject)
+    }
+
     /// The place that an expression names; its values are noted.
-    fn subject(&mut self, expr: &Expr) -> Option<String> {
+    pub(super) fn subject(&mut self, expr: &Expr) -> Option<String> {
         let place = path(expr)?;
         if !self.domains.contains_key(&place) {
-            let domain = domain(&self.cx.quiet(expr), &self.cx.program.types);
+            let ty = self.cx.quiet(expr);
+            if matches!(ty, Type::Int) || ty.without_null() == Type::Int {
+                self.whole.insert(place.clone());
+            }
+            let domain = domain(&ty, &self.cx.program.types);
             self.domains.insert(place.clone(), domain);
         }
         Some(place)

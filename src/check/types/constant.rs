@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::ast::expr::{Expr, ExprKind, LogicalOp, UnaryOp};
 use crate::diag::{Diagnostic, codes};
-use crate::expr::fold::Folder;
 use crate::expr::fold::same::same;
 
 use super::cases::{Atoms, Reader};
@@ -68,16 +67,22 @@ pub struct Verdict {
 impl Cx<'_> {
     /// Types a condition, and reports one that is the same in every run. Whether it typed well.
     pub fn deciding(&mut self, expr: &Expr, decides: Decides) -> bool {
+        let verdict = Reader::new(self).verdict(expr);
+        self.judged(expr, decides, verdict.as_ref())
+    }
+
+    /// The same where the verdict is known, should the condition type well.
+    pub fn judged(&mut self, expr: &Expr, decides: Decides, verdict: Option<&Verdict>) -> bool {
         let before = self.diags.len();
         self.condition(expr);
         if self.diags.len() > before {
             return false;
         }
-        if let Some(Verdict { value, subject }) = self.verdict(expr) {
-            let (what, so) = decides.follows(value);
-            let word = if value { "always" } else { "never" };
+        if let Some(Verdict { value, subject }) = verdict {
+            let (what, so) = decides.follows(*value);
+            let word = if *value { "always" } else { "never" };
             let message = match subject {
-                Some(subject) if value => {
+                Some(subject) if *value => {
                     format!("{what} is always true: it takes every value of `{subject}`")
                 }
                 Some(subject) => {
@@ -95,15 +100,12 @@ impl Cx<'_> {
         }
         true
     }
+}
 
+impl Reader<'_, '_> {
     /// The value of a condition that is the same in every run, whatever the parameters of the graph.
-    pub fn verdict(&self, expr: &Expr) -> Option<Verdict> {
-        let folder = Folder::new(
-            &self.program.types,
-            self.scope.functions.clone(),
-            Vec::new(),
-        );
-        if let Some(value) = folder.fold(expr).bool() {
+    pub fn verdict(&mut self, expr: &Expr) -> Option<Verdict> {
+        if let Some(value) = self.folder.fold(expr).bool() {
             return Some(Verdict {
                 value,
                 subject: None,
@@ -113,7 +115,7 @@ impl Cx<'_> {
     }
 
     /// By the values that each place can have.
-    fn by_values(&self, expr: &Expr) -> Option<Verdict> {
+    fn by_values(&mut self, expr: &Expr) -> Option<Verdict> {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.by_values(inner).map(|found| Verdict {
                 value: !found.value,
@@ -121,9 +123,8 @@ impl Cx<'_> {
             }),
             ExprKind::Logical(op, operands) => self.logical_verdict(*op, operands),
             _ => {
-                let mut reader = Reader::new(self);
-                if let Some((subject, atoms)) = reader.holds(expr) {
-                    return settled(&reader, subject, &atoms);
+                if let Some((subject, atoms)) = self.holds(expr) {
+                    return settled(self, subject, &atoms);
                 }
                 let found = compared(self, expr)?;
                 let never = found.range.is_empty(found.whole);
@@ -136,14 +137,11 @@ impl Cx<'_> {
         }
     }
 
-    fn logical_verdict(&self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
+    fn logical_verdict(&mut self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
         let decides = op == LogicalOp::Or;
-        let each: Vec<Option<Verdict>> = operands.iter().map(|part| self.verdict(part)).collect();
-        if let Some(found) = each
-            .iter()
-            .flatten()
-            .position(|found| found.value == decides)
-        {
+        let each: Vec<Option<Verdict>> = operands.iter().map(|part| self.by_values(part)).collect();
+        let mut known = each.iter().flatten();
+        if let Some(found) = known.position(|found| found.value == decides) {
             return each.into_iter().flatten().nth(found);
         }
         if each.iter().all(Option::is_some) {
@@ -151,7 +149,10 @@ impl Cx<'_> {
         }
         // `a && !a`, `a || !a`
         for (i, part) in operands.iter().enumerate() {
-            let denied = |other: &Expr| matches!(&other.kind, ExprKind::Unary(UnaryOp::Not, inner) if same(inner, part));
+            let denied = |other: &Expr| match &other.kind {
+                ExprKind::Unary(UnaryOp::Not, inner) => same(inner, part),
+                _ => false,
+            };
             let others = operands.iter().enumerate().filter(|(j, _)| *j != i);
             if others.map(|(_, other)| other).any(denied) {
                 return Some(Verdict {
@@ -164,12 +165,11 @@ impl Cx<'_> {
     }
 
     /// Operands that speak of the same place, taken together.
-    fn together(&self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
-        let mut reader = Reader::new(self);
+    fn together(&mut self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
         let mut places: BTreeMap<String, Atoms> = BTreeMap::new();
         let mut ranges: BTreeMap<String, (Range, bool)> = BTreeMap::new();
         for operand in operands {
-            if let Some((subject, atoms)) = reader.holds(operand) {
+            if let Some((subject, atoms)) = self.holds(operand) {
                 let known = places.get(&subject);
                 let both = match (known, op) {
                     (None, _) => atoms,
@@ -187,7 +187,7 @@ impl Cx<'_> {
             }
         }
         for (subject, atoms) in places {
-            let found = settled(&reader, subject, &atoms);
+            let found = settled(self, subject, &atoms);
             if found
                 .as_ref()
                 .is_some_and(|found| found.value == (op == LogicalOp::Or))

@@ -27,10 +27,13 @@ impl Cx<'_> {
             Route::Arms(arms, span) => {
                 let cases = route::Cases::of(self, arms);
                 let mut sound = true;
-                for arm in arms {
+                for (i, arm) in arms.iter().enumerate() {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
-                        sound &= self.deciding(when, Decides::Arm(&self.leads_to(&arm.jump)));
+                        let verdict = cases.verdict(i);
+                        let to = verdict.map(|_| self.leads_to(&arm.jump));
+                        let decides = Decides::Arm(to.as_deref().unwrap_or_default());
+                        sound &= self.judged(when, decides, verdict);
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);

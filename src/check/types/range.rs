@@ -1,10 +1,10 @@
 //! Conditions that compare a number with a constant, as ranges of its values.
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
+use crate::expr::TypeTable;
 use crate::expr::infer::{constant, path};
-use crate::expr::{Type, TypeTable};
 
-use super::cx::Cx;
+use super::cases::Reader;
 
 /// A range of numbers: both bounds, each with whether it is one of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,11 +82,11 @@ pub struct Compared {
 }
 
 /// What a comparison of a place with a number says; `None` for any other condition.
-pub fn compared(cx: &Cx, expr: &Expr) -> Option<Compared> {
+pub fn compared(reader: &mut Reader, expr: &Expr) -> Option<Compared> {
     let ExprKind::Binary(op, left, right) = &expr.kind else {
         return None;
     };
-    let types = &cx.program.types;
+    let types = &reader.cx.program.types;
     let (place, number, op) = match (number(left, types), number(right, types)) {
         (None, Some(number)) => (left, number, op.node),
         (Some(number), None) => (right, number, turned(op.node)?),
@@ -103,9 +103,9 @@ pub fn compared(cx: &Cx, expr: &Expr) -> Option<Compared> {
     let (subject, domain, whole) = match measured(place) {
         Some(of) => (format!("size({})", path(of)?), Range::SIZES, true),
         None => {
-            let subject = path(place)?;
-            let ty = cx.quiet(place).without_null();
-            (subject, Range::ALL, ty == Type::Int)
+            let subject = reader.subject(place)?;
+            let whole = reader.is_whole(&subject);
+            (subject, Range::ALL, whole)
         }
     };
     Some(Compared {

@@ -10,6 +10,7 @@ use crate::expr::fold::same::same;
 use crate::resolve::program::Arm;
 
 use super::cases::{Atom, Atoms, Reader};
+use super::constant::Verdict;
 use super::cx::Cx;
 use super::range::{Compared, compared};
 
@@ -33,10 +34,22 @@ struct Case {
     /// The comparison that the whole of it is.
     compares: Option<Compared>,
     /// The value that it has in every run.
-    constant: Option<bool>,
+    constant: Option<Verdict>,
+}
+
+impl Case {
+    /// The value that the condition has in every run.
+    fn always(&self) -> Option<bool> {
+        self.constant.as_ref().map(|found| found.value)
+    }
 }
 
 impl Cases {
+    /// What is found out about the condition of an arm, by position.
+    pub fn verdict(&self, arm: usize) -> Option<&Verdict> {
+        self.arms.get(arm)?.constant.as_ref()
+    }
+
     /// Reads the conditions in the scope of a place.
     pub fn of(cx: &Cx, arms: &[Arm]) -> Self {
         let mut reader = Reader::new(cx);
@@ -47,9 +60,11 @@ impl Cases {
             Case {
                 whole: reader.holds(when),
                 parts: parts(when).filter_map(|part| reader.holds(part)).collect(),
-                ranges: parts(when).filter_map(|part| compared(cx, part)).collect(),
-                compares: compared(cx, when),
-                constant: cx.verdict(when).map(|found| found.value),
+                ranges: parts(when)
+                    .filter_map(|part| compared(&mut reader, part))
+                    .collect(),
+                compares: compared(&mut reader, when),
+                constant: reader.verdict(when),
             }
         });
         Self {
@@ -65,7 +80,7 @@ impl Cases {
         for (i, (arm, case)) in arms.iter().zip(&self.arms).enumerate() {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             // One that never holds is reported as such.
-            if case.constant == Some(false) {
+            if case.always() == Some(false) {
                 continue;
             }
             if let Some(before) = complete {
@@ -74,7 +89,7 @@ impl Cases {
                 // It is one mistake, however many arms stand behind.
                 break;
             }
-            if arm.when.is_none() || case.constant == Some(true) {
+            if arm.when.is_none() || case.always() == Some(true) {
                 complete = Some(place);
                 continue;
             }
