@@ -4,20 +4,25 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod assign;
+pub mod based;
+pub mod cached;
 pub mod calls;
 pub mod circle;
+pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
+pub mod exits;
 pub mod flow;
 pub mod growth;
 pub mod handlers;
 pub mod instance;
+pub mod lasting;
 pub mod leave;
 pub mod limit;
 pub mod narrow;
@@ -158,6 +163,11 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     entry::entry(graph, &mut diags);
     entry::ways_on(program, graph, flow, &ends, &mut diags);
     leave::leaves(graph, &mut diags);
+    context::contexts(program, graph, &mut diags);
+    based::bases(graph, &mut diags);
+    cached::asking(program, graph, &mut diags);
+    lasting::lost(graph, &mut diags);
+    exits::unchanging(graph, id, &picture.written, &mut diags);
     sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
     let arrows = Arrows::new(flow);

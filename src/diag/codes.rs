@@ -173,9 +173,16 @@ codes! {
     Warning UNUSED_LEAVE "unused-leave";
     Error ENDLESS_CALLS "endless-calls";
     Error WRONG_BINDING "wrong-binding";
+    Error CONTEXT_MISMATCH "context-mismatch";
+    Error CACHED_QUESTION "cached-question";
     Error READ_ONLY_FIELD "read-only-field";
     Error READ_BEFORE_WRITE "read-before-write";
     Warning MAYBE_UNSET "maybe-unset";
+    Error BAD_MIGRATION "bad-migration";
+    Error CIRCULAR_BASIS "circular-basis";
+    Error BAD_BASIS "bad-basis";
+    Error NEVER_STALE "never-stale";
+    Warning LOST_ON_RESUME "lost-on-resume";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
     Error OUT_LEFT_UNWRITTEN "out-left-unwritten";

@@ -49,6 +49,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
             .iter()
             .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
             .collect(),
+        exits: !graph.exits.is_empty(),
         start,
         stops,
         joins,
@@ -244,6 +245,12 @@ impl Builder<'_> {
             })
         });
         let mut writes: Vec<Write> = sets(&node.set).chain(by_tools).collect();
+        if let Work::Extern { writes: to, .. } = &node.work {
+            writes.extend(to.iter().map(|field| Write {
+                field: field.node,
+                span: field.span,
+            }));
+        }
         if let Work::Subgraph {
             graph: Some(child),
             name,

@@ -82,6 +82,9 @@ impl<'a> Cx<'a> {
             ..Scope::default()
         };
         scope.declare("run", Type::Record(RUN));
+        if let Some(context) = &graph.context {
+            scope.declare("context", Type::Record(context.record));
+        }
         if let Some(params) = graph.params_record {
             scope.declare("params", Type::Record(params));
         }
@@ -231,7 +234,10 @@ impl<'a> Cx<'a> {
         );
         if self.facts.unset.contains(&id) {
             self.facts.has_value(id);
-            let message = format!("`state.{name}` has no value yet");
+            let message = match field.ephemeral {
+                Some(_) => format!("`state.{name}` has no value any more: it is `ephemeral`"),
+                None => format!("`state.{name}` has no value yet"),
+            };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
                     .label(field.name.span, "declared without a first value")

@@ -144,7 +144,8 @@ impl<'a> Decided<'a> {
 
 /// Whether a name of a node's scope is a person's answer.
 pub fn is_answer(node: &Node, name: &str) -> bool {
-    name == "answer" && matches!(node.work, Work::Interrupt { .. })
+    let own = name == "answer" && matches!(node.work, Work::Interrupt { .. });
+    own || node.stops.iter().any(|stop| stop.name.node == name)
 }
 
 struct Find<'a> {
