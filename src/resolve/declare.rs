@@ -3,7 +3,7 @@
 //! Types, graphs, tools, models and events are known by their names outside a file too (in
 //! expressions at run time, in `graphc.yaml`, in streams), so they are unique in the whole flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
@@ -33,6 +33,17 @@ struct Counts {
     instances: usize,
 }
 
+/// Names that all files of a flow share.
+#[derive(Default)]
+struct Shared {
+    /// Where each is first declared.
+    first: BTreeMap<String, Span>,
+    /// What is to be said of those that another file declares again.
+    twice: Vec<(String, Diagnostic)>,
+    /// Names that some file imports although it has them.
+    clashing: BTreeSet<String>,
+}
+
 fn next(count: &mut u32) -> u32 {
     *count += 1;
     *count - 1
@@ -48,7 +59,7 @@ impl Resolver<'_> {
     /// second pass fills the program's vectors.
     pub fn declare(&mut self) {
         let mut counts = Counts::default();
-        let mut shared: BTreeMap<String, Span> = BTreeMap::new();
+        let mut shared = Shared::default();
         for file in self.files {
             self.names.push(BTreeMap::new());
             for item in &file.ast.items {
@@ -74,6 +85,12 @@ impl Resolver<'_> {
         }
         for file in self.files {
             self.bind_imports(file.id, &mut shared);
+        }
+        // A file that imports a name and declares it too has been told so already.
+        for (name, found) in shared.twice {
+            if !shared.clashing.contains(&name) {
+                self.diags.push(found);
+            }
         }
     }
 
@@ -144,20 +161,20 @@ impl Resolver<'_> {
     }
 
     /// Adds a name to those that all files share.
-    fn enter_shared(&mut self, shared: &mut BTreeMap<String, Span>, name: &Name) {
-        if let Some(first) = shared.get(&name.node) {
+    fn enter_shared(&mut self, shared: &mut Shared, name: &Name) {
+        if let Some(first) = shared.first.get(&name.node) {
             let message = format!("`{}` is declared in two files of this flow", name.node);
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
                 .label(*first, "first declared here")
                 .help("types, graphs, tools, models and events have one name in all files of a flow: rename one of them, or import it");
-            self.diags.push(diagnostic);
+            shared.twice.push((name.node.clone(), diagnostic));
         } else {
-            shared.insert(name.node.clone(), name.span);
+            shared.first.insert(name.node.clone(), name.span);
         }
     }
 
-    fn bind_imports(&mut self, file: FileId, shared: &mut BTreeMap<String, Span>) {
+    fn bind_imports(&mut self, file: FileId, shared: &mut Shared) {
         let files = self.files;
         let Some(loaded) = files.get(file.0 as usize) else {
             return;
@@ -175,7 +192,9 @@ impl Resolver<'_> {
                 };
                 let thing = self.renamed(name, thing, shared);
                 let local = name.alias.as_ref().unwrap_or(&name.name);
-                self.enter(file, local, thing, true);
+                if !self.enter(file, local, thing, true) {
+                    shared.clashing.insert(local.node.clone());
+                }
             }
         }
     }
@@ -205,12 +224,7 @@ impl Resolver<'_> {
 
     /// What `as` makes of an imported thing. Records and enums are looked up by name in the type
     /// table, so under another name they are another entry of it, equal in shape.
-    fn renamed(
-        &mut self,
-        name: &ImportName,
-        thing: Thing,
-        shared: &mut BTreeMap<String, Span>,
-    ) -> Thing {
+    fn renamed(&mut self, name: &ImportName, thing: Thing, shared: &mut Shared) -> Thing {
         let Some(alias) = name
             .alias
             .as_ref()

@@ -39,6 +39,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.jump(&max.to, &mut out.behind);
         cx.facts = first;
     }
+    cx.used.clear();
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
     cx.work(node, &mut out);
@@ -55,6 +56,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.route(&goto.node, &mut out.behind);
     }
     out.edge = edges(cx, node);
+    cx.unread(node, names);
     cx.scope.names.truncate(names);
     cx.facts = entry;
     out
