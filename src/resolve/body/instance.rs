@@ -72,10 +72,12 @@ impl Resolver<'_> {
             }
             None => None,
         };
-        let torn = self.files.get(file.0 as usize).is_some_and(|file| {
+        let within = self.files.get(file.0 as usize).is_some_and(|file| {
             let inside = |at: &Span| at.start >= decl.span.start && at.start <= decl.span.end;
             file.errors.iter().any(inside)
         });
+        // Where the values did not parse, the item ends with the graph's name.
+        let torn = within || self.is_torn(&decl.base);
         InstanceDecl {
             torn,
             name: decl.name.clone(),
