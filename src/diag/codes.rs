@@ -165,6 +165,10 @@ codes! {
     Info ERROR_SWALLOWED "error-swallowed";
     Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
+    Info ORDER_DEPENDENT "order-dependent";
+    Warning REPLACED_BESIDE "replaced-beside";
+    Info GROWING_LIST "growing-list";
+    Info UNBOUNDED_FAN_OUT "unbounded-fan-out";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";
     Error ENDLESS_CALLS "endless-calls";
@@ -182,6 +186,9 @@ codes! {
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
     Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
+    Warning UNREAD_OUTPUT "unread-output";
+    Info UNREAD_RESULT "unread-result";
+    Warning UNUSED_LET "unused-let";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";

@@ -65,10 +65,19 @@ pub struct Agenda {
     pub joins: BTreeMap<JoinId, BTreeSet<NodeId>>,
     /// Nodes that wait until nothing else is left.
     pub deferred: BTreeSet<NodeId>,
+    /// Inputs of sends to deferred nodes, which wait with them.
+    pub deferred_sends: BTreeMap<NodeId, Vec<Value>>,
     /// Entries of nodes that bound them.
     pub visits: BTreeMap<NodeId, u32>,
     /// Names that the graph was left by.
     pub leaves: Vec<Arc<str>>,
+}
+
+impl Agenda {
+    /// Whether some task waits until nothing else is left.
+    pub fn defers(&self) -> bool {
+        !self.deferred.is_empty() || !self.deferred_sends.is_empty()
+    }
 }
 
 /// What a called graph wrote to an `out` field.
@@ -133,8 +142,7 @@ impl Frame {
 
     /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
-        !self.agenda.leaves.is_empty()
-            || (self.agenda.tasks.is_empty() && self.agenda.deferred.is_empty())
+        !self.agenda.leaves.is_empty() || (self.agenda.tasks.is_empty() && !self.agenda.defers())
     }
 
     /// Key of a task of the step that comes next.
@@ -238,6 +246,7 @@ impl Frame {
             tasks: Vec::new(),
             joins: self.agenda.joins.clone(),
             deferred: self.agenda.deferred.clone(),
+            deferred_sends: self.agenda.deferred_sends.clone(),
             visits: self.agenda.visits.clone(),
             leaves: Vec::new(),
         };
@@ -612,13 +621,18 @@ impl<'a> Commit<'a> {
                 Next::Node(_) if node.defer => agenda.deferred.insert(id),
                 Next::Node(_) => nodes.insert(id),
                 Next::Send(_, input) => {
-                    sends.entry(id).or_default().push(input);
+                    let waiting = match node.defer {
+                        true => &mut agenda.deferred_sends,
+                        false => &mut sends,
+                    };
+                    waiting.entry(id).or_default().push(input);
                     true
                 }
             };
         }
         if nodes.is_empty() && sends.is_empty() {
             nodes = std::mem::take(&mut agenda.deferred);
+            sends = std::mem::take(&mut agenda.deferred_sends);
         }
         agenda.tasks = in_order(nodes, sends);
         Ok(view)

@@ -29,6 +29,8 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred_sends: Vec<StoredTask>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     visits: Vec<(String, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     leaves: Vec<String>,
@@ -66,12 +68,20 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         members: graph.joins[*join].0.iter().map(name).collect(),
         arrived: arrived.iter().map(name).collect(),
     });
+    let waiting = agenda.deferred_sends.iter();
+    let waiting = waiting.flat_map(|(node, inputs)| inputs.iter().map(move |input| (node, input)));
+    let deferred_sends = waiting.map(|(node, input)| StoredTask {
+        node: name(node),
+        send: None,
+        input: Some(input.to_stored()),
+    });
     let stored = Stored {
         graph: graph.name.to_string(),
         usage,
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
+        deferred_sends: deferred_sends.collect(),
         visits: agenda
             .visits
             .iter()
@@ -139,6 +149,11 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
     }
     agenda.deferred = stored.deferred.iter().map(node).collect::<Result<_, _>>()?;
+    for task in &stored.deferred_sends {
+        let input = task.input.as_ref().and_then(Value::from_stored);
+        let inputs = agenda.deferred_sends.entry(node(&task.node)?).or_default();
+        inputs.push(input.unwrap_or_default());
+    }
     for (name, count) in &stored.visits {
         agenda.visits.insert(node(name)?, *count);
     }

@@ -40,6 +40,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.jump(&max.to, &mut out.behind);
         cx.facts = first;
     }
+    cx.used.clear();
     node.stops
         .iter()
         .filter(|stop| !stop.after)
@@ -68,6 +69,7 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.route(&goto.node, &mut out.behind);
     }
     out.edge = edges(cx, node);
+    cx.unread(node, names);
     cx.scope.names.truncate(names);
     cx.facts = entry;
     out

@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
         let mut sources = SourceMap::new();
         let config = settings::load(&loaded.project, context, &mut sources)?;
         let script = match &wanted.scenario {
-            Some((name, start)) => Some(scene::load(&wanted.file, name, *start, context)?),
+            Some((name, start)) => Some(scene::load(&wanted.file, &flow, name, *start, context)?),
             None => None,
         };
         known_nodes(&flow, &wanted.interrupt_before)?;

@@ -125,8 +125,8 @@ impl<'a> Decided<'a> {
             }
             for node in &graph.nodes {
                 let by_tools = super::super::super::flow::build::called_bodies(program, node);
-                let names = by_tools.iter().flat_map(|(_, body)| &body.set);
-                let fields = names.filter_map(|item| graph.field(&item.field.node));
+                let names = by_tools.iter().flat_map(|(_, body)| body.written());
+                let fields = names.filter_map(|name| graph.field(&name.node));
                 spoiled.extend(fields.map(|field| (id, field)));
             }
         }
