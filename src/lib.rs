@@ -44,6 +44,7 @@
 //! | [`diag`] | diagnostics, their codes and pages, the forms they are shown in | what a graph is |
 //! | [`ast`] | what was written | names' meanings |
 //! | [`parse`] | text to `ast`; the only module that knows pest | names, kinds, files |
+//! | [`fmt`](mod@fmt) | the layout of a text | what it means, files |
 //! | [`expr`] | expressions and templates: types, evaluation, the function table | graphs, nodes |
 //! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
 //! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
@@ -109,6 +110,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod expr;
+pub mod fmt;
 pub mod ir;
 pub mod lower;
 pub mod parse;

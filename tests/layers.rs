@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 17] = [
-    "base", "value", "diag", "ast", "parse", "expr", "ir", "resolve", "check", "lower", "compile",
+const ORDER: [&str; 18] = [
+    "base", "value", "diag", "ast", "parse", "fmt", "expr", "ir", "resolve", "check", "lower", "compile",
     "viz", "run", "store", "backend", "scenario", "cli",
 ];
 

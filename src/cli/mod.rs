@@ -18,6 +18,7 @@ pub mod explain;
 pub mod failure;
 pub mod files;
 pub mod flow;
+pub mod fmt;
 pub mod init;
 pub mod json_arg;
 pub mod loader;
@@ -83,6 +84,8 @@ pub enum Command {
     Init(init::Args),
     /// Report everything that is wrong or doubtful in flows
     Check(check::Args),
+    /// Lay flows out in the one way that they all have
+    Fmt(fmt::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
     /// Run a flow, to its end or to an interrupt
@@ -156,6 +159,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Fmt(args) => fmt::run(args, context),
         Command::Test(args) => test::run(args, context),
         Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),
