@@ -12,6 +12,7 @@ pub mod build;
 pub mod check;
 pub mod completions;
 pub mod context;
+pub mod diff;
 pub mod eval;
 pub mod exit;
 pub mod explain;
@@ -19,6 +20,7 @@ pub mod failure;
 pub mod files;
 pub mod flow;
 pub mod fmt;
+pub mod git;
 pub mod init;
 pub mod json_arg;
 pub mod loader;
@@ -86,6 +88,8 @@ pub enum Command {
     Check(check::Args),
     /// Lay flows out in the one way that they all have
     Fmt(fmt::Args),
+    /// Say what changes from one version of a flow to another: for callers, for threads, for people
+    Diff(diff::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
     /// Run a flow, to its end or to an interrupt
@@ -159,6 +163,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Fmt(args) => fmt::run(args, context),
         Command::Test(args) => test::run(args, context),
         Command::PlayScenario(args) => test::child::run(args, context),

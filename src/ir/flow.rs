@@ -184,6 +184,17 @@ pub enum ToolEffect {
     Destructive,
 }
 
+impl ToolEffect {
+    /// The word in a flow.
+    pub fn word(self) -> &'static str {
+        match self {
+            ToolEffect::Read => "read",
+            ToolEffect::Write => "write",
+            ToolEffect::Destructive => "destructive",
+        }
+    }
+}
+
 /// A tool: a typed signature, with a body or bound in `graphc.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {

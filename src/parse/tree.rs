@@ -19,6 +19,8 @@ pub struct Tree<'a> {
     pub nodes: Vec<Node>,
     /// Parts of all rules, each rule's in one row.
     pub parts: Vec<Part>,
+    /// Whether the first line end outside of tokens has a carriage return; `None` where there is none.
+    pub returns: Option<bool>,
 }
 
 /// A word, literal or sign.
@@ -258,6 +260,8 @@ impl<'a> Reader<'a> {
                     self.blank |= self.line_start;
                     self.line_start = true;
                     self.new_line = true;
+                    let before = self.text.get(..self.at).unwrap_or("");
+                    self.tree.returns.get_or_insert(before.ends_with('\r'));
                     self.at += 1;
                 }
                 c if c.is_ascii_whitespace() || c == '\u{b}' => self.at += 1,
