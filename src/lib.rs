@@ -51,6 +51,7 @@
 //! | [`check`] | types at each place, where a run can go, who writes what | how anything runs |
 //! | [`lower`] | a checked program to `ir` | errors |
 //! | [`compile`](mod@compile) | the order of the stages | |
+//! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory and in SQLite | what a record means |
@@ -103,6 +104,7 @@
 extern crate alloc;
 
 pub mod ast;
+pub mod audit;
 pub mod backend;
 pub mod base;
 pub mod check;

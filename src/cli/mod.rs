@@ -8,6 +8,7 @@
 //! - results go to stdout through [`output::print`], words for people to stderr through
 //!   [`Context::say`].
 
+pub mod audit;
 pub mod build;
 pub mod check;
 pub mod completions;
@@ -88,6 +89,8 @@ pub enum Command {
     Check(check::Args),
     /// Lay flows out in the one way that they all have
     Fmt(fmt::Args),
+    /// Say what a flow can do and cost at worst, before it runs
+    Audit(audit::Args),
     /// Say what changes from one version of a flow to another: for callers, for threads, for people
     Diff(diff::Args),
     /// Compile a flow to its IR, as JSON or YAML
@@ -163,6 +166,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Fmt(args) => fmt::run(args, context),
         Command::Test(args) => test::run(args, context),
