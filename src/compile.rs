@@ -3,6 +3,7 @@
 use crate::base::SourceMap;
 use crate::diag::Diagnostics;
 use crate::ir::Flow;
+use crate::lint::model::Families;
 use crate::resolve::Loader;
 
 /// What came of a compilation.
@@ -18,9 +19,15 @@ pub struct Compiled {
 
 /// Compiles the flow whose first file is `entry`, a path relative to the project's folder.
 pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
+    compile_knowing(entry, loader, &Families::default())
+}
+
+/// The same, with what the project knows of its models.
+pub fn compile_knowing(entry: &str, loader: &dyn Loader, families: &Families) -> Compiled {
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
+    crate::lint::lint(&program, &sources, families, &mut diagnostics);
     let flow =
         (!diagnostics.has_errors()).then(|| crate::lower::lower(&program, &checked, &sources));
     diagnostics.sort();

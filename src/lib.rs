@@ -19,6 +19,9 @@
 //!        ▼                                                               │
 //!   check::check                          types, nulls, flow, data       │
 //!        │                                                               │
+//!        ▼                                                               │
+//!    lint::lint                           what is allowed and unwise     │
+//!        │                                                               │
 //!        ▼                                                               ▼
 //!   lower::lower ───► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
 //!        (cannot fail)   │            (slots, no names)   │    ▲
@@ -49,6 +52,7 @@
 //! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
 //! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
 //! | [`check`] | types at each place, where a run can go, who writes what | how anything runs |
+//! | [`lint`] | what is allowed and unwise, and the comments that allow it | settings, backends |
 //! | [`lower`] | a checked program to `ir` | errors |
 //! | [`compile`](mod@compile) | the order of the stages | |
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
@@ -114,6 +118,7 @@ pub mod diag;
 pub mod expr;
 pub mod fmt;
 pub mod ir;
+pub mod lint;
 pub mod lower;
 pub mod parse;
 pub mod resolve;

@@ -40,7 +40,10 @@ fn sheets() {
     let mut wrong = Vec::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "graph") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "graph")
+        {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -73,7 +76,8 @@ fn random_flow(choices: &[u8]) -> String {
     let mut choices = choices.iter().copied();
     let mut below = move |limit: usize| usize::from(choices.next().unwrap_or(0)) % limit;
     let count = 2 + below(4);
-    let mut text = "graph Main {\n  state { in n: int, out done: bool = true }\n  start -> n0\n".to_owned();
+    let mut text =
+        "graph Main {\n  state { in n: int, out done: bool = true }\n  start -> n0\n".to_owned();
     for node in 0..count {
         let arms = 1 + below(2);
         let mut lines = String::new();
@@ -88,12 +92,16 @@ fn random_flow(choices: &[u8]) -> String {
         };
         let cap = match below(3) {
             0 => String::new(),
-            cap => format!("max_visits {cap} -> {}", match below(4) {
-                0 => format!("n{}", below(count)),
-                _ => "end".to_owned(),
-            }),
+            cap => format!(
+                "max_visits {cap} -> {}",
+                match below(4) {
+                    0 => format!("n{}", below(count)),
+                    _ => "end".to_owned(),
+                }
+            ),
         };
-        text += &format!("  node n{node}: update {{ {cap}\n goto {{\n{lines} else -> {last} }} }}\n");
+        text +=
+            &format!("  node n{node}: update {{ {cap}\n goto {{\n{lines} else -> {last} }} }}\n");
     }
     text + "}\n"
 }
@@ -155,7 +163,11 @@ impl Runs<'_> {
     }
 
     /// The nodes that are entered in place of those that were visited too often. `None` where none ever is.
-    fn entered(&self, wanted: BTreeSet<NodeId>, mut visits: Vec<u32>) -> Option<(BTreeSet<NodeId>, Vec<u32>)> {
+    fn entered(
+        &self,
+        wanted: BTreeSet<NodeId>,
+        mut visits: Vec<u32>,
+    ) -> Option<(BTreeSet<NodeId>, Vec<u32>)> {
         let graph = &self.flow.graphs[self.flow.entry.unwrap()];
         let mut entered = BTreeSet::new();
         for node in wanted {

@@ -286,3 +286,44 @@ fn a_new_project_is_well_formed() {
         }
     }
 }
+
+/// Waits until the command's stderr has a line that holds the text.
+#[cfg(unix)]
+fn heard(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &str) -> String {
+    let mut lines = lines.map(Result::unwrap);
+    lines.find(|line| line.contains(text)).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watched_flow_is_checked_again_until_ctrl_c() {
+    use std::io::BufRead;
+    let folder = Folder::new("watch");
+    let file = folder.0.join("a.graph");
+    let flow = |name: &str| {
+        format!(
+            "graph A {{\n  state {{ out n: int = 0 }}\n  start -> {name}\n  node one: update -> end {{ set {{ n: 1 }} }}\n}}\n"
+        )
+    };
+    std::fs::write(&file, flow("none")).unwrap();
+    let mut command = graphc(&folder.0);
+    command.args(["check", "--watch"]).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stderr = child.stderr.take().unwrap();
+    let mut lines = std::io::BufReader::new(stderr).lines();
+    heard(&mut lines, "has no node `none`");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::write(&file, flow("one")).unwrap();
+    heard(&mut lines, "changed: a.graph");
+    heard(&mut lines, "no problems");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

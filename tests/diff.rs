@@ -44,7 +44,10 @@ fn versions() {
     let mut cases = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "graph") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "graph")
+        {
             continue;
         }
         cases += 1;
@@ -81,7 +84,14 @@ impl Repository {
         let status = Command::new("git")
             .arg("-C")
             .arg(&self.0)
-            .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"])
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@t",
+                "-c",
+                "commit.gpgsign=false",
+            ])
             .args(args)
             .status();
         assert!(status.unwrap().success(), "{args:?}");
@@ -127,21 +137,40 @@ fn a_commit_is_read_with_all_its_files() {
     let same = repository.graphc(&["diff", "flows/main.graph", "--against", "git:one"]);
     assert_eq!(same, (0, String::new(), "nothing changes\n".to_owned()));
 
-    repository.write("flows/types.graph", "type Doc { id: string, title: string }\n");
+    repository.write(
+        "flows/types.graph",
+        "type Doc { id: string, title: string }\n",
+    );
     repository.write("flows/prompts/x.md", "Answer {{ state.doc.title }}.\n");
-    let (status, found, said) = repository.graphc(&["diff", "flows/main.graph", "--against", "git:one"]);
+    let (status, found, said) =
+        repository.graphc(&["diff", "flows/main.graph", "--against", "git:one"]);
     assert_eq!(status, 1, "{said}");
-    assert!(found.contains("`Doc.title` is new and has no default"), "{found}");
+    assert!(
+        found.contains("`Doc.title` is new and has no default"),
+        "{found}"
+    );
     assert!(found.contains("at flows/main.graph:3:11"), "{found}");
     assert!(found.contains("`prompt` of node `x`"), "{found}");
 
     // What is gone now is still there in the commit; what is new was not.
     repository.write("flows/new.graph", FLOW);
     for (args, why) in [
-        (["diff", "flows/new.graph", "--against", "git:one"], "there is no `flows/new.graph` in `one`"),
-        (["diff", "flows/main.graph", "--against", "git:gone"], "git knows no revision `gone`"),
-        (["diff", "flows/main.graph", "--against", "git:--help"], "git knows no revision `--help`"),
-        (["diff", "flows/main.graph", "--against", "one"], "`--against` takes `git:REV`"),
+        (
+            ["diff", "flows/new.graph", "--against", "git:one"],
+            "there is no `flows/new.graph` in `one`",
+        ),
+        (
+            ["diff", "flows/main.graph", "--against", "git:gone"],
+            "git knows no revision `gone`",
+        ),
+        (
+            ["diff", "flows/main.graph", "--against", "git:--help"],
+            "git knows no revision `--help`",
+        ),
+        (
+            ["diff", "flows/main.graph", "--against", "one"],
+            "`--against` takes `git:REV`",
+        ),
     ] {
         let (status, _, said) = repository.graphc(&args);
         assert_eq!(status, 2, "{said}");
@@ -152,7 +181,8 @@ fn a_commit_is_read_with_all_its_files() {
     repository.write("flows/main.graph", "graph Main { state { } }\n");
     repository.git(&["commit", "-qam", "broken"]);
     repository.write("flows/main.graph", FLOW);
-    let (status, _, said) = repository.graphc(&["diff", "flows/main.graph", "--against", "git:HEAD"]);
+    let (status, _, said) =
+        repository.graphc(&["diff", "flows/main.graph", "--against", "git:HEAD"]);
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("flows/main.graph (HEAD)"), "{said}");
 }

@@ -142,3 +142,73 @@ async fn an_approval_is_asked_for_and_answered_in_another_run() {
     assert_eq!(done.output["docs"]["intro"]["updated_by"], "cake_man");
     assert_eq!(done.output["messages"].as_array().unwrap().len(), 6);
 }
+
+/// What a model is shown of a narrowed tool.
+#[test]
+fn where_narrows_the_schema() {
+    let text = r#"
+enum Phase {
+  /// Before all else.
+  plan
+  /// In the middle.
+  write
+  check
+}
+model m = "a/b"
+/// Moves on.
+tool go(
+  to: Phase,
+  note: string?,
+  lang: "en" | "de" = "en",
+  limit: int = 5 @min(1) @max(20),
+  share: float = 0.5,
+  words: list<string> = [],
+  query: string @alias("q"),
+) -> string
+graph Main {
+  state { in out messages: list<message> via add_messages }
+  tools [go where to != Phase.check]
+  start -> a
+  node a: agent -> end {
+    model m
+    messages state.messages
+    tools [go where to != Phase.check && note != null && lang == "de" && limit < 4 && share > 0.5 && size(words) <= 2 && query.startsWith("x")]
+    set { messages: transcript }
+  }
+}
+"#;
+    let files: BTreeMap<String, String> = [("a.graph".to_owned(), text.to_owned())].into();
+    let compiled = compile("a.graph", &files);
+    let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
+    let flow = compiled.flow.unwrap_or_else(|| panic!("{shown}"));
+    let plan = graphc::run::plan::plan(Arc::new(flow)).unwrap();
+    let graph = plan.graphs.iter().next().unwrap();
+    let node = graph.nodes.iter().next().unwrap();
+    let spec = &node.narrowed.values().next().unwrap().spec;
+    assert_eq!(
+        spec.parameters,
+        json!({
+            "type": "object",
+            "properties": {
+                "to": { "type": "string", "enum": ["plan", "write"], "description": "- plan: Before all else.\n- write: In the middle." },
+                "note": { "type": "string" },
+                "lang": { "type": "string", "const": "de" },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 3 },
+                "share": { "type": "number", "exclusiveMinimum": 0.5 },
+                "words": { "type": "array", "items": { "type": "string" }, "default": [], "maxItems": 2 },
+                "q": { "type": "string" },
+            },
+            "required": ["to", "q", "lang", "limit", "share"],
+            "additionalProperties": false,
+        })
+    );
+    assert!(
+        spec.description
+            .starts_with("Moves on.\nOnly calls with `to != Phase.check && note != null")
+    );
+    let within = graph.narrowed.values().next().unwrap();
+    assert_eq!(
+        within.spec.parameters.pointer("/properties/to/enum"),
+        Some(&json!(["plan", "write"]))
+    );
+}

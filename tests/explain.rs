@@ -24,6 +24,22 @@ fn codes_are_unique_slugs() {
 }
 
 #[test]
+fn groups_begin_with_codes_in_their_order() {
+    let place = |slug: &str| codes::ALL.iter().position(|code| code.slug == slug);
+    let places: Vec<_> = codes::GROUPS
+        .iter()
+        .map(|(_, first)| place(first))
+        .collect();
+    assert_eq!(places.first(), Some(&Some(0)), "the first code has a group");
+    assert!(places.iter().all(Option::is_some), "{places:?}");
+    assert!(places.is_sorted(), "{places:?}");
+    let list = page::list();
+    for (group, _) in codes::GROUPS {
+        assert!(list.contains(&format!("{group}\n  ")), "{group}");
+    }
+}
+
+#[test]
 fn every_page_has_its_parts() {
     for code in codes::ALL {
         let slug = code.slug;

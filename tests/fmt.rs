@@ -169,7 +169,12 @@ fn shipped_flows_are_formatted() {
 
 #[test]
 fn texts_with_errors_are_refused() {
-    for text in ["graph {", "type A { a string }", "\"", "graph A { node x llm }"] {
+    for text in [
+        "graph {",
+        "type A { a string }",
+        "\"",
+        "graph A { node x llm }",
+    ] {
         let mut found = Diagnostics::new();
         assert!(fmt::format(text, FileId(0), &mut found).is_none(), "{text}");
         assert!(has_errors(&found), "{text}");
@@ -188,8 +193,14 @@ fn little_texts() {
         ("enum A{a}\r\nenum B{b}", "enum A { a }\r\nenum B { b }\r\n"),
         ("enum A{}// c", "enum A {} // c\n"),
         ("enum A{// c\n}", "enum A { // c\n}\n"),
-        ("enum A{\n\n// c\n\n// d\n\n}", "enum A {\n  // c\n\n  // d\n}\n"),
-        ("/// d\n\n/// e\nenum A{a/// x\n,b}", "/// d\n\n/// e\nenum A {\n  a // x\n  b\n}\n"),
+        (
+            "enum A{\n\n// c\n\n// d\n\n}",
+            "enum A {\n  // c\n\n  // d\n}\n",
+        ),
+        (
+            "/// d\n\n/// e\nenum A{a/// x\n,b}",
+            "/// d\n\n/// e\nenum A {\n  a // x\n  b\n}\n",
+        ),
     ] {
         assert_eq!(formatted(text).unwrap(), expected, "{text:?}");
     }
@@ -216,9 +227,14 @@ fn layouts() {
 fn long_texts_take_no_time() {
     let wide = format!(
         "graph A {{ state {{ out n: int = 0 }} start -> a {} }}",
-        "node a: update -> end { set { n: [1, 2, 3].map(x, x + 1).filter(x, x > 1).sum() } }\n".repeat(2_000)
+        "node a: update -> end { set { n: [1, 2, 3].map(x, x + 1).filter(x, x > 1).sum() } }\n"
+            .repeat(2_000)
     );
-    let deep = format!("tool t() {{ return {}1{} }}", "[".repeat(90), "]".repeat(90));
+    let deep = format!(
+        "tool t() {{ return {}1{} }}",
+        "[".repeat(90),
+        "]".repeat(90)
+    );
     let chain = format!("tool t() {{ return a{} }}", " + a.b(c).d(e)".repeat(390));
     for text in [wide, deep, chain] {
         let begin = std::time::Instant::now();

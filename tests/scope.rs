@@ -72,6 +72,7 @@ fn types() -> TypeTable {
     let member = |name: &str| EnumMember {
         name: name.into(),
         doc: String::new(),
+        aliases: Vec::new(),
     };
     for name in ["Handoff", "Hidden"] {
         types.enums.push(EnumType {

@@ -52,7 +52,7 @@ pub enum Member {
     /// `a -> b -> [c, d]`, `[a, b] -> c`
     Edge(Edge),
     /// `interrupt NAME before NODE { .. }`
-    Interrupt(StaticInterrupt),
+    Interrupt(Box<StaticInterrupt>),
     /// `migrate { .. }`
     Migrate(Vec<Migration>, Span),
     /// A node; boxed, since it is by far the largest.

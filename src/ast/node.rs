@@ -132,7 +132,7 @@ pub enum PropertyKind {
         /// When to skip.
         condition: Expr,
         /// Where to go then; the node's own way on where left out.
-        to: Option<Jump>,
+        to: Option<Box<Jump>>,
     },
     /// `let x = EXPR`
     Let(Let),
@@ -153,7 +153,7 @@ pub enum PropertyKind {
         /// How long.
         after: Duration,
         /// Where to go then.
-        to: Option<Jump>,
+        to: Option<Box<Jump>>,
     },
     /// `cache { key EXPR, ttl 1h }`
     Cache {
@@ -169,7 +169,7 @@ pub enum PropertyKind {
         /// How many entries within one run.
         limit: Expr,
         /// Where the next one goes.
-        to: Jump,
+        to: Box<Jump>,
     },
     /// `defer`
     Defer,

@@ -24,17 +24,17 @@ pub enum TargetKind {
     /// `end`
     End,
     /// `fail` or `fail(message)`
-    Fail(Option<Expr>),
+    Fail(Option<Box<Expr>>),
     /// `[a, b]`: all of them.
     All(Vec<Target>),
     /// `(expr)`: computed at run time.
-    Computed(Expr),
+    Computed(Box<Expr>),
     /// `each x in items -> worker with { topic: x }`
     Each {
         /// Loop name.
         var: Name,
         /// A list.
-        items: Expr,
+        items: Box<Expr>,
         /// The node that gets one task an element.
         worker: Name,
         /// Values of its `input`.

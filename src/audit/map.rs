@@ -9,10 +9,13 @@ use crate::ast::expr::ExprKind;
 use crate::base::FileId;
 use crate::base::id::Id;
 use crate::diag::Diagnostics;
+use crate::ir::Flow;
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::jump::{Jump, Route, Target};
 use crate::ir::node::Work;
 use crate::parse;
+
+use super::reach::tools_of;
 
 /// How many tasks a send makes of its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub(super) struct Map {
 }
 
 impl Map {
-    pub fn of(graph: &Graph) -> Self {
+    pub fn of(flow: &Flow, graph: &Graph) -> Self {
         let mut map = Self {
             spots: vec![Spot {
                 name: "start".to_owned(),
@@ -87,6 +90,7 @@ impl Map {
             }
         }
         let ways = Ways {
+            flow,
             graph,
             gates: &gates,
         };
@@ -134,6 +138,7 @@ impl Map {
 }
 
 struct Ways<'g> {
+    flow: &'g Flow,
     graph: &'g Graph,
     /// By node, the gate before it.
     gates: &'g [Option<usize>],
@@ -178,7 +183,43 @@ impl Ways<'_> {
         ) {
             arms.extend(node.ends.iter().map(|end| self.target(&end.to)));
         }
+        for tool in tools_of(node) {
+            let body = self
+                .flow
+                .tools
+                .get(tool)
+                .and_then(|tool| tool.body.as_ref());
+            if let Some(goto) = body.and_then(|body| body.goto.as_ref()) {
+                arms.extend(
+                    jumps_of(goto)
+                        .into_iter()
+                        .map(|jump| self.tool_jump(node, jump)),
+                );
+            }
+        }
         arms
+    }
+
+    /// Where a tool's jump leads from a node: its names are those of the node's `ends`.
+    fn tool_jump(&self, node: &Node, jump: &Jump) -> Vec<Way> {
+        let named = |name: &str| {
+            let end = node.ends.iter().find(|end| end.name == name);
+            end.map(|end| self.target(&end.to)).unwrap_or_default()
+        };
+        let mut arm = Vec::new();
+        for target in &jump.to {
+            match target {
+                Target::Named(name) => arm.extend(named(name)),
+                Target::NamedEach {
+                    var, items, worker, ..
+                } => arm.extend(named(worker).into_iter().map(|way| Way {
+                    tasks: tasks(var, &items.text),
+                    ..way
+                })),
+                _ => {}
+            }
+        }
+        arm
     }
 
     fn route(&self, route: &Route) -> Vec<Vec<Way>> {
@@ -214,13 +255,7 @@ impl Ways<'_> {
             Target::Node(id) => self.way(*id, Tasks::One),
             Target::Each {
                 var, items, worker, ..
-            } => {
-                let tasks = match written_out(&items.text) {
-                    Some(count) => Tasks::Many(count),
-                    None => Tasks::Any(format!("each {var} in {}", items.text)),
-                };
-                self.way(*worker, tasks)
-            }
+            } => self.way(*worker, tasks(var, &items.text)),
             _ => Vec::new(),
         }
     }
@@ -232,6 +267,21 @@ impl Ways<'_> {
             tasks,
             counts: true,
         }]
+    }
+}
+
+/// The jumps of a route.
+pub(super) fn jumps_of(route: &Route) -> Vec<&Jump> {
+    match route {
+        Route::Always(jump) => vec![jump],
+        Route::Arms(arms) => arms.iter().map(|arm| &arm.jump).collect(),
+    }
+}
+
+fn tasks(var: &str, items: &str) -> Tasks {
+    match written_out(items) {
+        Some(count) => Tasks::Many(count),
+        None => Tasks::Any(format!("each {var} in {items}")),
     }
 }
 

@@ -37,7 +37,7 @@ impl Reach {
                 continue;
             };
             let here = entering.get(&id).cloned().unwrap_or_default();
-            for (node, mut asked) in passed(graph) {
+            for (node, mut asked) in passed(flow, graph) {
                 asked.extend(here.iter().cloned());
                 let work = graph.nodes.get(node).map(|node| &node.work);
                 if let Some(Work::Subgraph { graph: called, .. }) = work {
@@ -112,15 +112,18 @@ fn order(flow: &Flow, entry: GraphId) -> Vec<GraphId> {
 }
 
 /// By node that the start leads to, the interrupts that dominate it.
-fn passed(graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
-    let map = Map::of(graph);
+fn passed(flow: &Flow, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
+    let map = Map::of(flow, graph);
     let edges = map.edges();
     let dominators = simple_fast(&edges, NodeIndex::new(0));
     let mut known: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let mut all = Vec::new();
     for (index, spot) in map.spots.iter().enumerate() {
         let Some(node) = spot.node else { continue };
-        if dominators.immediate_dominator(NodeIndex::new(index)).is_none() {
+        if dominators
+            .immediate_dominator(NodeIndex::new(index))
+            .is_none()
+        {
             continue;
         }
         // Up to the next place whose answer is known, and down again.

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::ir::flow::ToolEffect;
-use crate::ir::jump::{Jump, Route, Target};
+use crate::ir::jump::{Jump, Target};
 use crate::ir::node::Work;
-use crate::ir::{Flow, Graph, GraphId, ModelId};
+use crate::ir::{Flow, Graph, GraphId, ModelId, Node, ToolId};
 
 use super::bound::Bound;
+use super::map::jumps_of;
 use super::reach::{Reach, tools_of};
 use super::walk::Worst;
 use super::weight::weigh;
@@ -76,6 +77,12 @@ pub struct ToolUse {
     pub served: String,
     /// Where what it is given goes, where that is outside of this process.
     pub to: Option<String>,
+    /// `@approve`: a person is asked before each call.
+    pub approve: bool,
+    /// `@unattended`: nobody has to be asked.
+    pub unattended: bool,
+    /// Conditions on its arguments, in force in all nodes that may call it.
+    pub narrowed: BTreeSet<String>,
     /// Nodes that may call it, each with the interrupts that every way to it passes.
     pub nodes: BTreeMap<String, BTreeSet<String>>,
     /// Interrupts that every way to every one of them passes.
@@ -151,7 +158,8 @@ impl Sheet {
                     .push(format!("max_visits {} of {name}", visits.limit));
             }
             if let Work::Agent { max_turns, .. } = &node.work {
-                self.bounded_by.push(format!("max_turns {max_turns} of {name}"));
+                self.bounded_by
+                    .push(format!("max_turns {max_turns} of {name}"));
             }
             match &node.work {
                 Work::Llm(call) | Work::Agent { call, .. } => {
@@ -161,7 +169,10 @@ impl Sheet {
                     let models: Vec<_> = ids.filter_map(|id| flow.models.get(id)).collect();
                     for model in &models {
                         let own = format!("{}/{}", model.provider, model.model);
-                        let bound = services.models.get(&model.name).or(services.models.get("*"));
+                        let bound = services
+                            .models
+                            .get(&model.name)
+                            .or(services.models.get("*"));
                         let reference = bound.unwrap_or(&own);
                         let provider = reference.split('/').next().unwrap_or("");
                         let served = services.providers.get(provider);
@@ -214,6 +225,16 @@ fn outside(
     }
 }
 
+/// Conditions on the arguments of a tool in a node.
+fn narrowed(node: &Node, tool: ToolId) -> BTreeSet<String> {
+    let own = node
+        .narrowed
+        .iter()
+        .filter(|narrowed| narrowed.tool == tool);
+    let conditions = own.flat_map(|narrowed| &narrowed.conditions);
+    conditions.map(|condition| condition.text.clone()).collect()
+}
+
 fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
     let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
     for (id, graph, node_id, node) in reach.nodes(flow) {
@@ -234,26 +255,28 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
                 effect: ToolEffect::word(tool.effect),
                 served,
                 to,
+                approve: tool.approve,
+                unattended: tool.unattended,
+                narrowed: narrowed(node, tool_id),
                 nodes: BTreeMap::new(),
                 approved_by: BTreeSet::new(),
             });
-            let before = reach.before.get(&(id, node_id)).cloned().unwrap_or_default();
+            let before = reach
+                .before
+                .get(&(id, node_id))
+                .cloned()
+                .unwrap_or_default();
             entry.approved_by = match entry.nodes.is_empty() {
                 true => before.clone(),
                 false => entry.approved_by.intersection(&before).cloned().collect(),
             };
+            let here = narrowed(node, tool_id);
+            entry.narrowed = entry.narrowed.intersection(&here).cloned().collect();
             let name = format!("{}.{}", graph.name, node.name);
             entry.nodes.insert(name, before);
         }
     }
     used.into_values().collect()
-}
-
-fn jumps_of(route: &Route) -> Vec<&Jump> {
-    match route {
-        Route::Always(jump) => vec![jump],
-        Route::Arms(arms) => arms.iter().map(|arm| &arm.jump).collect(),
-    }
 }
 
 /// All that is written to jump, with the node that does.

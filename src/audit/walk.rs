@@ -36,7 +36,7 @@ pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Worst {
     // Called graphs stand before their callers.
     for id in &reach.order {
         if let Some(graph) = flow.graphs.get(*id) {
-            let map = Map::of(graph);
+            let map = Map::of(flow, graph);
             let mut weights = vec![Weights::none(); map.spots.len()];
             for (slot, spot) in weights.iter_mut().zip(&map.spots) {
                 if let Some(node) = spot.node.and_then(|node| graph.nodes.get(node)) {
@@ -98,7 +98,11 @@ impl<'m> Walk<'m> {
         for circle in kosaraju_scc(&self.edges) {
             let members: Vec<usize> = circle.iter().map(|spot| spot.index()).collect();
             match members.as_slice() {
-                [lone] if !self.edges.contains_edge(NodeIndex::new(*lone), NodeIndex::new(*lone)) => {
+                [lone]
+                    if !self
+                        .edges
+                        .contains_edge(NodeIndex::new(*lone), NodeIndex::new(*lone)) =>
+                {
                     let cost = self.weight(*lone).plus(self.after(*lone, &|_| true));
                     self.set(*lone, cost);
                 }
@@ -120,7 +124,11 @@ impl<'m> Walk<'m> {
     }
 
     fn known(&self, spot: usize) -> Bound {
-        self.from.get(spot).cloned().flatten().unwrap_or(Bound::NONE)
+        self.from
+            .get(spot)
+            .cloned()
+            .flatten()
+            .unwrap_or(Bound::NONE)
     }
 
     fn set(&mut self, spot: usize, cost: Bound) {
@@ -229,7 +237,11 @@ impl<'m> Walk<'m> {
     ///
     /// # Errors
     /// The reason why there is no bound: a circle that passes none of them.
-    fn cut(&self, members: &[usize], inside: &BTreeSet<usize>) -> Result<Vec<(usize, u64)>, String> {
+    fn cut(
+        &self,
+        members: &[usize],
+        inside: &BTreeSet<usize>,
+    ) -> Result<Vec<(usize, u64)>, String> {
         let capped = members
             .iter()
             .filter_map(|spot| Some((*spot, self.map.spots.get(*spot)?.cap?)));
@@ -277,7 +289,9 @@ impl<'m> Walk<'m> {
         let path = shortest_round(&part, *start)?;
         let mut names: Vec<String> = Vec::new();
         for spot in path {
-            let name = part.node_weight(spot).map_or("", |spot| self.map.name(*spot));
+            let name = part
+                .node_weight(spot)
+                .map_or("", |spot| self.map.name(*spot));
             // A gate has the name of its node.
             if names.last().map(String::as_str) != Some(name) || names.len() == 1 {
                 names.push(name.to_owned());
@@ -287,7 +301,12 @@ impl<'m> Walk<'m> {
     }
 
     /// The costs of each member of a bounded circle, from it on.
-    fn around(&self, members: &[usize], inside: &BTreeSet<usize>, cut: &[(usize, u64)]) -> Vec<Bound> {
+    fn around(
+        &self,
+        members: &[usize],
+        inside: &BTreeSet<usize>,
+        cut: &[(usize, u64)],
+    ) -> Vec<Bound> {
         let caps: BTreeMap<usize, u64> = cut.iter().copied().collect();
         let segment = self.segments(members, inside, &caps);
         let within = |spot: usize| segment.get(&spot).cloned().unwrap_or(Bound::NONE);
@@ -345,7 +364,9 @@ impl<'m> Walk<'m> {
             }
         }
         let order = kosaraju_scc(&part).into_iter().flatten();
-        order.filter_map(|spot| part.node_weight(spot).copied()).collect()
+        order
+            .filter_map(|spot| part.node_weight(spot).copied())
+            .collect()
     }
 
     /// A bounded circle in which several ways may be under way: each place is entered at most as often as all that lead to it

@@ -48,12 +48,31 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
             continue;
         };
         if rank(tool.effect) > rank(was.effect) {
-            wider.push(format!("tool {name}: effect {}, was {}", tool.effect, was.effect));
+            wider.push(format!(
+                "tool {name}: effect {}, was {}",
+                tool.effect, was.effect
+            ));
         }
         if tool.served != was.served {
-            wider.push(format!("tool {name} is served by {}, was by {}", tool.served, was.served));
+            wider.push(format!(
+                "tool {name} is served by {}, was by {}",
+                tool.served, was.served
+            ));
         }
-        for node in tool.nodes.keys().filter(|node| !was.nodes.contains_key(*node)) {
+        if was.approve && !tool.approve {
+            wider.push(format!("tool {name} is called without asking"));
+        }
+        if tool.unattended && !was.unattended {
+            wider.push(format!("tool {name} is marked @unattended"));
+        }
+        for gone in was.narrowed.difference(&tool.narrowed) {
+            wider.push(format!("tool {name} is not held to `{gone}` any more"));
+        }
+        for node in tool
+            .nodes
+            .keys()
+            .filter(|node| !was.nodes.contains_key(*node))
+        {
             wider.push(format!("tool {name} is in reach of {node}"));
         }
         for gone in was.approved_by.difference(&tool.approved_by) {
@@ -73,7 +92,9 @@ fn rank(effect: &str) -> u8 {
 fn scopes(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
     for (graph, scope) in &new.scopes {
         match (old.scopes.get(graph), scope) {
-            (Some(Some(_)), None) => wider.push(format!("graph {graph} has no tool scope any more")),
+            (Some(Some(_)), None) => {
+                wider.push(format!("graph {graph} has no tool scope any more"))
+            }
             (Some(Some(was)), Some(is)) => {
                 for tool in is.difference(was) {
                     wider.push(format!("the scope of graph {graph} has {tool}"));

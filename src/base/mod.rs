@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows of graphs, diagnostics or values; nothing here does I/O.
 
+pub mod credential;
 pub mod duration;
 pub mod id;
 pub mod index;

@@ -25,6 +25,18 @@ pub fn closest<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
+/// The candidate that was certainly meant: one letter (or the order of two) away, and no other that is close.
+pub fn certain<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let near = |candidate: &&str| closest(written, [*candidate]).is_some();
+    let mut near = candidates.into_iter().filter(near);
+    let (first, other) = (near.next()?, near.next());
+    let slip = first.chars().count() > 3 && strsim::damerau_levenshtein(written, first) == 1;
+    (slip && other.is_none_or(|other| other == first)).then_some(first)
+}
+
 /// ``did you mean `x`?``, where one of the candidates is close; a help line.
 pub fn did_you_mean<'a>(
     written: &str,
@@ -49,5 +61,18 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
         None => "nothing".to_owned(),
         Some((only, [])) => only.clone(),
         Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::certain;
+
+    #[test]
+    fn certain_is_one_slip_and_no_other_name_near() {
+        assert_eq!(certain("wrok", ["work", "rest"]), Some("work"));
+        assert_eq!(certain("wrok", ["work", "worn", "wrote"]), None);
+        assert_eq!(certain("wrk_it", ["work_at"]), None);
+        assert_eq!(certain("ab", ["abc"]), None);
     }
 }

@@ -89,7 +89,7 @@ pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
             continue;
         };
         let names = ids.iter().filter_map(|id| program.graphs.get(*id));
-        let names = list(names.map(|graph| graph.name.node.as_str()));
+        let names = list(names.map(|graph| graph.shown_name()));
         let message = match ids.len() {
             1 => format!("graph {names} calls itself on every way and never ends"),
             _ => format!("graphs {names} call each other on every way and never end"),

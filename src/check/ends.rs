@@ -1,11 +1,11 @@
 //! `ends`: every jump of a node against the places that it says it may go to.
 
-use crate::ast::Name;
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::program::{End, Ends, Graph, Node, Program, Target, TargetKind, Work};
+use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
+use super::flow::Written;
 use super::types::cx::Computed;
 
 /// A jump that is checked against `ends`.
@@ -20,14 +20,32 @@ struct Jump {
     required: bool,
     /// Where the jump itself is declared, where that is elsewhere.
     declared: Option<Span>,
+    /// Whether it leaves the graph by that name, for a tool that goes to `parent.name`.
+    upward: bool,
 }
 
-/// Checks the jumps of a node. `computed` are the targets that its expressions compute.
+impl Jump {
+    /// As `ends` must have it.
+    fn shown(&self) -> String {
+        match self.upward {
+            true => format!("parent.{}", self.name),
+            false => self.name.clone(),
+        }
+    }
+
+    fn is_in(&self, ends: &Ends) -> bool {
+        let found = ends.find(&self.name);
+        let up = |end: &End| matches!(end.to.kind, TargetKind::Parent(_) | TargetKind::Unknown);
+        found.is_some_and(|end| !self.upward || up(end))
+    }
+}
+
+/// Checks the jumps of a node. `computed` are the targets that its expressions compute; those of tools are `known`.
 pub fn ends(
     program: &Program,
     graph: &Graph,
     node: &Node,
-    computed: &[Computed],
+    (computed, known): (&[Computed], &Written),
     diags: &mut Diagnostics,
 ) {
     let mut jumps = written(graph, node);
@@ -39,17 +57,25 @@ pub fn ends(
                 what: "this target may be".to_owned(),
                 required: true,
                 declared: None,
+                upward: false,
             });
         }
     }
-    jumps.extend(by_tools(program, node));
+    jumps.extend(by_tools(program, known, node));
     jumps.extend(by_child(program, node));
     match &node.ends {
         Some(ends) => {
             for group in by_place(&jumps) {
                 outside(graph, node, ends, &group, diags);
             }
-            unused(graph, node, ends, &jumps, computed, diags);
+            // Where a target's names are not known, any entry may be one of them; that is reported already.
+            let tools = node.tools().into_iter();
+            let mut all = tools
+                .flat_map(|used| known.computed(used.node))
+                .chain(computed);
+            if all.all(|target| target.names.is_some()) {
+                unused(graph, node, ends, &jumps, diags);
+            }
         }
         None => missing(graph, node, &jumps, diags),
     }
@@ -65,6 +91,7 @@ fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
             what: "this goes to".to_owned(),
             required: false,
             declared: None,
+            upward: false,
         })
     });
     named.collect()
@@ -81,24 +108,41 @@ fn name_of(graph: &Graph, target: &Target) -> Option<String> {
     }
 }
 
-fn by_tools(program: &Program, node: &Node) -> Vec<Jump> {
-    let jump = |span: Span, tool: &str, name: Name| Jump {
-        what: format!("tool `{tool}` goes to"),
-        name: name.node,
-        span,
-        required: true,
-        declared: Some(name.span),
-    };
+fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
     let mut jumps = Vec::new();
     if matches!(node.work, Work::Llm(_)) {
         return jumps;
     }
     for used in node.tools() {
-        let Some(tool) = program.tools.get(used.node) else {
+        let tool = program.tools.get(used.node);
+        let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
             continue;
         };
-        let names = tool.body.iter().flat_map(|body| body.jumps());
-        jumps.extend(names.map(|name| jump(used.span, &tool.name.node, name)));
+        let name = &tool.name.node;
+        let mut jump = |what: &str, to: &str, place: Span, upward: bool| {
+            let new = Jump {
+                what: format!("tool `{name}` {what}"),
+                name: to.to_owned(),
+                span: used.span,
+                required: true,
+                declared: Some(place),
+                upward,
+            };
+            jumps.push(new);
+        };
+        for to in body.jumps() {
+            jump("goes to", &to.node, to.span, false);
+        }
+        for target in body.goto.iter().flat_map(Route::targets) {
+            if let TargetKind::Parent(to) = &target.kind {
+                jump("goes to", &to.node, target.span, true);
+            }
+        }
+        for target in known.computed(used.node) {
+            for to in target.names.iter().flatten() {
+                jump("may go to", to, target.span, false);
+            }
+        }
     }
     jumps
 }
@@ -124,6 +168,7 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
             span: name.span,
             required: true,
             declared: Some(left.span),
+            upward: false,
         })
         .collect()
 }
@@ -148,12 +193,10 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
     if ends.items.iter().any(unknown) {
         return;
     }
-    let lacking: Vec<&&Jump> = jumps
-        .iter()
-        .filter(|jump| ends.find(&jump.name).is_none())
-        .collect();
+    let lacking: Vec<&&Jump> = jumps.iter().filter(|jump| !jump.is_in(ends)).collect();
     let Some(first) = lacking.first() else { return };
-    let names = || lacking.iter().map(|jump| jump.name.as_str());
+    let shown: Vec<String> = lacking.iter().map(|jump| jump.shown()).collect();
+    let names = || shown.iter().map(String::as_str);
     let message = format!(
         "{} {}, not in the `ends` of `{}`",
         first.what,
@@ -172,13 +215,15 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
 /// What to write: the names, with nodes for those that the graph lacks.
 fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let entries: Vec<String> = names
-        .map(|name| match graph.node(name).is_some() || name == "end" {
-            true => name.to_owned(),
-            false => {
-                let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
-                format!("{name} as {}", near.unwrap_or("NODE"))
-            }
-        })
+        .map(
+            |name| match graph.node(name).is_some() || name == "end" || name.contains('.') {
+                true => name.to_owned(),
+                false => {
+                    let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
+                    format!("{name} as {}", near.unwrap_or("NODE"))
+                }
+            },
+        )
         .collect();
     format!("add `{}` to `ends`", entries.join(", "))
 }
@@ -188,18 +233,19 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
     let Some(first) = required.first() else {
         return;
     };
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for jump in jumps {
-        if !names.contains(&jump.name.as_str()) {
-            names.push(&jump.name);
+        if !names.contains(&jump.shown()) {
+            names.push(jump.shown());
         }
     }
-    let needed = list(required.iter().map(|jump| jump.name.as_str()));
+    let needed: Vec<String> = required.iter().map(|jump| jump.shown()).collect();
+    let needed = list(needed.iter().map(String::as_str));
     let message = format!(
         "node `{}` needs `ends`: {} {needed}",
         node.name.node, first.what
     );
-    let help = help(graph, names.into_iter());
+    let help = help(graph, names.iter().map(String::as_str));
     let help = help
         .trim_start_matches("add `")
         .trim_end_matches("` to `ends`");
@@ -215,16 +261,8 @@ fn unknown(end: &End) -> bool {
     matches!(end.to.kind, TargetKind::Unknown)
 }
 
-fn unused(
-    graph: &Graph,
-    node: &Node,
-    ends: &Ends,
-    jumps: &[Jump],
-    computed: &[Computed],
-    diags: &mut Diagnostics,
-) {
-    // Where a target's names are not known, any entry may be one of them; that is reported already.
-    if computed.iter().any(|target| target.names.is_none()) || matches!(node.work, Work::Unknown) {
+fn unused(graph: &Graph, node: &Node, ends: &Ends, jumps: &[Jump], diags: &mut Diagnostics) {
+    if matches!(node.work, Work::Unknown) {
         return;
     }
     let produced = |name: &str| {
@@ -233,16 +271,28 @@ fn unused(
                 .targets()
                 .any(|target| name_of(graph, target).as_deref() == Some(name))
     };
-    let known = ends.items.iter().filter(|end| !unknown(end));
-    for end in known.filter(|end| !produced(&end.name.node)) {
+    let upward = |end: &End| matches!(end.to.kind, TargetKind::Parent(_));
+    // The place of an entry is that of its names: what stands before `parent.x` would be left over.
+    let plain = !ends.items.iter().any(upward);
+    let list: Vec<Span> = ends
+        .items
+        .iter()
+        .map(|end| end.name.span.to(end.to.span))
+        .collect();
+    for (at, end) in ends.items.iter().enumerate() {
         let name = &end.name.node;
-        diags.push(
-            Diagnostic::new(
-                &codes::UNUSED_END,
-                format!("nothing in `{}` goes to `{name}`", node.name.node),
-                end.name.span,
-            )
-            .help(format!("take `{name}` out of `ends`")),
-        );
+        if unknown(end) || produced(name) {
+            continue;
+        }
+        let finding = Diagnostic::new(
+            &codes::UNUSED_END,
+            format!("nothing in `{}` goes to `{name}`", node.name.node),
+            end.name.span,
+        )
+        .help(format!("take `{name}` out of `ends`"));
+        diags.push(match plain {
+            true => finding.take_out(&list, at),
+            false => finding,
+        });
     }
 }

@@ -33,7 +33,8 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
             .help(help),
         );
     }
-    for left in &graph.leaves {
+    let list: Vec<Span> = graph.leaves.iter().map(|left| left.span).collect();
+    for (at, left) in graph.leaves.iter().enumerate() {
         let meant = |name: &str| name == left.node || closest(name, [left.node.as_str()]).is_some();
         if !used.iter().any(|(name, _)| meant(name)) {
             diags.push(
@@ -45,7 +46,8 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
                     ),
                     left.span,
                 )
-                .help(format!("take `{}` out of `leaves`", left.node)),
+                .help(format!("take `{}` out of `leaves`", left.node))
+                .take_out(&list, at),
             );
         }
     }

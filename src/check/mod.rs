@@ -4,32 +4,54 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`calls`], [`scope`], [`data`], [`unused`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
+//! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
+pub mod assign;
 pub mod calls;
+pub mod circle;
 pub mod data;
 pub mod ends;
 pub mod entry;
 pub mod flow;
+pub mod handlers;
+pub mod instance;
 pub mod leave;
+pub mod limit;
+pub mod narrow;
+pub mod prompt;
+pub mod safety;
 pub mod scope;
 pub mod sends;
+pub mod tool_sends;
 pub mod types;
 pub mod unused;
+pub mod unused_names;
+
+use std::collections::BTreeSet;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::Diagnostics;
-use crate::ir::{GraphId, ToolId};
+use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
+use crate::resolve::program::Graph;
 
+use flow::arrows::Arrows;
+use flow::effect::Effects;
 use flow::{Flow, Together, Written};
-use types::tool::Sets;
+use instance::Instances;
+use types::tool::BodyTypes;
 use types::walk;
 
 /// Proof that a program has been checked: where no error was reported, lowering it can't fail.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Checked {}
+pub struct Checked {
+    /// The program of instances, where graphs have parameters: what is lowered in place of the program
+    /// that was checked.
+    pub instances: Option<Instances>,
+}
 
 /// Checks a program. `sources` are the texts that it was made from.
 ///
@@ -38,67 +60,143 @@ pub struct Checked {}
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
-    let sets: IdVec<ToolId, Sets> = program
+    let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()
         .map(|id| types::tool::tool(program, id, diags))
         .collect();
-    let written = Written::new(program);
-    let flows: IdVec<GraphId, Flow> = program
-        .graphs
-        .ids()
-        .map(|id| flow::build(program, id, &written))
-        .collect();
-    calls::endless(program, &flows, diags);
-    scope::scopes(program, diags);
-    scope::tool_fields(program, &sets, diags);
-    let mut read = Vec::new();
-    for (id, flow) in flows.entries() {
-        read.push((id, graph(program, id, flow, (&flows, &written), diags)));
-    }
-    if !diags.has_errors() {
-        for (id, read) in read {
-            data::useless(program, id, &written, &read, diags);
+    let instances = instance::expand(program, diags);
+    // What can run: where graphs have parameters, their instances.
+    let whole = instances.as_ref().map_or(program, |made| &made.program);
+    let picture = Picture::of(whole);
+    calls::endless(whole, &picture.flows, diags);
+    limit::limits(whole, &picture.flows, diags);
+    prompt::texts(program, diags);
+    narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, diags);
+    scope::tool_fields(whole, &bodies, diags);
+    tool_sends::sends(whole, &bodies, diags);
+    safety::literal::literals(sources, diags);
+    safety::safety(whole, &picture.flows, diags);
+    let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
+    let seen: Vec<Seen> = seen.collect();
+    let (read, picture) = match &instances {
+        None => {
+            let mut read = Vec::new();
+            for graph in seen {
+                diags.append(graph.diags);
+                read.push(graph.read);
+            }
+            (read, picture)
         }
+        Some(instances) => instance::merge::all(program, instances, seen, diags),
+    };
+    if !diags.has_errors() {
+        for (id, read) in program.graphs.ids().zip(&read) {
+            data::useless(program, id, &picture.written, read, diags);
+        }
+        unused_names::tools(program, diags);
+        prompt::unused(program, diags);
+        instance::unused::unused(program, sources, diags);
         unused::unused(program, sources, diags);
     }
-    Checked {}
+    Checked { instances }
 }
 
-/// All rules on one graph. Gives back the fields that it reads.
-fn graph(
-    program: &Program,
-    id: GraphId,
-    flow: &Flow,
-    (flows, written): (&IdVec<GraphId, Flow>, &Written),
-    diags: &mut Diagnostics,
-) -> std::collections::BTreeSet<crate::ir::FieldId> {
-    let Some(graph) = program.graphs.get(id) else {
-        return Default::default();
+/// Where the graphs of a program can go, and what they write.
+struct Picture {
+    written: Written,
+    flows: IdVec<GraphId, Flow>,
+    effects: IdVec<GraphId, Effects>,
+}
+
+impl Picture {
+    fn of(program: &Program) -> Self {
+        let written = Written::new(program);
+        let ids = program.graphs.ids();
+        let flows = ids.map(|id| flow::build(program, id, &written)).collect();
+        let effects = assign::effects(program, &flows, &written);
+        Self {
+            written,
+            flows,
+            effects,
+        }
+    }
+}
+
+/// What is seen of one graph.
+#[derive(Default)]
+struct Seen {
+    /// Fields that it reads.
+    read: BTreeSet<FieldId>,
+    /// What is wrong with it.
+    diags: Diagnostics,
+}
+
+/// All rules on one graph.
+fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
+    let (Some(graph), Some(flow), Some(effects)) = (
+        program.graphs.get(id),
+        picture.flows.get(id),
+        picture.effects.get(id),
+    ) else {
+        return Seen::default();
     };
-    let ends = |child: GraphId| flows.get(child).is_some_and(calls::can_end);
-    entry::entry(graph, diags);
-    entry::ways_on(program, graph, flow, &ends, diags);
-    leave::leaves(graph, diags);
-    sends::without_input(graph, flow, diags);
+    let written = &picture.written;
+    let mut diags = Diagnostics::new();
+    let ends = |child: GraphId| picture.flows.get(child).is_some_and(calls::can_end);
+    entry::entry(graph, &mut diags);
+    entry::ways_on(program, graph, flow, &ends, &mut diags);
+    leave::leaves(graph, &mut diags);
+    sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
-    topology(flow, &together, diags);
-    let typed = walk::graph(program, id, flow, &together, written, diags);
+    let arrows = Arrows::new(flow);
+    let waiting = topology(graph, flow, &arrows, &together, &mut diags);
+    let known = (written, effects);
+    let typed = walk::graph(program, id, flow, &together, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
-        ends::ends(program, graph, node, computed, diags);
+        ends::ends(program, graph, node, (computed, written), &mut diags);
     }
-    data::unwritten_out(graph, id, written, diags);
-    typed.read
+    data::unwritten_out(graph, id, written, &mut diags);
+    let known = (written, &waiting);
+    assign::left_unwritten(graph, id, flow, &arrows, effects, known, &mut diags);
+    Seen {
+        read: typed.read,
+        diags,
+    }
 }
 
-/// The rules that need nothing but the flow.
-fn topology(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+/// The rules on where a run can go. Gives back the joins that are waited at in vain.
+fn topology(
+    graph: &Graph,
+    flow: &Flow,
+    arrows: &Arrows,
+    together: &Together,
+    diags: &mut Diagnostics,
+) -> BTreeSet<JoinId> {
     let reached = flow::reach::reached(flow);
-    if !flow.broken {
-        flow::reach::unreachable(flow, &reached, diags);
-        flow::reach::trapped(flow, &reached, diags);
-    }
     flow::cycle::branches(flow, diags);
-    flow::join::never(flow, together, diags);
+    flow::repeat::repeated(flow, diags);
+    let mut waiting = flow::join::never(flow, arrows, together, diags);
     flow::race::races(flow, together, diags);
+    handlers::handlers(graph, flow, diags);
+    if flow.broken {
+        return waiting;
+    }
+    flow::reach::unreachable(flow, &reached, diags);
+    // Which of its two ways on such a node takes is reported as unclear.
+    let unclear = flow.stops.iter().any(|stop| {
+        let has = |cause| stop.ways.iter().any(|way| way.cause == cause);
+        has(flow::Cause::Edge) && has(flow::Cause::Goto)
+    });
+    if !unclear {
+        waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
+    }
+    let told = flow::visits::circles(flow, diags);
+    let free = flow::finish::finishing(flow, arrows, &waiting);
+    flow::reach::trapped(flow, &reached, &free, &told, diags);
+    if !unclear {
+        circle::circles(graph, flow, together, &reached, diags);
+    }
+    waiting
 }

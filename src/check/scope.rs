@@ -2,116 +2,225 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::ast::Name;
 use crate::base::name::closest;
-use crate::base::{IdVec, Span};
+use crate::base::{IdVec, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::assignable;
+use crate::expr::infer::{assignable, default_value};
 use crate::expr::{Type, TypeTable};
 use crate::ir::{FieldMode, GraphId, ToolId};
-use crate::resolve::program::{Field, Graph, Program, Tool, ToolBody, ToolList, Work};
+use crate::resolve::program::{
+    Field, Graph, NarrowingId, Node, Program, Tool, ToolBody, ToolList, ToolUse, Work,
+};
 
 use super::calls::{called, callers};
-use super::types::tool::Sets;
+use super::narrow::{left, written};
+use super::types::tool::BodyTypes;
 use super::types::write::takes;
 
 /// Reports tools outside the `tools [..]` of the graph that their node stands in, and called graphs that may use
-/// more than their caller: a scope only narrows on the way down.
-pub fn scopes(program: &Program, diags: &mut Diagnostics) {
+/// more than their caller: a scope only narrows on the way down, `where` included.
+pub fn scopes(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let needs = needs(program);
     for graph in &program.graphs {
-        let Some(bound) = &graph.tools else { continue };
-        let within: BTreeSet<ToolId> = bound.tools.iter().map(|used| used.tool).collect();
-        for used in graph.nodes.iter().flat_map(|node| node.tools()) {
-            if !within.contains(&used.node) {
-                diags.push(outside(program, graph, bound, used.node, used.span));
+        let Some(list) = &graph.tools else { continue };
+        let bound = Bound {
+            program,
+            sources,
+            graph,
+            list,
+            tools: list.tools.iter().map(|used| (used.tool, used)).collect(),
+        };
+        for node in &graph.nodes {
+            for used in uses(node) {
+                if let Some(found) = bound.own(node, &used) {
+                    diags.push(found);
+                }
             }
         }
         for (child, span) in graph.nodes.iter().filter_map(called) {
-            let wider = needs.get(child.0 as usize).into_iter().flatten();
-            for (tool, place) in wider.filter(|(tool, _)| !within.contains(tool)) {
-                diags.push(wider_than(
-                    program,
-                    (graph, bound),
-                    child,
-                    *tool,
-                    (span, *place),
-                ));
+            let needed = needs.get(child.0 as usize).into_iter().flatten();
+            for (used, place) in needed {
+                if let Some(found) = bound.of_child(child, used, (span, *place)) {
+                    diags.push(found);
+                }
             }
         }
     }
 }
 
-fn name(program: &Program, tool: ToolId) -> &str {
-    program.tools.get(tool).map_or("?", |tool| &tool.name.node)
+/// A tool as a graph or node may use it: with what its arguments are narrowed by, or, in a `call`, with
+/// arguments of the flow's own.
+type Used = (ToolId, Option<Vec<NarrowingId>>);
+
+fn uses(node: &Node) -> Vec<(Used, Span)> {
+    let list = match &node.work {
+        Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
+        Work::Tools { tools, .. } => tools,
+        _ => {
+            let called = node.tools().into_iter();
+            return called.map(|used| ((used.node, None), used.span)).collect();
+        }
+    };
+    let tools = list.iter().flat_map(|list| &list.tools);
+    tools.map(narrowed_use).collect()
 }
 
-fn outside(
-    program: &Program,
-    graph: &Graph,
-    bound: &ToolList,
-    tool: ToolId,
-    span: Span,
-) -> Diagnostic {
-    let name = name(program, tool);
-    Diagnostic::new(
-        &codes::TOOL_OUT_OF_SCOPE,
-        format!(
-            "tool `{name}` is outside the tools of graph `{}`",
-            graph.name.node
-        ),
-        span,
-    )
-    .label(bound.span, "the most that its nodes may use")
-    .help(format!(
-        "add `{name}` to the graph's `tools`, or take it out here"
-    ))
+fn narrowed_use(used: &ToolUse) -> (Used, Span) {
+    ((used.tool, Some(used.narrowed.clone())), used.span)
 }
 
-fn wider_than(
-    program: &Program,
-    (graph, bound): (&Graph, &ToolList),
-    child: GraphId,
-    tool: ToolId,
-    (call, place): (Span, Span),
-) -> Diagnostic {
-    let name = name(program, tool);
-    let child = program
-        .graphs
-        .get(child)
-        .map_or("?", |child| &child.name.node);
-    Diagnostic::new(
-        &codes::TOOL_OUT_OF_SCOPE,
-        format!(
-            "`{child}` may use tool `{name}`, which is outside the tools of graph `{}`",
-            graph.name.node
-        ),
-        call,
-    )
-    .label(place, "let in here")
-    .label(
-        bound.span,
-        "the most that its nodes may use, subgraphs included",
-    )
-    .help(format!(
-        "add `{name}` to the `tools` of `{}`, or take it out of `{child}`",
-        graph.name.node
-    ))
+/// What a graph lets its nodes use.
+struct Bound<'a> {
+    program: &'a Program,
+    sources: &'a SourceMap,
+    graph: &'a Graph,
+    list: &'a ToolList,
+    tools: BTreeMap<ToolId, &'a ToolUse>,
+}
+
+impl Bound<'_> {
+    fn name(&self, tool: ToolId) -> &str {
+        let tool = self.program.tools.get(tool);
+        tool.map_or("?", |tool| &tool.name.node)
+    }
+
+    fn own(&self, node: &Node, ((tool, narrowed), span): &(Used, Span)) -> Option<Diagnostic> {
+        let graph = &self.graph.name.node;
+        let name = self.name(*tool);
+        let Some(allowed) = self.tools.get(tool) else {
+            let message = format!("tool `{name}` is outside the tools of graph `{graph}`");
+            return Some(
+                Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span)
+                    .label(self.list.span, "the most that its nodes may use")
+                    .help(format!(
+                        "add `{name}` to the graph's `tools`, or take it out here"
+                    )),
+            );
+        };
+        let Some(narrowed) = narrowed else {
+            return self.refused_call(node, allowed);
+        };
+        let wider = self.wider(*tool, narrowed, allowed)?;
+        let message = format!("tool `{name}` is wider here than in graph `{graph}`: {wider}");
+        Some(self.narrow_too(
+            Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span),
+            allowed,
+        ))
+    }
+
+    fn of_child(
+        &self,
+        child: GraphId,
+        (tool, narrowed): &Used,
+        (call, place): (Span, Span),
+    ) -> Option<Diagnostic> {
+        let graph = &self.graph.name.node;
+        let name = self.name(*tool);
+        let child = self.program.graphs.get(child);
+        let child = child.map_or("?", |child| &child.name.node);
+        let Some(allowed) = self.tools.get(tool) else {
+            let message = format!(
+                "`{child}` may use tool `{name}`, which is outside the tools of graph `{graph}`"
+            );
+            return Some(
+                Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call)
+                    .label(place, "let in here")
+                    .label(
+                        self.list.span,
+                        "the most that its nodes may use, subgraphs included",
+                    )
+                    .help(format!(
+                        "add `{name}` to the `tools` of `{graph}`, or take it out of `{child}`"
+                    )),
+            );
+        };
+        // What a `call` node passes is known when it runs, and held to the scope then.
+        let wider = self.wider(*tool, narrowed.as_ref()?, allowed)?;
+        let message =
+            format!("`{child}` may use tool `{name}` wider than graph `{graph}`: {wider}");
+        let found =
+            Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call).label(place, "let in here");
+        Some(self.narrow_too(found, allowed))
+    }
+
+    /// What of a use is not within the scope, in words. What can't be compared is held to the scope at run time.
+    fn wider(&self, tool: ToolId, narrowed: &[NarrowingId], allowed: &ToolUse) -> Option<String> {
+        if allowed.narrowed.iter().all(|id| narrowed.contains(id)) {
+            return None;
+        }
+        let whole = left(self.program, tool, &allowed.narrowed)?;
+        let here = left(self.program, tool, narrowed)?;
+        if let Some(param) = whole.narrower_than(&here) {
+            return Some(format!("that narrows `{param}`"));
+        }
+        let unlike = !whole.whole && narrowed.is_empty();
+        unlike.then(|| "that narrows its arguments".to_owned())
+    }
+
+    fn narrow_too(&self, found: Diagnostic, allowed: &ToolUse) -> Diagnostic {
+        let condition = written(self.program, &allowed.narrowed, |span| {
+            self.sources.text(span).to_owned()
+        });
+        let name = self.name(allowed.tool);
+        let conditions = allowed.narrowed.iter();
+        let places = conditions.filter_map(|id| self.program.narrowings.get(*id));
+        places
+            .fold(found, |found, narrowing| {
+                found.label(narrowing.condition.span, "narrowed here")
+            })
+            .help(format!("narrow it here too: `{name} where {condition}`"))
+    }
+
+    /// A `call` whose arguments are written out and can't meet the scope.
+    fn refused_call(&self, node: &Node, allowed: &ToolUse) -> Option<Diagnostic> {
+        let Work::Call { args, .. } = &node.work else {
+            return None;
+        };
+        let tool = self.program.tools.get(allowed.tool)?;
+        let spaces = left(self.program, allowed.tool, &allowed.narrowed)?;
+        let refused = tool.params.iter().find_map(|param| {
+            let given = args.iter().find(|arg| arg.name.node == param.name.node);
+            let value = given.map(|arg| &arg.value).or(param.default.as_ref())?;
+            let json = default_value(value, &param.ty.node, &self.program.types)?;
+            let place = given.map(|arg| arg.value.span);
+            spaces.refuses(param, &json).then_some((param, place))
+        });
+        let (param, place) = refused?;
+        let name = &tool.name.node;
+        let message = format!(
+            "graph `{}` allows no call of `{name}` with this `{}`",
+            self.graph.name.node, param.name.node
+        );
+        let place = place.or(node.tools().first().map(|used| used.span))?;
+        let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, place);
+        let found = self.narrow_too(found, allowed);
+        Some(Diagnostic {
+            help: None,
+            ..found
+        })
+    }
 }
 
 /// For each graph the tools that it may use, itself or through graphs that it calls, each with a place.
-fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
-    let own = program.graphs.iter().map(|graph| match &graph.tools {
-        Some(bound) => bound
-            .tools
-            .iter()
-            .map(|used| (used.tool, used.span))
-            .collect(),
-        None => {
-            let used = graph.nodes.iter().flat_map(|node| node.tools());
-            used.map(|used| (used.node, used.span)).collect()
+pub fn needed_tools(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
+    let tools = |uses: BTreeMap<Used, Span>| {
+        let mut tools = BTreeMap::new();
+        for ((tool, _), span) in uses {
+            tools.entry(tool).or_insert(span);
         }
+        tools
+    };
+    needs(program).into_iter().map(tools).collect()
+}
+
+/// The same with the ways in which each tool is narrowed.
+fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
+    let own = program.graphs.iter().map(|graph| match &graph.tools {
+        Some(bound) => bound.tools.iter().map(narrowed_use).collect(),
+        None => graph.nodes.iter().flat_map(uses).collect(),
     });
-    let mut needs: Vec<BTreeMap<ToolId, Span>> = own.collect();
+    let mut needs: Vec<BTreeMap<Used, Span>> = own.collect();
     let callers = callers(program);
     let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
     while let Some(child) = open.pop_front() {
@@ -125,8 +234,8 @@ fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
                 continue;
             };
             let before = own.len();
-            more.iter().for_each(|(tool, span)| {
-                own.entry(*tool).or_insert(*span);
+            more.iter().for_each(|(used, span)| {
+                own.entry(used.clone()).or_insert(*span);
             });
             if own.len() > before {
                 open.push_back(*id);
@@ -137,7 +246,7 @@ fn needs(program: &Program) -> Vec<BTreeMap<ToolId, Span>> {
 }
 
 /// Reports tools that read or write fields which the graph that runs them lacks or has otherwise. Each tool once a graph.
-pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Diagnostics) {
+pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
     for graph in &program.graphs {
         let mut seen: BTreeSet<ToolId> = BTreeSet::new();
         let nodes = graph
@@ -160,7 +269,9 @@ pub fn tool_fields(program: &Program, sets: &IdVec<ToolId, Sets>, diags: &mut Di
                 diags: &mut *diags,
             };
             needs.reads(body);
-            needs.sets(body, sets.get(used.node).map_or(&[][..], Vec::as_slice));
+            if let Some(types) = bodies.get(used.node) {
+                needs.sets(body, types);
+            }
         }
     }
 }
@@ -202,30 +313,44 @@ impl<'a> Needs<'a, '_> {
         })
     }
 
-    fn sets(&mut self, body: &ToolBody, values: &[Type]) {
-        let read = |name: &str| body.reads.iter().any(|read| read.name.node == name);
-        for (item, value) in body.set.iter().zip(values) {
-            if read(&item.field.node) && !self.fits(body, &item.field.node) {
-                continue;
-            }
-            let Some(field) = self.field(&item.field.node, item.field.span, "writes") else {
-                continue;
-            };
-            let takes = takes(self.program, field, item.replace);
-            if field.mode == FieldMode::In {
-                let message = format!(
-                    "tool `{}` writes `{}`, an `in` field that can only be read here",
-                    self.tool.name.node, field.name.node
-                );
-                self.diags.push(
-                    Diagnostic::new(&codes::READ_ONLY_FIELD, message, self.place)
-                        .label(field.name.span, "declared `in`")
-                        .label(item.field.span, "written here")
-                        .help(format!("declare it `in out {}`", field.name.node)),
-                );
-            } else if !assignable(value, &takes, &self.program.types) {
-                self.mistyped(field, ("writes", item.value.span), &takes, value);
-            }
+    fn sets(&mut self, body: &ToolBody, types: &BodyTypes) {
+        let own = body
+            .set
+            .iter()
+            .map(|item| (&item.field, item.replace, item.value.span));
+        for (item, value) in own.zip(&types.sets) {
+            self.write(body, item, value);
+        }
+        let by_jumps = body
+            .jump_sets()
+            .map(|item| (&item.name, item.replace, item.value.span));
+        for (item, value) in by_jumps.zip(&types.jump_sets) {
+            self.write(body, item, value);
+        }
+    }
+
+    fn write(&mut self, body: &ToolBody, (name, replace, span): (&Name, bool, Span), value: &Type) {
+        let read = body.reads.iter().any(|read| read.name.node == name.node);
+        if read && !self.fits(body, &name.node) {
+            return;
+        }
+        let Some(field) = self.field(&name.node, name.span, "writes") else {
+            return;
+        };
+        let takes = takes(self.program, field, replace);
+        if field.mode == FieldMode::In {
+            let message = format!(
+                "tool `{}` writes `{}`, an `in` field that can only be read here",
+                self.tool.name.node, field.name.node
+            );
+            self.diags.push(
+                Diagnostic::new(&codes::READ_ONLY_FIELD, message, self.place)
+                    .label(field.name.span, "declared `in`")
+                    .label(name.span, "written here")
+                    .help(format!("declare it `in out {}`", field.name.node)),
+            );
+        } else if !assignable(value, &takes, &self.program.types) {
+            self.mistyped(field, ("writes", span), &takes, value);
         }
     }
 

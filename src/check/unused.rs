@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::ast::Name;
+use crate::ast::{Name, item};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Program;
@@ -15,7 +15,7 @@ struct Item<'a> {
     own: Span,
 }
 
-/// Warns of types, enums, events, reducers, models and tools of the first file that no other item names.
+/// Warns of types, enums, events, reducers, models, tools, toolsets, retry policies and prompts of the first file that no other item names.
 ///
 /// The words of the sources are searched, not the tree: that can miss an item whose name also stands for
 /// something else, but calls none unused that is used. A file without a graph is there to be imported.
@@ -76,12 +76,38 @@ fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {
         .tools
         .iter()
         .map(move |t| item("tool", &t.name, t.span));
+    let prompts = program
+        .prompts
+        .iter()
+        .map(move |p| item("prompt", &p.name, p.span));
     records
         .chain(enums)
         .chain(events)
         .chain(reducers)
         .chain(models)
         .chain(tools)
+        .chain(prompts)
+        .chain(
+            program
+                .trees
+                .iter()
+                .flat_map(|tree| &tree.items)
+                .filter_map(unresolved),
+        )
+}
+
+/// An item that the program has no vector of: it is put in where it is named.
+fn unresolved(written: &item::Item) -> Option<Item<'_>> {
+    let (kind, name, own) = match written {
+        item::Item::Toolset(set) => ("toolset", &set.name, set.span),
+        item::Item::Retry(retry) => ("retry policy", &retry.name, retry.span),
+        item::Item::Type(decl) => match &decl.body {
+            item::TypeBody::Alias(_) => ("type", &decl.name, decl.span),
+            item::TypeBody::Record(_) => return None,
+        },
+        _ => return None,
+    };
+    Some(Item { kind, name, own })
 }
 
 /// The names that are looked for and where they stand.
@@ -129,8 +155,8 @@ fn note(word: &str, at: usize, file: FileId, words: &mut Words) {
     }
 }
 
-/// Length of the text literal that begins here.
-fn literal(rest: &str) -> usize {
+/// Length of the text literal that begins here: to the quote that closes it, else all of it.
+pub fn literal(rest: &str) -> usize {
     for quote in ["\"\"\"", "'''", "\"", "'"] {
         let Some(inside) = rest.strip_prefix(quote) else {
             continue;

@@ -167,7 +167,11 @@ fn human(found: &[Finding], old: &Version, new: &Version) -> String {
         }
         let _ = writeln!(text, "  {}: {}", finding.side.word(), finding.message);
         let at = finding.new.map(|place| new.shown(place));
-        let at = at.or_else(|| finding.old.map(|place| format!("{}, the old version", old.shown(place))));
+        let at = at.or_else(|| {
+            finding
+                .old
+                .map(|place| format!("{}, the old version", old.shown(place)))
+        });
         if let Some(at) = at {
             let _ = writeln!(text, "    at {at}");
         }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::base::{SourceMap, name};
-use crate::compile::{Compiled, compile};
+use crate::compile::{Compiled, compile, compile_knowing};
 use crate::ir::flow::FORMAT;
 use crate::ir::{Flow, GraphId};
+use crate::lint::model::Families;
 
 use super::files::Source;
 use super::git::{Commit, Past};
@@ -106,6 +107,16 @@ pub fn load_past(path: &Path, commit: &Commit, context: &Context) -> Result<Flow
 
 /// Compiles a flow that was read. Files in the result have names as a person would write them here.
 pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<Compiled, Failure> {
+    compile_source_knowing(path, source, project, &Families::default())
+}
+
+/// The same, with what the project knows of its models.
+pub fn compile_source_knowing(
+    path: &Path,
+    source: Source,
+    project: &Project,
+    families: &Families,
+) -> Result<Compiled, Failure> {
     let naming = Naming::new(path.is_absolute())?;
     let place = place(path)?;
     let loader = Disk {
@@ -113,7 +124,7 @@ pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<
         entry: project::relative(&place, &project.root),
         text: source.text,
     };
-    let mut compiled = compile(&loader.entry, &loader);
+    let mut compiled = compile_knowing(&loader.entry, &loader, families);
     let mut named = SourceMap::new();
     for (_, file) in compiled.sources.files() {
         let name = match &*file.name {
@@ -214,8 +225,23 @@ pub fn graph(flow: &Flow, named: Option<&str>) -> Result<GraphId, Failure> {
         });
     };
     flow.graph(wanted).ok_or_else(|| {
+        if let Some(instances) = flow.instances_of(wanted) {
+            return parametric(wanted, &instances);
+        }
         let help = name::did_you_mean(wanted, names())
             .unwrap_or_else(|| format!("there is {}", name::list(names())));
         Failure::unusable(format!("the flow has no graph `{wanted}`")).help(help)
+    })
+}
+
+/// A graph with parameters does not run itself.
+fn parametric(wanted: &str, instances: &[&str]) -> Failure {
+    let failure = Failure::unusable(format!(
+        "graph `{wanted}` has parameters, so only an instance of it can run"
+    ));
+    failure.help(match instances {
+        [] => format!("declare one: `graph NAME = {wanted}(..)`"),
+        [only] => format!("its only instance is `{only}`: `--graph '{only}'`"),
+        several => format!("its instances are {}", name::list(several.iter().copied())),
     })
 }

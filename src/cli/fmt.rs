@@ -56,7 +56,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             None => count.wrong += 1,
             Some(text) => {
                 let changed = text != source.text;
-                *(if changed { &mut count.changed } else { &mut count.same }) += 1;
+                *(if changed {
+                    &mut count.changed
+                } else {
+                    &mut count.same
+                }) += 1;
                 put(&args, &path, &source, &text, context)?;
             }
         }

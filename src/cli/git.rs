@@ -78,7 +78,9 @@ impl Commit {
         let shown = format!("{} in {}", below.join("/"), self.name);
         if content.stdout.len() as u64 > MOST_BYTES {
             let most = MOST_BYTES >> 20;
-            return Err(Failure::unusable(format!("`{shown}` is larger than {most} MiB")));
+            return Err(Failure::unusable(format!(
+                "`{shown}` is larger than {most} MiB"
+            )));
         }
         match String::from_utf8(content.stdout) {
             Ok(text) => Ok(Some(text)),

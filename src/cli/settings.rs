@@ -60,6 +60,7 @@ pub fn apply_levels(config: &Config, found: Diagnostics) -> Diagnostics {
             _ if finding.code.level == Level::Error => {}
             None => {}
             Some(LintLevel::Allow) => continue,
+            Some(LintLevel::Info) => finding.level = Level::Info,
             Some(LintLevel::Warn) => finding.level = Level::Warning,
             Some(LintLevel::Deny) => finding.level = Level::Error,
         }
@@ -82,7 +83,9 @@ pub fn wrong_levels(config: &Config) -> Diagnostics {
                 found.push(finding(message).maybe_help(help));
             }
             Some(code) if code.level == Level::Error && entry.value != LintLevel::Deny => {
-                found.push(finding(format!("`{slug}` is an error in every project")));
+                let message = format!("`{slug}` is an error in every project");
+                let help = "take it out; only what is doubtful has a level to choose";
+                found.push(finding(message).help(help));
             }
             Some(_) => {}
         }

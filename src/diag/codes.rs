@@ -67,6 +67,21 @@ macro_rules! codes {
     };
 }
 
+/// Groups of [`ALL`], each with the slug of its first code.
+pub static GROUPS: &[(&str, &str)] = &[
+    ("syntax", "syntax-error"),
+    ("files and imports", "file-not-found"),
+    ("names", "unknown-type"),
+    ("properties and values", "bad-value"),
+    ("types", "type-mismatch"),
+    ("flow", "no-entry"),
+    ("data", "read-only-field"),
+    ("tools and scopes", "tool-out-of-scope"),
+    ("lints", "missing-timeout"),
+    ("models", "unknown-family"),
+    ("comments to graphc, settings, scenarios", "private-host"),
+];
+
 /// The code of that slug.
 pub fn find(slug: &str) -> Option<&'static Code> {
     ALL.iter().find(|code| code.slug == slug).copied()
@@ -95,6 +110,7 @@ codes! {
     Error UNKNOWN_TARGET "unknown-target";
     Error UNKNOWN_ATTRIBUTE "unknown-attribute";
     Error UNKNOWN_SETTING "unknown-setting";
+    Warning USELESS_ATTRIBUTE "useless-attribute";
     Error DUPLICATE_NAME "duplicate-name";
     Error DUPLICATE_PROPERTY "duplicate-property";
     Error RESERVED_NAME "reserved-name";
@@ -117,6 +133,7 @@ codes! {
     Error WRONG_ARGUMENTS "wrong-arguments";
     Error NULL_NOT_HANDLED "null-not-handled";
     Error NEVER_EQUAL "never-equal";
+    Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
     Error IMPURE_CALL "impure-call";
     Error BAD_REGEX "bad-regex";
     Error BAD_TEMPLATE "bad-template";
@@ -134,8 +151,19 @@ codes! {
     Warning UNUSED_END "unused-end";
     Error ROUTE_NOT_EXHAUSTIVE "route-not-exhaustive";
     Warning UNREACHABLE_ARM "unreachable-arm";
+    Warning CONSTANT_CONDITION "constant-condition";
     Error SKIP_NEEDS_TARGET "skip-needs-target";
     Error JOIN_NEVER_FIRES "join-never-fires";
+    Error JOIN_WITHOUT_FORK "join-without-fork";
+    Warning JOIN_MAY_WAIT "join-may-wait";
+    Warning JOIN_OF_ONE "join-of-one";
+    Error DUPLICATE_EDGE "duplicate-edge";
+    Error VISITS_CIRCLE "visits-circle";
+    Warning STUCK_CYCLE "stuck-cycle";
+    Info UNBOUNDED_LOOP "unbounded-loop";
+    Error ERROR_LOOP "error-loop";
+    Info ERROR_SWALLOWED "error-swallowed";
+    Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
     Error LEAVE_UNDECLARED "leave-undeclared";
     Warning UNUSED_LEAVE "unused-leave";
@@ -146,10 +174,53 @@ codes! {
     Warning MAYBE_UNSET "maybe-unset";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
     Error OUT_NEVER_WRITTEN "out-never-written";
+    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNUSED_FIELD "unused-field";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Info MISSING_TIMEOUT "missing-timeout";
+    Warning UNSAFE_RETRY "unsafe-retry";
+    Warning TIMEOUT_ORDER "timeout-order";
+    Info OPEN_INTERRUPT "open-interrupt";
+    Warning WIDE_SCOPE "wide-scope";
+    Info MISSING_DOC "missing-doc";
+    Warning SHADOWING "shadowing";
+    Info SAME_PROMPT "same-prompt";
+    Warning MESSAGES_IN_PROMPT "messages-in-prompt";
+    Warning DIGIT_MEMBER "digit-member";
+    Warning OVERWRITTEN_MESSAGES "overwritten-messages";
+    Info UNTYPED_ACCESS "untyped-access";
+    Info NOT_CHECKED "not-checked";
+    Info UNKNOWN_FAMILY "unknown-family";
+    Warning UNKNOWN_PROVIDER "unknown-provider";
+    Warning SAME_FALLBACK "same-fallback";
+    Warning WEAK_FALLBACK "weak-fallback";
+    Warning MODEL_LACKS "model-lacks";
+    Error THINKING_BUDGET "thinking-budget";
+    Warning REASONING_TEMPERATURE "reasoning-temperature";
+    Info UNBOUNDED_THINKING "unbounded-thinking";
+    Info MISSING_MAX_TOKENS "missing-max-tokens";
+    Warning PROMPT_TOO_LONG "prompt-too-long";
+    Info NO_NATIVE_SCHEMA "no-native-schema";
+    Info PRIVATE_HOST "private-host";
+    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
+    Error IMPOSSIBLE_WHERE "impossible-where";
+    Warning USELESS_WHERE "useless-where";
+    Warning EMPTY_TOOLS "empty-tools";
+    Warning UNUSED_PARAMETER "unused-parameter";
+    Warning UNUSED_READ "unused-read";
+    Error BAD_ALLOW "bad-allow";
+    Warning UNUSED_ALLOW "unused-allow";
+    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
+    Error ANSWER_IGNORED "answer-ignored";
+    Error TAINTED_SINK "tainted-sink";
+    Error SECRET_SHOWN "secret-shown";
+    Error LITERAL_SECRET "literal-secret";
+    Warning UNTRUSTED_SYSTEM "untrusted-system";
+    Error LETHAL_TRIFECTA "lethal-trifecta";
+    Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

@@ -94,6 +94,29 @@ impl Diagnostic {
         self
     }
 
+    /// Adds the edit that takes an element out of a list whose elements, separated by commas, stand at `list`.
+    /// None where it is the only one: then the list itself would have to go.
+    pub fn take_out(self, list: &[Span], at: usize) -> Self {
+        let Some(own) = list.get(at).copied() else {
+            return self;
+        };
+        let before = at.checked_sub(1).and_then(|at| list.get(at));
+        match (list.get(at + 1), before) {
+            (Some(next), _) => {
+                let end = next.start;
+                self.fix(Span { end, ..own }, "")
+            }
+            (None, Some(before)) => self.fix(
+                Span {
+                    start: before.end,
+                    ..own
+                },
+                "",
+            ),
+            (None, None) => self,
+        }
+    }
+
     /// The primary place.
     pub fn span(&self) -> Span {
         self.labels
@@ -122,6 +145,11 @@ impl Diagnostics {
     /// Adds all findings of another list.
     pub fn append(&mut self, other: Diagnostics) {
         self.items.extend(other.items);
+    }
+
+    /// Takes out what `keep` does not hold for.
+    pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.items.retain(keep);
     }
 
     /// Whether one of them is an error.

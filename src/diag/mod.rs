@@ -5,6 +5,7 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod literal_secret;
 pub mod page;
 pub mod render;
 

@@ -21,7 +21,7 @@
 //! ```
 //! ````
 
-use super::codes::{ALL, Code};
+use super::codes::{ALL, Code, GROUPS};
 use super::render::Style;
 
 /// A page, taken apart.
@@ -131,14 +131,20 @@ fn indented(example: &str) -> String {
         .collect()
 }
 
-/// All codes, one a line: slug, level, the first sentence of the page.
+/// All codes, one a line below the name of their group: slug, level, the first sentence of the page.
 pub fn list() -> String {
     let width = ALL.iter().map(|code| code.slug.len()).max().unwrap_or(0);
-    let line = |code: &&Code| {
+    let mut out = String::new();
+    for code in ALL {
+        if let Some((group, _)) = GROUPS.iter().find(|(_, first)| *first == code.slug) {
+            let blank = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{blank}{group}\n"));
+        }
         let summary = one_line(summary(code));
-        format!("{:width$}  {:7}  {summary}\n", code.slug, code.level.word())
-    };
-    ALL.iter().map(line).collect()
+        let (slug, level) = (code.slug, code.level.word());
+        out.push_str(&format!("  {slug:width$}  {level:7}  {summary}\n"));
+    }
+    out
 }
 
 /// The pages of all codes as one Markdown document, with a table of them at the top.

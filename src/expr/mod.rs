@@ -5,11 +5,14 @@
 //! - static: [`infer`] types an [`ast::expr::Expr`](crate::ast::expr::Expr) in a [`Scope`] and reports what can't be;
 //! - dynamic: [`eval`] compiles the same tree to slots, once, and evaluates it many times.
 //!
+//! [`fold`](mod@fold) stands between: it evaluates what is the same in every run.
+//!
 //! Nothing here knows of graphs or nodes: a scope is a list of names with types.
 
 pub mod accept;
 pub mod constraint;
 pub mod eval;
+pub mod fold;
 pub mod function;
 pub mod infer;
 pub mod schema;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::ty::{EnumId, Record, RecordField, RecordId, Type, TypeTable};
+use super::ty::{EnumId, EnumMember, Record, RecordField, RecordId, Type, TypeTable};
 
 /// The schema of a type.
 pub fn json_schema(ty: &Type, types: &TypeTable) -> Json {
@@ -99,12 +99,13 @@ impl<'a> Writer<'a> {
             return json!({ "type": "string" });
         };
         let names: Vec<&str> = declared.members.iter().map(|m| m.name.as_str()).collect();
-        let documented = declared.members.iter().filter(|m| !m.doc.is_empty());
+        let told = |m: &&EnumMember| !m.doc.is_empty() || !m.aliases.is_empty();
+        let documented = declared.members.iter().filter(told);
         let mut lines: Vec<String> = Some(declared.doc.clone())
             .filter(|doc| !doc.is_empty())
             .into_iter()
             .collect();
-        lines.extend(documented.map(|m| format!("- {}: {}", m.name, m.doc)));
+        lines.extend(documented.map(member));
         described(
             json!({ "type": "string", "enum": names }),
             &lines.join("\n"),
@@ -169,6 +170,24 @@ impl<'a> Writer<'a> {
             "additionalProperties": false,
         })
     }
+}
+
+/// A line about a member of an enum.
+fn member(member: &EnumMember) -> String {
+    let also: Vec<String> = member
+        .aliases
+        .iter()
+        .map(|alias| format!("{alias:?}"))
+        .collect();
+    let parts = [
+        member.doc.clone(),
+        match also.is_empty() {
+            true => String::new(),
+            false => format!("also known as {}", also.join(", ")),
+        },
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("- {}: {}", member.name, parts.join("; "))
 }
 
 /// The schema with a doc comment as its description, in place of a more general one.

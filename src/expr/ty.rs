@@ -180,6 +180,21 @@ pub struct EnumMember {
     /// Doc comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
+    /// `@alias("..")`: texts from outside that mean it too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+impl EnumType {
+    /// The member that a text from outside means: by name, or by alias, whichever letters are capital.
+    pub fn meant(&self, text: &str) -> Option<&EnumMember> {
+        let named = || self.members.iter().find(|member| member.name == text);
+        let aliased = |member: &&EnumMember| {
+            let mut aliases = member.aliases.iter();
+            aliases.any(|alias| alias.to_lowercase() == text.to_lowercase())
+        };
+        named().or_else(|| self.members.iter().find(aliased))
+    }
 }
 
 /// The records and enums that types refer to. The built-in records come first, at fixed ids.

@@ -160,8 +160,7 @@ impl Writer<'_, '_> {
             self.token(close);
             return;
         }
-        if matches!(kind, Kind::Attribute | Kind::TypeArgs) && self.short(open, inner, close)
-        {
+        if matches!(kind, Kind::Attribute | Kind::TypeArgs) && self.short(open, inner, close) {
             self.on_one_line(entries, kind);
             self.token(close);
             return;

@@ -46,7 +46,11 @@ pub fn format(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<Strin
         return None;
     }
     let tree = tree::tree(text)?;
-    let line_end = if tree.returns == Some(true) { "\r\n" } else { "\n" };
+    let line_end = if tree.returns == Some(true) {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let mut writer = Writer::new(&tree);
     writer.file();
     Some(page::print(writer.finish(), line_end))

@@ -39,15 +39,14 @@ impl Writer<'_, '_> {
             }
             Kind::Edge => self.edge(parts),
             Kind::Require => {
-                let is_else = |w: &Self, part| matches!(part, Part::Token(t) if w.text(t) == "else");
+                let is_else =
+                    |w: &Self, part| matches!(part, Part::Token(t) if w.text(t) == "else");
                 self.lines_before(&[], parts, is_else);
             }
             Kind::Reducer => self.reducer(parts),
             Kind::Field | Kind::StateField => {
-                let is_attribute = |w: &Self, part| {
-                    w.node_of(part)
-                        .is_some_and(|n| n.kind == Kind::Attribute)
-                };
+                let is_attribute =
+                    |w: &Self, part| w.node_of(part).is_some_and(|n| n.kind == Kind::Attribute);
                 self.lines_before(&[], parts, is_attribute);
             }
             kind => self.plain_parts(parts, kind),

@@ -58,8 +58,11 @@ pub struct Flow {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
-    /// Graphs.
+    /// Graphs, of those with parameters the instances.
     pub graphs: IdVec<GraphId, Graph>,
+    /// Graphs with parameters. They are not run themselves, their instances are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parametric: Vec<Parametric>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<GraphId>,
@@ -87,6 +90,16 @@ impl Flow {
             .collect()
     }
 
+    /// Names of the instances of a graph with parameters; `None` where it is no such graph.
+    pub fn instances_of(&self, name: &str) -> Option<Vec<&str>> {
+        self.parametric.iter().find(|known| known.name == name)?;
+        let instances = self.graphs.iter().filter(|graph| {
+            let instance = graph.instance.as_ref();
+            instance.is_some_and(|instance| instance.of == name)
+        });
+        Some(instances.map(|graph| graph.name.as_str()).collect())
+    }
+
     /// The graph of that name.
     pub fn graph(&self, name: &str) -> Option<GraphId> {
         self.graphs
@@ -94,6 +107,17 @@ impl Flow {
             .find(|(_, graph)| graph.name == name)
             .map(|(id, _)| id)
     }
+}
+
+/// A graph with parameters, as far as those who look for it need to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parametric {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<RecordField>,
+    /// Where it is declared.
+    pub at: Place,
 }
 
 /// Every place is under a key `at` or `anchors`, and `files` only serves places.
@@ -118,6 +142,9 @@ pub struct Event {
     pub doc: String,
     /// Payload.
     pub fields: Vec<RecordField>,
+    /// Where it is declared.
+    #[serde(default)]
+    pub at: Place,
 }
 
 /// A declared reducer. Its two parameters are in scope of `body` by their names.
@@ -169,6 +196,9 @@ pub struct Model {
     /// Models tried in turn when this one has failed for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<ModelId>,
+    /// Where it is declared.
+    #[serde(default)]
+    pub at: Place,
 }
 
 /// What a tool does to the world.
@@ -195,6 +225,54 @@ impl ToolEffect {
     }
 }
 
+/// What takes a tool's argument for more than data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SinkKind {
+    /// A command line.
+    Shell,
+    /// The text of a query.
+    Sql,
+    /// An address that something is sent to or fetched from.
+    Url,
+    /// A path of a file.
+    Path,
+    /// Markup that a browser shows.
+    Html,
+}
+
+impl SinkKind {
+    /// All of them, in the order of their words in messages.
+    pub const ALL: [SinkKind; 5] = [
+        SinkKind::Shell,
+        SinkKind::Sql,
+        SinkKind::Url,
+        SinkKind::Path,
+        SinkKind::Html,
+    ];
+
+    /// The word in `@sink(word)`.
+    pub fn word(self) -> &'static str {
+        match self {
+            SinkKind::Shell => "shell",
+            SinkKind::Sql => "sql",
+            SinkKind::Url => "url",
+            SinkKind::Path => "path",
+            SinkKind::Html => "html",
+        }
+    }
+}
+
+/// `@sink` on a parameter of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sink {
+    /// Name of the parameter.
+    pub param: String,
+    /// `@sink(shell)`; `None` where it is not said what takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<SinkKind>,
+}
+
 /// A tool: a typed signature, with a body or bound in `graphc.yaml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
@@ -217,6 +295,27 @@ pub struct Tool {
     /// `@timeout(10s)`, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// `@approve`: a person is asked before each call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approve: bool,
+    /// `@unattended`: a destructive tool that nobody has to approve.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
+    /// `@untrusted`: somebody outside wrote what it gives back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
+    /// `@private`: not everybody may see what it gives back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// `@secret`: no model, person, event or result may show what it gives back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
+    /// `@on_error(..)`: the result in place of an error, a constant of its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<serde_json::Value>,
+    /// Parameters marked `@sink`, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sinks: Vec<Sink>,
     /// Body that the runtime interprets; a tool without one is bound in `graphc.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<ToolBody>,
@@ -237,7 +336,11 @@ pub struct ToolBody {
     pub set: Vec<ToolSet>,
     /// Events it sends.
     pub emits: Vec<Emit>,
-    /// Its jump; targets are [`Target::Named`](super::Target::Named), `End` or `Fail`.
+    /// Names of the calling graph's fields that its jumps write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// Its jump; targets are [`Target::Named`](super::Target::Named), [`Target::NamedEach`](super::Target::NamedEach), `Computed`
+    /// (its table is empty: the calling node's `ends` resolve the name), `Parent`, `End` or `Fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goto: Option<Route>,
     /// Its result.

@@ -1,5 +1,7 @@
 //! A graph: its state and its nodes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,7 @@ use crate::typed_id;
 use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
+use super::narrow::Narrowed;
 use super::node::{Require, Skip, Work};
 use super::text::{Named, Place};
 
@@ -34,6 +37,9 @@ pub struct Graph {
     /// Doc comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
+    /// Which graph it is an instance of, and with which values; `None` where it has no parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Instance>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// Names of a caller's nodes that it may go to.
@@ -42,6 +48,9 @@ pub struct Graph {
     /// The most that its nodes may use; `None` where it sets no bound of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolId>>,
+    /// Those of them that may be called with some arguments alone, here and in called graphs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// The entry.
     pub start: Route,
     /// Nodes in the order declared.
@@ -72,6 +81,15 @@ impl Graph {
             .find(|(_, node)| node.name == name)
             .map(|(id, _)| id)
     }
+}
+
+/// Values of a graph's parameters: what `params` is in its expressions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Instance {
+    /// Name of the graph with the parameters, in the flow's `parametric`.
+    pub of: String,
+    /// Every parameter and its value.
+    pub params: BTreeMap<String, serde_json::Value>,
 }
 
 /// Who sees a field.
@@ -242,6 +260,9 @@ pub struct Node {
     /// Whether it waits until nothing else is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer: bool,
+    /// Its tools that may be called with some arguments alone, the graph's `where` included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<Narrowed>,
     /// Words for streams and viewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

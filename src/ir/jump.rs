@@ -45,6 +45,17 @@ pub enum Target {
     Parent(String),
     /// In a tool's body: a name that the calling node's `ends` resolve.
     Named(String),
+    /// In a tool's body: one task an element, to a node by a name that the calling node's `ends` resolve.
+    NamedEach {
+        /// Loop name, in scope of `with`.
+        var: String,
+        /// A list.
+        items: Expr,
+        /// The name of the node that gets the tasks.
+        worker: String,
+        /// Values of its `input`.
+        with: Vec<Named>,
+    },
 }
 
 /// Targets with an update, as one command.
@@ -52,7 +63,7 @@ pub enum Target {
 pub struct Jump {
     /// Where to; several run in the same super-step.
     pub to: Vec<Target>,
-    /// Writes made with it. Empty in a tool's body, whose `set` is its own.
+    /// Writes made with it. In a tool's body a field is an index into the body's `fields`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<SetItem>,
     /// Events sent with it.

@@ -9,13 +9,14 @@
 //! The same source gives the same bytes. No spans are needed to run; places are carried for errors.
 //!
 //! Reading order: [`flow`] (all of it), [`graph`] (state and nodes), [`node`] (what a node does),
-//! [`jump`] (where it goes), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
+//! [`jump`] (where it goes), [`narrow`] (`where` on tools), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
 
 pub mod diff;
 pub mod error;
 pub mod flow;
 pub mod graph;
 pub mod jump;
+pub mod narrow;
 pub mod node;
 pub mod text;
 pub mod valid;

@@ -35,6 +35,10 @@ pub struct Template {
     /// Where parts of the text stand in the file: `(offset in text, offset in file)`, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<(u32, u32)>,
+    /// For the text of a named prompt: its parameters with their values in the scope of the place, which are the only
+    /// names of the text. `None` where its names are those of the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<Named>>,
 }
 
 /// A name and the expression of its value: arguments, bindings, payloads.

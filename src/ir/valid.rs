@@ -38,6 +38,15 @@ pub fn valid(flow: &Flow) -> Result<(), Broken> {
         emits(flow, &body.emits)?;
         if let Some(goto) = &body.goto {
             jumps(goto).try_for_each(|jump| emits(flow, &jump.emits))?;
+            let written = jumps(goto).flat_map(|jump| &jump.set);
+            for item in written {
+                if item.field.0 as usize >= body.fields.len() {
+                    return Err(format!(
+                        "tool `{}`: there is no field {}",
+                        tool.name, item.field.0
+                    ));
+                }
+            }
         }
     }
     known_all(&flow.graphs, flow.entry.as_slice(), "graph")?;
@@ -107,6 +116,9 @@ impl Within<'_> {
         scope
             .copied()
             .try_for_each(|tool| known(&self.flow.tools, tool, "tool"))?;
+        let nodes = self.graph.nodes.iter().flat_map(|node| &node.narrowed);
+        let mut narrowed = self.graph.narrowed.iter().chain(nodes);
+        narrowed.try_for_each(|narrowed| known(&self.flow.tools, narrowed.tool, "tool"))?;
         self.route(&self.graph.start)?;
         for join in &self.graph.joins {
             known_all(&self.graph.nodes, &join.members, "node")?;
@@ -200,7 +212,11 @@ impl Within<'_> {
                 known(&self.graph.nodes, *node, "node")
             }
             Target::Computed { table, .. } => table.iter().try_for_each(|end| self.target(&end.to)),
-            Target::End | Target::Fail { .. } | Target::Parent(_) | Target::Named(_) => Ok(()),
+            Target::End
+            | Target::Fail { .. }
+            | Target::Parent(_)
+            | Target::Named(_)
+            | Target::NamedEach { .. } => Ok(()),
         }
     }
 }

@@ -20,6 +20,7 @@ impl Lowering<'_> {
                 max_turns,
                 until,
                 parallel,
+                ..
             } => Work::Agent {
                 call: self.model_call(call),
                 max_turns: *max_turns,
@@ -76,8 +77,8 @@ impl Lowering<'_> {
         ModelCall {
             // Without a model there is an error, and no flow.
             model: call.model.unwrap_or(ModelId(0)),
-            system: call.system.as_ref().map(|text| self.template(text)),
-            prompt: call.prompt.as_ref().map(|text| self.template(text)),
+            system: call.system.as_ref().map(|text| self.words(text)),
+            prompt: call.prompt.as_ref().map(|text| self.words(text)),
             messages: self.maybe(&call.messages),
             output: call.output.as_ref().map(ty),
             tools: tool_ids(&call.tools),
@@ -89,7 +90,7 @@ impl Lowering<'_> {
     fn ask(&self, ask: &from::Ask) -> Ask {
         match ask {
             from::Ask::Fields(fields) => Ask::Fields(self.named(fields)),
-            from::Ask::Text(text) => Ask::Text(self.template(text)),
+            from::Ask::Text(text) => Ask::Text(self.words(text)),
         }
     }
 

@@ -5,7 +5,8 @@ use crate::resolve::graph as from;
 
 use super::Lowering;
 use super::ends::Names;
-use crate::ir::graph::{Field, Graph, Join};
+use crate::ir::flow::Parametric;
+use crate::ir::graph::{Field, Graph, Instance, Join};
 use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
@@ -26,11 +27,13 @@ impl Lowering<'_> {
         });
         let tools = graph.tools.as_ref();
         Graph {
-            name: graph.name.node.clone(),
-            doc: graph.doc.clone(),
+            name: graph.shown_name().to_owned(),
+            doc: doc(graph),
+            instance: instance(graph),
             fields: graph.fields.iter().map(|field| self.field(field)).collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
             tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
+            narrowed: tools.map_or_else(Vec::new, |list| self.narrowed(list)),
             start,
             nodes: graph
                 .nodes
@@ -38,7 +41,16 @@ impl Lowering<'_> {
                 .map(|(id, node)| self.node(graph, id, node))
                 .collect(),
             joins: joins.collect(),
-            recursion_limit: graph.recursion_limit,
+            recursion_limit: graph.recursion_limit.map(|limit| limit.node),
+            at: self.place(graph.span),
+        }
+    }
+
+    /// A graph with parameters, by name.
+    pub fn parametric(&self, graph: &from::Graph) -> Parametric {
+        Parametric {
+            name: graph.name.node.clone(),
+            params: self.fields(&graph.params),
             at: self.place(graph.span),
         }
     }
@@ -56,4 +68,24 @@ impl Lowering<'_> {
             at: self.place(field.span),
         }
     }
+}
+
+/// Its own doc comment, or that of the graph which it is an instance of.
+fn doc(graph: &from::Graph) -> String {
+    let declared = graph.instance.as_ref().and_then(|of| of.declared.as_ref());
+    let own = declared.map(|declared| &declared.doc);
+    own.filter(|doc| !doc.is_empty())
+        .unwrap_or(&graph.doc)
+        .clone()
+}
+
+fn instance(graph: &from::Graph) -> Option<Instance> {
+    let instance = graph.instance.as_ref()?;
+    let values = graph.params.iter().zip(&instance.args);
+    Some(Instance {
+        of: graph.name.node.clone(),
+        params: values
+            .filter_map(|(param, arg)| Some((param.name.node.clone(), arg.as_ref()?.value.clone())))
+            .collect(),
+    })
 }

@@ -68,7 +68,7 @@ impl Lowering<'_> {
             from::TargetKind::Node(node) => Target::Node(*node),
             from::TargetKind::End => Target::End,
             from::TargetKind::Fail(message) => Target::Fail {
-                message: self.maybe(message),
+                message: message.as_ref().map(|message| self.expr(message)),
                 at: self.place(target.span),
             },
             from::TargetKind::Computed(name) => Target::Computed {
@@ -89,6 +89,17 @@ impl Lowering<'_> {
             },
             from::TargetKind::Parent(name) => Target::Parent(name.node.clone()),
             from::TargetKind::Named(name) => Target::Named(name.node.clone()),
+            from::TargetKind::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => Target::NamedEach {
+                var: var.node.clone(),
+                items: self.expr(items),
+                worker: worker.node.clone(),
+                with: self.named(with),
+            },
             from::TargetKind::Unknown => return None,
         })
     }

@@ -17,6 +17,7 @@ mod call;
 mod ends;
 mod graph;
 mod jump;
+mod narrow;
 mod node;
 mod text;
 mod tool;
@@ -31,7 +32,17 @@ use crate::resolve::program::{self, Param};
 use crate::ir::flow::{Event, FORMAT, Flow, Model, Reducer};
 
 /// The IR of a program without errors.
-pub fn lower(program: &Program, _checked: &Checked, sources: &SourceMap) -> Flow {
+///
+/// Of graphs with parameters the instances are lowered; one whose parameters are unknown is no part of what runs.
+pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow {
+    let templates = &program.graphs;
+    let instances = checked.instances.as_ref();
+    let program = instances.map_or(program, |made| &made.program);
+    let runs = |graph: &&crate::resolve::graph::Graph| {
+        let instance = graph.instance.as_ref();
+        instance.is_none_or(|instance| instance.is_whole())
+    };
+    let parametric = templates.iter().filter(|graph| !graph.params.is_empty());
     let cx = Lowering { program, sources };
     Flow {
         format: FORMAT,
@@ -42,7 +53,13 @@ pub fn lower(program: &Program, _checked: &Checked, sources: &SourceMap) -> Flow
         reducers: program.reducers.iter().map(|r| cx.reducer(r)).collect(),
         models: program.models.iter().map(|model| cx.model(model)).collect(),
         tools: program.tools.iter().map(|tool| cx.tool(tool)).collect(),
-        graphs: program.graphs.iter().map(|graph| cx.graph(graph)).collect(),
+        graphs: program
+            .graphs
+            .iter()
+            .filter(runs)
+            .map(|graph| cx.graph(graph))
+            .collect(),
+        parametric: parametric.map(|graph| cx.parametric(graph)).collect(),
         entry: program.entry,
     }
 }
@@ -70,6 +87,7 @@ impl Lowering<'_> {
             name: event.name.node.clone(),
             doc: event.doc.clone(),
             fields: self.fields(&event.fields),
+            at: self.place(event.name.span),
         }
     }
 
@@ -100,6 +118,7 @@ impl Lowering<'_> {
             timeout_ms: settings.timeout_ms,
             retry: settings.retry,
             fallback: model.fallback.iter().map(|model| model.node).collect(),
+            at: self.place(model.span),
         }
     }
 

@@ -28,7 +28,7 @@ impl Lowering<'_> {
             next: self.next(node, names),
             joins: node.joins.clone(),
             ends: self.ends(graph, id, node),
-            retry: node.retry.clone(),
+            retry: node.retry.as_deref().cloned(),
             timeout_ms: node.timeout_ms,
             on_error: handler.map(|route| self.route(route, names)),
             max_visits: node.max_visits.as_ref().map(|max| MaxVisits {
@@ -36,6 +36,7 @@ impl Lowering<'_> {
                 to: self.jump(&max.to, names),
             }),
             defer: node.defer,
+            narrowed: self.narrowed_in(graph, node),
             tags: node.tags.clone(),
             at: self.place(node.span),
         }

@@ -3,8 +3,10 @@
 use crate::ast::expr as ast;
 use crate::ast::item::Require as WrittenRequire;
 use crate::ast::item::{Let, NamedArg};
-use crate::ast::node::TemplateText;
 use crate::base::{SourceMap, Span};
+use crate::expr::infer::default_value;
+use crate::resolve::node::Words;
+use crate::resolve::program::Param;
 
 use super::Lowering;
 use crate::ir::node::Require;
@@ -64,12 +66,41 @@ impl Lowering<'_> {
         }
     }
 
-    /// A template.
-    pub fn template(&self, template: &TemplateText) -> Template {
+    /// A text, with the values of its names where it is that of a named prompt.
+    pub fn words(&self, words: &Words) -> Template {
+        let args = words.from.as_ref().and_then(|used| {
+            let prompt = self.program.prompts.get(used.prompt)?;
+            let at = self.place(used.name.span);
+            let values = prompt.params.iter().map(|param| {
+                let given = used
+                    .args
+                    .iter()
+                    .find(|arg| arg.name.node == param.name.node);
+                Named {
+                    name: param.name.node.clone(),
+                    value: match given {
+                        Some(arg) => self.expr(&arg.value),
+                        None => self.left_out(param, at),
+                    },
+                }
+            });
+            Some(values.collect())
+        });
         Template {
-            text: template.text.clone(),
-            at: self.place(template.span),
-            anchors: template.anchors.clone(),
+            text: words.text.text.clone(),
+            at: self.place(words.text.span),
+            anchors: words.text.anchors.clone(),
+            args,
+        }
+    }
+
+    /// What a parameter is that is given no value: its default, else null. JSON is an expression of the language.
+    fn left_out(&self, param: &Param, at: Place) -> Expr {
+        let default = param.default.as_ref();
+        let value = default.and_then(|e| default_value(e, &param.ty.node, &self.program.types));
+        Expr {
+            text: value.unwrap_or_default().to_string(),
+            at,
         }
     }
 

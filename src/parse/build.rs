@@ -9,6 +9,17 @@ use super::grammar::{Pair, Rule};
 use super::scan::Scanned;
 use super::text::{Decoder, Quoted};
 
+/// What stands before an entry in its list.
+#[derive(Debug, Clone, Copy)]
+pub struct Previous {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends, blanks and comments left out.
+    pub end: usize,
+    /// Whether it was no entry, which is reported.
+    pub is_bad: bool,
+}
+
 /// Makes the tree of matched rules.
 pub struct Builder<'a> {
     /// The text that the grammar read.
@@ -17,6 +28,10 @@ pub struct Builder<'a> {
     pub comments: &'a Comments,
     /// Which file it is.
     pub file: FileId,
+    /// Where in the text the slice begins that the grammar read last.
+    pub base: usize,
+    /// Where in the text the next piece begins.
+    pub next: usize,
     /// Where findings go.
     pub diags: &'a mut Diagnostics,
     /// Whether an expression was already reported as too deep since its outermost rule began.
@@ -30,22 +45,30 @@ impl<'a> Builder<'a> {
             text: &scanned.text,
             comments: &scanned.comments,
             file,
+            base: 0,
+            next: 0,
             diags,
             too_deep: false,
         }
     }
 
+    /// Where a rule begins.
+    pub fn begin(&self, pair: &Pair) -> usize {
+        self.base + pair.as_span().start()
+    }
+
     /// Where a rule stands, without the blanks and comments that it may have taken at its end.
     pub fn span(&self, pair: &Pair) -> Span {
-        let span = pair.as_span();
-        let end = self.comments.trim(self.text, span.end());
-        Span::new(self.file, span.start(), end.max(span.start()))
+        let start = self.begin(pair);
+        let end = self.base + pair.as_span().end();
+        let end = self.comments.trim(self.text, end);
+        Span::new(self.file, start, end.max(start))
     }
 
     /// Where a word or another atomic rule stands.
     pub fn word_span(&self, pair: &Pair) -> Span {
         let span = pair.as_span();
-        Span::new(self.file, span.start(), span.end())
+        Span::new(self.file, self.base + span.start(), self.base + span.end())
     }
 
     /// A word as a name.
@@ -79,7 +102,7 @@ impl<'a> Builder<'a> {
 
     /// Doc comment before a declaration.
     pub fn doc(&self, pair: &Pair) -> Doc {
-        self.comments.doc_before(self.text, pair.as_span().start())
+        self.comments.doc_before(self.text, self.begin(pair))
     }
 
     /// Builds the entries of a braced list, checks that a comma or a line end stands between
@@ -91,36 +114,51 @@ impl<'a> Builder<'a> {
         mut build: impl FnMut(&mut Self, Pair<'i>) -> Option<T>,
     ) -> Vec<T> {
         let mut entries = Vec::new();
-        let mut previous: Option<(usize, usize, bool)> = None;
+        let mut previous = None;
         for pair in pairs {
             let rule = pair.as_rule();
             if rule == Rule::lbrace || super::message::is_keyword(rule) {
                 continue;
             }
-            let bad = matches!(rule, Rule::bad_entry | Rule::bad_line | Rule::bad_arm);
-            let span = pair.as_span();
-            let end = self.comments.trim(self.text, span.end());
-            if bad {
-                self.bad(
-                    span.start(),
-                    end,
-                    previous.map(|(start, end, _)| (start, end)),
-                    only,
-                );
-            } else {
-                if rule_needs_separator(rule) {
-                    self.check_separator(previous, span.start());
-                }
-                entries.extend(build(self, pair));
-            }
-            previous = Some((span.start(), end, bad));
+            entries.extend(self.entry(pair, &mut previous, only, &mut build));
         }
+        // A vector that grew has room for four, and most lists have one.
+        entries.shrink_to_fit();
         entries
     }
 
+    /// One entry of a list; `previous` is the one before it, and then this one.
+    pub fn entry<'i, T>(
+        &mut self,
+        pair: Pair<'i>,
+        previous: &mut Option<Previous>,
+        only: Rule,
+        build: impl FnOnce(&mut Self, Pair<'i>) -> Option<T>,
+    ) -> Option<T> {
+        let rule = pair.as_rule();
+        let is_bad = matches!(
+            rule,
+            Rule::bad_item | Rule::bad_entry | Rule::bad_line | Rule::bad_arm
+        );
+        let span = self.span(&pair);
+        let (start, end) = (span.start as usize, span.end as usize);
+        let before = previous.replace(Previous { start, end, is_bad });
+        if is_bad {
+            self.bad(start, end, before, only);
+            return None;
+        }
+        if rule_needs_separator(rule) {
+            self.check_separator(before, start);
+        }
+        build(self, pair)
+    }
+
     /// Reports two entries with neither a comma nor a line end between them.
-    fn check_separator(&mut self, previous: Option<(usize, usize, bool)>, start: usize) {
-        let Some((_, end, false)) = previous else {
+    fn check_separator(&mut self, previous: Option<Previous>, start: usize) {
+        let Some(Previous {
+            end, is_bad: false, ..
+        }) = previous
+        else {
             return;
         };
         let between = self.text.get(end..start).unwrap_or("");

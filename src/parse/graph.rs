@@ -12,8 +12,8 @@ use super::grammar::{Pair, Rule};
 use super::message::is_word_or_sign;
 
 impl Builder<'_> {
-    /// `graph Name(params) leaves [a] { members }`
-    pub fn graph(&mut self, pair: Pair) -> Option<Graph> {
+    /// `graph Name(params) leaves [a] {`, what a graph is but for its members.
+    pub fn graph_head(&mut self, pair: Pair) -> Option<Graph> {
         let (doc, span) = (self.doc(&pair), self.span(&pair));
         let (name, parts) = self.parts(pair)?;
         let mut graph = Graph {
@@ -28,19 +28,14 @@ impl Builder<'_> {
             match part.as_rule() {
                 Rule::params => graph.params = self.params(part),
                 Rule::names => graph.leaves = self.names(part),
-                _ => {
-                    let members = self.entries(part.into_inner(), Rule::only_member, |b, pair| {
-                        Some(b.member(pair))
-                    });
-                    graph.members = members.into_iter().flatten().collect();
-                }
+                _ => {}
             }
         }
         Some(graph)
     }
 
     /// One member as written; several for a chain of edges.
-    fn member(&mut self, pair: Pair) -> Vec<Member> {
+    pub fn member(&mut self, pair: Pair) -> Vec<Member> {
         match pair.as_rule() {
             Rule::start_m => self.start(pair),
             Rule::edge_m => self.edge(pair),
@@ -54,7 +49,10 @@ impl Builder<'_> {
         match rule {
             Rule::node_m => return self.node(pair).map(|n| Member::Node(Box::new(n))),
             Rule::on_error_m => return self.jumps(pair).map(|j| Member::OnError(j, span)),
-            Rule::interrupt_m => return self.static_interrupt(pair).map(Member::Interrupt),
+            Rule::interrupt_m => {
+                let interrupt = self.static_interrupt(pair).map(Box::new);
+                return interrupt.map(Member::Interrupt);
+            }
             Rule::state_m => {
                 let fields = pair.into_inner();
                 let fields = self.entries(fields, Rule::only_state_field, Self::state_field);

@@ -1,40 +1,18 @@
 //! Top-level items.
 
 use crate::ast::item::{
-    EnumDecl, EnumMember, EventDecl, File, FunctionDecl, Import, ImportName, InstanceDecl, Item,
+    EnumDecl, EnumMember, EventDecl, FunctionDecl, Import, ImportName, InstanceDecl, Item,
     ModelDecl, ModelSetting, NamedArg, PromptDecl, ReducerDecl, RetryDecl, SettingValue, ToolBody,
     ToolDecl, ToolRef, ToolsetDecl, TypeBody, TypeDecl,
 };
 use crate::ast::node::PropertyKind;
 
 use super::build::Builder;
-use super::grammar::{Pair, Pairs, Rule};
+use super::grammar::{Pair, Rule};
 
 impl Builder<'_> {
-    /// The whole file.
-    pub fn file(&mut self, pairs: Pairs) -> File {
-        let mut items = Vec::new();
-        let mut previous = None;
-        for pair in pairs.flat_map(Pair::into_inner) {
-            if pair.as_rule() == Rule::EOI {
-                continue;
-            }
-            let span = pair.as_span();
-            let end = self.comments.trim(self.text, span.end());
-            if pair.as_rule() == Rule::bad_item {
-                self.bad(span.start(), end, previous, Rule::only_item);
-            } else {
-                items.extend(self.item(pair));
-            }
-            previous = Some((span.start(), end));
-        }
-        File {
-            doc: self.comments.file_doc(self.text),
-            items,
-        }
-    }
-
-    fn item(&mut self, pair: Pair) -> Option<Item> {
+    /// An item, but for a graph with members.
+    pub(super) fn item(&mut self, pair: Pair) -> Option<Item> {
         match pair.as_rule() {
             Rule::import_item => self.import(pair).map(Item::Import),
             Rule::type_item => self.type_decl(pair).map(Item::Type),
@@ -47,7 +25,6 @@ impl Builder<'_> {
             Rule::retry_item => self.retry_decl(pair).map(Item::Retry),
             Rule::prompt_item => self.prompt(pair).map(Item::Prompt),
             Rule::instance_item => self.instance(pair).map(Item::Instance),
-            Rule::graph_item => self.graph(pair).map(|g| Item::Graph(Box::new(g))),
             Rule::function_item => self.function(pair).map(Item::Function),
             _ => None,
         }

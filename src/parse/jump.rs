@@ -22,13 +22,13 @@ impl Builder<'_> {
             .filter(|p| !super::message::is_word_or_sign(p.as_rule()));
         let kind = match rule {
             Rule::end_target => TargetKind::End,
-            Rule::fail_target => TargetKind::Fail(parts.next().map(|e| self.expr(e))),
+            Rule::fail_target => TargetKind::Fail(parts.next().map(|e| Box::new(self.expr(e)))),
             Rule::parent_target => TargetKind::Parent(self.name(&parts.next()?)),
             Rule::all_target => TargetKind::All(parts.filter_map(|t| self.target(t)).collect()),
-            Rule::computed_target => TargetKind::Computed(self.expr(parts.next()?)),
+            Rule::computed_target => TargetKind::Computed(Box::new(self.expr(parts.next()?))),
             Rule::each_target => TargetKind::Each {
                 var: self.name(&parts.next()?),
-                items: self.expr(parts.next()?),
+                items: Box::new(self.expr(parts.next()?)),
                 worker: self.name(&parts.next()?),
                 with: parts
                     .next()

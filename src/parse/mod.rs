@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`] and
 //! [`comment`]), [`grammar`] (what pest
-//! makes of `grammar/graph.pest`), [`build`] (what all builders share), then one builder a subject:
+//! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
 //! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
@@ -15,6 +15,7 @@ mod bracket;
 mod build;
 mod comment;
 mod expr;
+mod file;
 mod grammar;
 mod graph;
 mod item;
@@ -52,15 +53,7 @@ pub fn parse(text: &str, file: FileId, diags: &mut Diagnostics) -> ast::item::Fi
     }
     let scanned = scan::file(text, file, diags);
     let mut builder = Builder::new(&scanned, file, diags);
-    match Grammar::parse(Rule::file, &scanned.text) {
-        Ok(pairs) => builder.file(pairs),
-        Err(error) => {
-            // The scan leaves nothing that the catch-all rules don't take.
-            let found = message::expected(&scanned.text, 0, file, error);
-            builder.diags.push(found);
-            ast::item::File::default()
-        }
-    }
+    builder.file()
 }
 
 /// Reads a text that is one expression; `None` where it is none, which is then reported.

@@ -20,14 +20,14 @@ impl Builder<'_> {
                 let (condition, to) = self.expr_and_jump(pair);
                 Some(PropertyKind::Skip {
                     condition: condition?,
-                    to,
+                    to: to.map(Box::new),
                 })
             }
             Rule::max_visits_p => {
                 let (limit, to) = self.expr_and_jump(pair);
                 Some(PropertyKind::MaxVisits {
                     limit: limit?,
-                    to: to?,
+                    to: Box::new(to?),
                 })
             }
             Rule::require_p => self.require(pair).map(PropertyKind::Require),
@@ -86,7 +86,7 @@ impl Builder<'_> {
             Rule::retry_p => PropertyKind::Retry(self.retry_spec(value)?),
             Rule::timeout_p => PropertyKind::Timeout {
                 after: self.duration(&value),
-                to: parts.next().and_then(|jump| self.jump(jump)),
+                to: parts.next().and_then(|jump| self.jump(jump)).map(Box::new),
             },
             Rule::input_p => PropertyKind::Input(self.field_block(value)),
             _ => return None,

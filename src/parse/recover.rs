@@ -5,23 +5,23 @@ use pest::Parser;
 use crate::base::{Span, name};
 use crate::diag::{Code, Diagnostic, codes};
 
-use super::build::Builder;
+use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Rule};
 use super::{keyword, message, mistake};
 
 impl Builder<'_> {
     /// Reports the stretch `start..end` that a catch-all rule took. `previous` is what stands before it
     /// in the same list, `only` the rule that it should have been.
-    pub fn bad(&mut self, start: usize, end: usize, previous: Option<(usize, usize)>, only: Rule) {
+    pub fn bad(&mut self, start: usize, end: usize, previous: Option<Previous>, only: Rule) {
         let slice = self.text.get(start..end).unwrap_or("");
         // What goes on where something complete ended belongs to that: `model a b`.
-        let from = previous.filter(|(_, previous_end)| {
-            let between = self.text.get(*previous_end..start).unwrap_or("");
+        let from = previous.filter(|previous| {
+            let between = self.text.get(previous.end..start).unwrap_or("");
             let begins_name = slice.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             !between.contains(',') && (!between.contains('\n') || !begins_name)
         });
         let from = match from {
-            Some((from, _)) if !self.is_line_of_its_own(slice, only) => from,
+            Some(previous) if !self.is_line_of_its_own(slice, only) => previous.start,
             _ => {
                 if let Some(found) = self.unknown(slice, start, only) {
                     self.diags.push(found);

@@ -169,7 +169,7 @@ pub fn tree(text: &str) -> Option<Tree<'_>> {
     if !nothing.is_empty() {
         return None;
     }
-    let file = Grammar::parse(Rule::file, text).ok()?.next()?;
+    let file = Grammar::parse(Rule::whole, text).ok()?.next()?;
     let mut reader = Reader {
         text,
         at: 0,
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         }
         // Blanks that a rule may have taken at its end belong to what follows.
         let end = match rule {
-            Rule::file => self.text.len(),
+            Rule::whole => self.text.len(),
             _ => span.end(),
         };
         self.signs_of(end, Some((&mut parts, rule)));
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
                 c if c.is_ascii_whitespace() || c == '\u{b}' => self.at += 1,
                 '/' => self.comment(),
                 _ => {
-                    let rule = own.as_ref().map_or(Rule::file, |(_, rule)| *rule);
+                    let rule = own.as_ref().map_or(Rule::whole, |(_, rule)| *rule);
                     if let Some((parts, _)) = &mut own {
                         parts.push(Part::Token(self.tree.tokens.len()));
                     }
@@ -403,7 +403,7 @@ fn declares(rule: Rule) -> bool {
 
 fn kind(rule: Rule) -> Kind {
     match rule {
-        Rule::file => Kind::File,
+        Rule::whole => Kind::File,
         Rule::import_item => Kind::Import,
         Rule::reducer_item => Kind::Reducer,
         Rule::event_item => Kind::Event,

@@ -8,6 +8,7 @@ use crate::expr::constraint::Constraints;
 use crate::expr::ty::Type;
 
 use super::Resolver;
+use super::mark::Place;
 use super::setting::{integer, number};
 
 /// Attributes of a field.
@@ -25,13 +26,21 @@ pub(super) struct Bounds {
 impl Resolver<'_> {
     /// The bounds of a field of that type. Where values never come from outside, bounds would
     /// mean nothing and are refused.
-    pub fn bounds(&mut self, attributes: &[Attribute], ty: &Type, outside: bool) -> Bounds {
+    pub fn bounds(
+        &mut self,
+        attributes: &[Attribute],
+        ty: &Type,
+        outside: bool,
+        place: Place,
+    ) -> Bounds {
         let mut bounds = Bounds::default();
         for (i, attribute) in attributes.iter().enumerate() {
             let word = attribute.name.node.as_str();
             let earlier = attributes.iter().take(i);
             if let Some(first) = earlier.rev().find(|other| other.name.node == word) {
                 self.given_twice(&first.name, &attribute.name);
+            } else if self.no_bound(attribute, place) {
+                continue;
             } else if !KNOWN.contains(&word) {
                 self.refuse_attribute(attribute, &[], &KNOWN);
             } else if word == "desc" {
@@ -44,18 +53,6 @@ impl Resolver<'_> {
             }
         }
         bounds
-    }
-
-    /// The doc comment of an enum's member, or what `@desc` says.
-    pub fn member_doc(&mut self, doc: &str, attributes: &[Attribute]) -> String {
-        let mut text = doc.to_owned();
-        for attribute in attributes {
-            match attribute.name.node.as_str() {
-                "desc" => text = self.text_argument(attribute).unwrap_or(text),
-                _ => self.refuse_attribute(attribute, &["alias"], &["desc"]),
-            }
-        }
-        text
     }
 
     fn constrain(&mut self, constraints: &mut Constraints, attribute: &Attribute, ty: &Type) {
@@ -117,7 +114,7 @@ impl Resolver<'_> {
         Some(pattern)
     }
 
-    fn text_argument(&mut self, attribute: &Attribute) -> Option<String> {
+    pub(super) fn text_argument(&mut self, attribute: &Attribute) -> Option<String> {
         let found = match attribute.args.as_slice() {
             [argument] => match &argument.kind {
                 ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),

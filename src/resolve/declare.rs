@@ -3,7 +3,7 @@
 //! Types, graphs, tools, models and events are known by their names outside a file too (in
 //! expressions at run time, in `graphc.yaml`, in streams), so they are unique in the whole flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
@@ -16,6 +16,7 @@ use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 use super::Resolver;
 use super::names::{Entry, Thing};
 use super::naming::Style;
+use super::program::PromptId;
 
 /// How many of each kind have an id.
 #[derive(Default)]
@@ -27,7 +28,20 @@ struct Counts {
     tools: u32,
     toolsets: usize,
     policies: usize,
+    prompts: u32,
     graphs: u32,
+    instances: usize,
+}
+
+/// Names that all files of a flow share.
+#[derive(Default)]
+struct Shared {
+    /// Where each is first declared.
+    first: BTreeMap<String, Span>,
+    /// What is to be said of those that another file declares again.
+    twice: Vec<(String, Diagnostic)>,
+    /// Names that some file imports although it has them.
+    clashing: BTreeSet<String>,
 }
 
 fn next(count: &mut u32) -> u32 {
@@ -45,7 +59,7 @@ impl Resolver<'_> {
     /// second pass fills the program's vectors.
     pub fn declare(&mut self) {
         let mut counts = Counts::default();
-        let mut shared: BTreeMap<String, Span> = BTreeMap::new();
+        let mut shared = Shared::default();
         for file in self.files {
             self.names.push(BTreeMap::new());
             for item in &file.ast.items {
@@ -72,6 +86,12 @@ impl Resolver<'_> {
         for file in self.files {
             self.bind_imports(file.id, &mut shared);
         }
+        // A file that imports a name and declares it too has been told so already.
+        for (name, found) in shared.twice {
+            if !shared.clashing.contains(&name) {
+                self.diags.push(found);
+            }
+        }
     }
 
     fn thing(&mut self, item: &Item, counts: &mut Counts) -> Thing {
@@ -91,10 +111,11 @@ impl Resolver<'_> {
             Item::Tool(_) => Thing::Tool(ToolId(next(&mut counts.tools))),
             Item::Toolset(_) => Thing::Toolset(next_index(&mut counts.toolsets)),
             Item::Retry(_) => Thing::Policy(next_index(&mut counts.policies)),
-            Item::Prompt(_) => Thing::Prompt,
+            Item::Prompt(_) => Thing::Prompt(PromptId(next(&mut counts.prompts))),
             Item::Graph(_) => Thing::Graph(GraphId(next(&mut counts.graphs))),
             Item::Function(_) => Thing::Function,
-            Item::Instance(_) | Item::Import(_) => Thing::Broken,
+            Item::Instance(_) => Thing::Instance(next_index(&mut counts.instances)),
+            Item::Import(_) => Thing::Broken,
         }
     }
 
@@ -140,20 +161,20 @@ impl Resolver<'_> {
     }
 
     /// Adds a name to those that all files share.
-    fn enter_shared(&mut self, shared: &mut BTreeMap<String, Span>, name: &Name) {
-        if let Some(first) = shared.get(&name.node) {
+    fn enter_shared(&mut self, shared: &mut Shared, name: &Name) {
+        if let Some(first) = shared.first.get(&name.node) {
             let message = format!("`{}` is declared in two files of this flow", name.node);
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
                 .label(*first, "first declared here")
                 .help("types, graphs, tools, models and events have one name in all files of a flow: rename one of them, or import it");
-            self.diags.push(diagnostic);
+            shared.twice.push((name.node.clone(), diagnostic));
         } else {
-            shared.insert(name.node.clone(), name.span);
+            shared.first.insert(name.node.clone(), name.span);
         }
     }
 
-    fn bind_imports(&mut self, file: FileId, shared: &mut BTreeMap<String, Span>) {
+    fn bind_imports(&mut self, file: FileId, shared: &mut Shared) {
         let files = self.files;
         let Some(loaded) = files.get(file.0 as usize) else {
             return;
@@ -171,7 +192,9 @@ impl Resolver<'_> {
                 };
                 let thing = self.renamed(name, thing, shared);
                 let local = name.alias.as_ref().unwrap_or(&name.name);
-                self.enter(file, local, thing, true);
+                if !self.enter(file, local, thing, true) {
+                    shared.clashing.insert(local.node.clone());
+                }
             }
         }
     }
@@ -201,12 +224,7 @@ impl Resolver<'_> {
 
     /// What `as` makes of an imported thing. Records and enums are looked up by name in the type
     /// table, so under another name they are another entry of it, equal in shape.
-    fn renamed(
-        &mut self,
-        name: &ImportName,
-        thing: Thing,
-        shared: &mut BTreeMap<String, Span>,
-    ) -> Thing {
+    fn renamed(&mut self, name: &ImportName, thing: Thing, shared: &mut Shared) -> Thing {
         let Some(alias) = name
             .alias
             .as_ref()
@@ -258,12 +276,54 @@ impl Resolver<'_> {
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {
                 let message = format!("`{name}` is imported and never used");
-                Diagnostic::new(&codes::UNUSED_IMPORT, message, entry.span)
+                let finding = Diagnostic::new(&codes::UNUSED_IMPORT, message, entry.span);
+                self.without_import(finding.help("take it out"), entry.span)
             })
             .collect();
         for diagnostic in found {
             self.diags.push(diagnostic);
         }
+    }
+}
+
+impl Resolver<'_> {
+    /// Adds the edit that takes an imported name out: of its list, or with the whole import where it is alone.
+    fn without_import(&self, finding: Diagnostic, place: Span) -> Diagnostic {
+        let file = self.files.iter().find(|file| file.id == place.file);
+        let items = file.into_iter().flat_map(|file| &file.ast.items);
+        let imports = items.filter_map(|item| match item {
+            Item::Import(import) => Some(import),
+            _ => None,
+        });
+        for import in imports {
+            let whole = |name: &ImportName| {
+                let alias = name
+                    .alias
+                    .as_ref()
+                    .map_or(name.name.span, |alias| alias.span);
+                name.name.span.to(alias)
+            };
+            let list: Vec<Span> = import.names.iter().map(whole).collect();
+            let within = |span: &Span| span.start <= place.start && place.end <= span.end;
+            let Some(at) = list.iter().position(within) else {
+                continue;
+            };
+            return match list.len() {
+                1 => finding.fix(self.line(import.span), ""),
+                _ => finding.take_out(&list, at),
+            };
+        }
+        finding
+    }
+
+    /// The span, with the line end behind it where nothing else follows on the line.
+    fn line(&self, span: Span) -> Span {
+        let text = self.sources.file(span.file).map_or("", |file| &file.text);
+        let rest = text.get(span.end as usize..).unwrap_or("");
+        let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        let blank = rest.get(..line).is_some_and(|rest| rest.trim().is_empty());
+        let end = span.end + if blank { line as u32 } else { 0 };
+        Span { end, ..span }
     }
 }
 
@@ -273,6 +333,7 @@ fn is_shared(thing: Thing) -> bool {
         Thing::Record(_)
             | Thing::Enum(_)
             | Thing::Graph(_)
+            | Thing::Instance(_)
             | Thing::Tool(_)
             | Thing::Model(_)
             | Thing::Event(_)

@@ -7,6 +7,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::{Let, NamedArg, Require};
 use crate::base::{FileId, name};
 use crate::diag::{Diagnostic, codes};
+use crate::expr::fold::names_params;
 
 use super::Resolver;
 use super::names::{Thing, Wanted};
@@ -189,6 +190,20 @@ impl Resolver<'_> {
         None
     }
 
+    /// A whole number from 1 up that is written out or depends on the graph's parameters; reported otherwise.
+    pub fn count(&mut self, file: FileId, what: &str, value: &Expr) -> Count {
+        match names_params(value) {
+            true => Count {
+                number: None,
+                by: Some(self.expr(file, value)),
+            },
+            false => Count {
+                number: self.whole_number(what, value, 1),
+                by: None,
+            },
+        }
+    }
+
     /// Reports a word that is none of `words`.
     pub fn bad_word(&mut self, what: &str, written: &Name, words: &[&str]) {
         let message = format!("unknown {what} `{}`", written.node);
@@ -197,4 +212,13 @@ impl Resolver<'_> {
         self.diags
             .push(Diagnostic::new(&codes::BAD_VALUE, message, written.span).help(help));
     }
+}
+
+/// A whole number of a property.
+#[derive(Default)]
+pub(super) struct Count {
+    /// Written out.
+    pub number: Option<u32>,
+    /// Computed from the parameters of the graph.
+    pub by: Option<Expr>,
 }

@@ -5,10 +5,11 @@ use crate::ast::{Doc, Name};
 use crate::base::id::Id;
 use crate::base::{FileId, IdVec, NameIndex, Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
-use crate::ir::{Channel, FieldId, FieldMode, JoinId, ModelId, NodeId, Retry};
+use crate::ir::{Channel, FieldId, FieldMode, GraphId, JoinId, ModelId, NodeId, Retry};
 
+use super::mark::Marks;
 use super::node::Node;
-use super::program::ToolList;
+use super::program::{Param, ToolList};
 use super::target::{Jump, Route};
 
 /// A graph.
@@ -20,6 +21,12 @@ pub struct Graph {
     pub doc: Doc,
     /// The file it stands in.
     pub file: FileId,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// The record of its parameters: type of `params` in its expressions. `None` where it has none.
+    pub params_record: Option<RecordId>,
+    /// Which instance it is. What the resolver gives has none: the checker makes instances.
+    pub instance: Option<Instance>,
     /// Whether a part of it is lost: it did not parse, or an edge names no node. Rules about what
     /// is missing in it (an edge, a write) would report what is only lost, and pass over it.
     pub broken: bool,
@@ -37,8 +44,10 @@ pub struct Graph {
     pub nodes: IdVec<NodeId, Node>,
     /// `[a, b] -> c`
     pub joins: IdVec<JoinId, Join>,
-    /// `recursion_limit 50`
-    pub recursion_limit: Option<u32>,
+    /// `recursion_limit 50`, with the place of the property.
+    pub recursion_limit: Option<Spanned<u32>>,
+    /// `recursion_limit params.x`: each instance has its own limit.
+    pub recursion_by: Option<Expr>,
     /// Default of its `llm` and `agent` nodes, which have it already where they name none.
     pub model: Option<Spanned<ModelId>>,
     /// Default of its nodes that call a model or a tool, which have it already where they have none.
@@ -51,6 +60,45 @@ pub struct Graph {
     pub span: Span,
     /// Where each name is.
     pub index: GraphIndex,
+}
+
+/// A graph with values for its parameters.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// The graph with parameters, in the program that the resolver gave.
+    pub of: GraphId,
+    /// Its own name: the declared one, else the graph's with the values, as in `Chat(auto: true)`.
+    pub name: String,
+    /// Whether it is declared: `graph NAME = ..`
+    pub declared: Option<Declared>,
+    /// Values in the order of the parameters; `None` where one is not known, which is reported or no
+    /// instance gives it.
+    pub args: Vec<Option<Arg>>,
+}
+
+/// Where an instance is declared.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// Its name.
+    pub name: Name,
+    /// Its own doc comment.
+    pub doc: Doc,
+}
+
+/// The value of a parameter in an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arg {
+    /// The value, as a default of the type would be.
+    pub value: serde_json::Value,
+    /// Where it is written: the argument, or the default.
+    pub span: Span,
+}
+
+impl Instance {
+    /// Whether the value of every parameter is known.
+    pub fn is_whole(&self) -> bool {
+        self.args.iter().all(Option::is_some)
+    }
 }
 
 /// Where the names of a graph's nodes and fields are.
@@ -81,6 +129,21 @@ impl Graph {
         };
         let at = self.index.fields.find(name, self.fields.len(), named)?;
         Some(Id::from_index(at))
+    }
+
+    /// Its name, or that of the instance which it is.
+    pub fn shown_name(&self) -> &str {
+        let instance = self.instance.as_ref();
+        instance.map_or(&self.name.node, |instance| &instance.name)
+    }
+
+    /// The value of a parameter in this instance.
+    pub fn param(&self, name: &str) -> Option<&Arg> {
+        let at = self
+            .params
+            .iter()
+            .position(|param| param.name.node == name)?;
+        self.instance.as_ref()?.args.get(at)?.as_ref()
     }
 
     /// Where an error of the node leads: its own `on_error`, else the graph's.
@@ -116,6 +179,8 @@ pub struct Field {
     pub via: Option<Span>,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
+    /// `@untrusted @private @secret`
+    pub marks: Marks,
     /// The whole declaration.
     pub span: Span,
 }

@@ -10,6 +10,7 @@ use crate::ast::item::{File, Item};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
+use super::program::Tree;
 use super::stdlib;
 
 /// Reads the files of a project.
@@ -59,6 +60,17 @@ pub(super) struct Loaded {
     pub errors: Vec<Span>,
     /// For each of them, where the text before it ends, blanks left out.
     pub torn: Vec<u32>,
+}
+
+impl Loaded {
+    /// What is kept of it when all names are resolved.
+    pub fn tree(self) -> Tree {
+        Tree {
+            file: self.id,
+            standard: self.standard,
+            items: self.ast.items,
+        }
+    }
 }
 
 /// Reads and parses everything, breadth first. The first file is always there, if need be empty.

@@ -24,6 +24,7 @@ mod expr;
 pub mod graph;
 mod item;
 mod load;
+pub mod mark;
 mod names;
 mod naming;
 pub mod node;
@@ -74,7 +75,8 @@ pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Pr
     resolver.items();
     resolver.graphs();
     resolver.unused_imports();
-    let program = resolver.program;
+    let mut program = resolver.program;
+    program.trees = files.into_iter().map(Loaded::tree).collect();
     (program, sources)
 }
 

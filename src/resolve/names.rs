@@ -9,6 +9,7 @@ use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
 use super::Resolver;
+use super::program::PromptId;
 
 /// What a top-level name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +26,10 @@ pub(super) enum Thing {
     Toolset(usize),
     /// Position among the retry policies of the flow.
     Policy(usize),
-    Prompt,
+    Prompt(PromptId),
     Graph(GraphId),
+    /// Position among the declared instances of the flow.
+    Instance(usize),
     Function,
     /// Something that is reported where it is declared.
     Broken,
@@ -44,8 +47,8 @@ impl Thing {
             Thing::Tool(_) => "a tool",
             Thing::Toolset(_) => "a toolset",
             Thing::Policy(_) => "a retry policy",
-            Thing::Prompt => "a prompt",
-            Thing::Graph(_) => "a graph",
+            Thing::Prompt(_) => "a prompt",
+            Thing::Graph(_) | Thing::Instance(_) => "a graph",
             Thing::Function => "a function",
             Thing::Broken => "a name",
         }
@@ -77,8 +80,8 @@ impl Wanted {
             Wanted::Tool => matches!(thing, Thing::Tool(_)),
             Wanted::Tools => matches!(thing, Thing::Tool(_) | Thing::Toolset(_)),
             Wanted::Policy => matches!(thing, Thing::Policy(_)),
-            Wanted::Prompt => matches!(thing, Thing::Prompt),
-            Wanted::Graph => matches!(thing, Thing::Graph(_)),
+            Wanted::Prompt => matches!(thing, Thing::Prompt(_)),
+            Wanted::Graph => matches!(thing, Thing::Graph(_) | Thing::Instance(_)),
         }
     }
 
@@ -181,13 +184,19 @@ impl Resolver<'_> {
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
         let diagnostic = Diagnostic::new(wanted.code(), message, name.span);
-        let own = self.names.get(file.0 as usize).into_iter().flatten();
-        let near = own
-            .filter(|(_, entry)| wanted.takes(entry.thing))
-            .map(|(known, _)| known.as_str())
-            .chain(wanted.built_in().iter().copied());
-        if let Some(near) = name::closest(&name.node, near) {
-            return diagnostic.help(format!("did you mean `{near}`?"));
+        let own = || self.names.get(file.0 as usize).into_iter().flatten();
+        let near = || {
+            own()
+                .filter(|(_, entry)| wanted.takes(entry.thing))
+                .map(|(known, _)| known.as_str())
+                .chain(wanted.built_in().iter().copied())
+        };
+        if let Some(close) = name::closest(&name.node, near()) {
+            let diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
+            return match name::certain(&name.node, near()) {
+                Some(meant) => diagnostic.fix(name.span, meant),
+                None => diagnostic,
+            };
         }
         match self.declared_elsewhere(file, &name.node, wanted) {
             Some((path, span)) => diagnostic.label(span, "declared here").help(format!(

@@ -8,7 +8,7 @@ use crate::base::{Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Retry, ToolId};
 
-use super::program::{Param, ToolList};
+use super::program::{Param, PromptId, ToolList};
 use super::target::{Emit, Jump, Route, SetItem, Target};
 
 /// A node.
@@ -45,13 +45,13 @@ pub struct Node {
     /// `ends [..]`, where it is written.
     pub ends: Option<Ends>,
     /// Its own policy or the graph's.
-    pub retry: Option<Retry>,
+    pub retry: Option<Box<Retry>>,
     /// Its own limit or the graph's, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
     pub on_error: Option<Route>,
     /// `max_visits N -> TARGET`
-    pub max_visits: Option<MaxVisits>,
+    pub max_visits: Option<Box<MaxVisits>>,
     /// `defer`
     pub defer: bool,
     /// `tags [..]`
@@ -107,13 +107,15 @@ impl Node {
 #[derive(Debug, Clone)]
 pub enum Work {
     /// One model call.
-    Llm(ModelCall),
+    Llm(Box<ModelCall>),
     /// Model and tools in a loop.
     Agent {
         /// The model call of each turn.
-        call: ModelCall,
+        call: Box<ModelCall>,
         /// Most turns.
         max_turns: u32,
+        /// `max_turns params.x`: each instance has its own number.
+        turns_by: Option<Expr>,
         /// `until EXPR`
         until: Option<Expr>,
         /// Whether the tools of one turn run at the same time.
@@ -148,14 +150,19 @@ pub enum Work {
         /// Type of the answer; any JSON where there is none.
         expect: Option<Spanned<Type>>,
         /// `timeout 7d -> TARGET`
-        timeout: Option<InterruptTimeout>,
+        timeout: Option<Box<InterruptTimeout>>,
     },
     /// Runs a graph.
     Subgraph {
-        /// Which graph.
+        /// Which graph. In a program of instances, which instance.
         graph: Option<GraphId>,
+        /// The declared instance that it names, by position in
+        /// [`Program::instances`](super::program::Program::instances).
+        instance: Option<usize>,
         /// Its name.
         name: Name,
+        /// Values of its parameters, as written.
+        args: Vec<NamedArg>,
         /// `with`, as written; other `in` fields pass by name.
         with: Vec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
@@ -188,9 +195,9 @@ pub struct ModelCall {
     /// Its own model or the graph's; `None` where there is neither or the name is unknown (reported).
     pub model: Option<ModelId>,
     /// `system`
-    pub system: Option<TemplateText>,
+    pub system: Option<Words>,
     /// `prompt`
-    pub prompt: Option<TemplateText>,
+    pub prompt: Option<Words>,
     /// `messages`
     pub messages: Option<Expr>,
     /// `output T`
@@ -209,7 +216,35 @@ pub enum Ask {
     /// An object.
     Fields(Vec<NamedArg>),
     /// A text.
-    Text(TemplateText),
+    Text(Words),
+}
+
+/// A text: written where it is used, or that of a named prompt.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// The text.
+    pub text: TemplateText,
+    /// The prompt that it is of. Its names are the prompt's parameters then, not those of the place.
+    pub from: Option<PromptUse>,
+}
+
+impl std::ops::Deref for Words {
+    type Target = TemplateText;
+
+    fn deref(&self) -> &TemplateText {
+        &self.text
+    }
+}
+
+/// `greet(name: state.x)`
+#[derive(Debug, Clone)]
+pub struct PromptUse {
+    /// Which prompt.
+    pub prompt: PromptId,
+    /// Its name where it is used.
+    pub name: Name,
+    /// Values of its parameters, in the scope of the place.
+    pub args: Vec<NamedArg>,
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.
@@ -286,6 +321,8 @@ pub struct End {
 pub struct MaxVisits {
     /// Entries within one run, at least 1.
     pub limit: u32,
+    /// `max_visits params.x -> ..`: each instance has its own number.
+    pub limit_by: Option<Expr>,
     /// Where the next entry goes instead.
     pub to: Jump,
     /// The whole property.

@@ -7,18 +7,23 @@
 //! Invariant: a reference that is `None` (or [`TargetKind::Unknown`], or [`Type::Error`]) was
 //! reported when it was resolved; later stages pass over it in silence.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ast::expr::Expr;
+use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name, item};
 use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::expr::constraint::Constraints;
 use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
+use crate::typed_id;
 
-pub use super::graph::{Field, Graph, Join};
+pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
+pub use super::mark::{Marks, Sink};
 pub use super::node::{
-    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, Skip, Work,
+    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse, Skip,
+    Words, Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 
@@ -39,12 +44,34 @@ pub struct Program {
     pub models: IdVec<ModelId, Model>,
     /// Tools.
     pub tools: IdVec<ToolId, Tool>,
+    /// Named prompts.
+    pub prompts: IdVec<PromptId, Prompt>,
+    /// Every `where` on a tool, also in a toolset that nothing uses.
+    pub narrowings: IdVec<NarrowingId, Narrowing>,
     /// Graphs: those of the first file first.
     pub graphs: IdVec<GraphId, Graph>,
+    /// Declared instances of graphs with parameters.
+    pub instances: Vec<InstanceDecl>,
     /// The graph that runs where none is named: the only one of the first file that no other calls.
     pub entry: Option<GraphId>,
+    /// Fields of records that are marked `@untrusted @private @secret`, by record and name. Copies that
+    /// imports made are in it under their own ids.
+    pub marked: BTreeMap<(RecordId, String), Marks>,
     /// What each file imports beside types, by [`FileId`] of its source.
     pub modules: Vec<Module>,
+    /// The files as written, for rules that go by what stands there and not by what it means.
+    pub trees: Vec<Tree>,
+}
+
+/// A file as written.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file.
+    pub file: FileId,
+    /// Whether it is part of the standard library.
+    pub standard: bool,
+    /// Its items.
+    pub items: Vec<item::Item>,
 }
 
 impl Program {
@@ -81,6 +108,10 @@ pub struct Param {
     pub default: Option<Expr>,
     /// What its attributes ask of values from outside.
     pub constraints: Constraints,
+    /// `@untrusted @private @secret`, on fields of records.
+    pub marks: Marks,
+    /// `@sink`, on parameters of tools.
+    pub sink: Option<Sink>,
     /// The whole declaration.
     pub span: Span,
 }
@@ -107,6 +138,25 @@ pub struct EnumDecl {
     pub name: Name,
     /// Members, as many and in the same order as in the table.
     pub members: Vec<Name>,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `graph Mode1 = Chat(selection: Selection.manual)`
+#[derive(Debug, Clone)]
+pub struct InstanceDecl {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The file it stands in.
+    pub file: FileId,
+    /// The graph that it is an instance of.
+    pub base: Option<GraphId>,
+    /// That graph's name.
+    pub base_name: Name,
+    /// Values of parameters, as written.
+    pub args: Vec<item::NamedArg>,
     /// The whole item.
     pub span: Span,
 }
@@ -173,6 +223,26 @@ pub struct ModelSettings {
     pub retry: Option<Retry>,
 }
 
+typed_id! {
+    /// A named prompt of a program.
+    PromptId
+}
+
+/// A named text with parameters.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its name.
+    pub name: Name,
+    /// Doc comment.
+    pub doc: Doc,
+    /// The names in its text: nothing else is in scope of it.
+    pub params: Vec<Param>,
+    /// The text; `None` where it can't be had, which is reported.
+    pub text: Option<TemplateText>,
+    /// The whole item.
+    pub span: Span,
+}
+
 /// A tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -186,6 +256,16 @@ pub struct Tool {
     pub returns: Option<Spanned<Type>>,
     /// `@effect(..)`
     pub effect: crate::ir::flow::ToolEffect,
+    /// The place of `@effect(..)`; `None` where it is not said and it counts as reading.
+    pub effect_span: Option<Span>,
+    /// `@approve`: a person is asked before each call.
+    pub approve: Option<Span>,
+    /// `@unattended`: nobody has to be asked before a destructive call.
+    pub unattended: Option<Span>,
+    /// `@untrusted @private @secret`, of its result.
+    pub marks: Marks,
+    /// `@on_error(value)`: its result in place of an error; a constant of the result's type.
+    pub on_error: Option<Expr>,
     /// `@idempotent`, `@idempotent(false)`
     pub idempotent: Option<bool>,
     /// `@timeout(10s)`, in milliseconds.
@@ -210,19 +290,37 @@ pub struct ToolBody {
     pub set: Vec<crate::ast::node::SetItem>,
     /// Events it sends.
     pub emits: Vec<Emit>,
-    /// Its jump. Targets are [`TargetKind::Named`], `End` or `Fail`; its jumps have no `set`.
+    /// Its jump. Targets are those that name nodes of whichever graph calls the tool ([`TargetKind::Named`],
+    /// [`TargetKind::NamedEach`]), `Computed`, `Parent`, `End` or `Fail`; fields of its `set`s are names as well.
     pub goto: Option<Route>,
     /// Its result.
     pub returns: Option<Expr>,
 }
 
 impl ToolBody {
+    /// What its jumps write with them, in order.
+    pub fn jump_sets(&self) -> impl Iterator<Item = &SetItem> {
+        self.goto
+            .iter()
+            .flat_map(Route::jumps)
+            .flat_map(|jump| &jump.set)
+    }
+
+    /// Fields that it may write, its jumps included.
+    pub fn written(&self) -> impl Iterator<Item = &Name> {
+        let own = self.set.iter().map(|item| &item.field);
+        own.chain(self.jump_sets().map(|item| &item.name))
+    }
+
     /// Names of the calling graph's nodes (or `end`) that it may jump to, each once, with the first place.
+    /// Those that it computes are in its types alone.
     pub fn jumps(&self) -> Vec<Name> {
         let mut names: Vec<Name> = Vec::new();
         for target in self.goto.iter().flat_map(Route::targets) {
             let name = match &target.kind {
-                TargetKind::Named(name) => name.clone(),
+                TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                    name.clone()
+                }
                 TargetKind::End => Name::new("end".to_owned(), target.span),
                 _ => continue,
             };
@@ -235,12 +333,30 @@ impl ToolBody {
 }
 
 /// A tool in a `tools [..]` list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUse {
     /// Which tool.
     pub tool: ToolId,
     /// Where it is named: itself, or the toolset that holds it.
     pub span: Span,
+    /// What its arguments are narrowed by, all of it: those of the toolsets that it comes through first.
+    pub narrowed: Vec<NarrowingId>,
+}
+
+typed_id! {
+    /// A `where` of a program.
+    NarrowingId
+}
+
+/// `where EXPR` behind a tool or a toolset.
+#[derive(Debug, Clone)]
+pub struct Narrowing {
+    /// What must hold of the arguments.
+    pub condition: Expr,
+    /// The tool or toolset before it.
+    pub name: Name,
+    /// The tool, or the tools of the toolset, with what they are narrowed by already.
+    pub tools: Vec<ToolUse>,
 }
 
 /// A `tools [..]` list, toolsets replaced by their members, each tool once.
@@ -253,6 +369,11 @@ pub struct ToolList {
 }
 
 impl ToolList {
+    /// The entry of the tool.
+    pub fn find(&self, tool: ToolId) -> Option<&ToolUse> {
+        self.tools.iter().find(|used| used.tool == tool)
+    }
+
     /// Whether the tool is in it.
     pub fn has(&self, tool: ToolId) -> bool {
         self.tools.iter().any(|used| used.tool == tool)

@@ -23,15 +23,15 @@ pub enum TargetKind {
     /// `end`
     End,
     /// `fail` or `fail(message)`
-    Fail(Option<Expr>),
+    Fail(Option<Box<Expr>>),
     /// `(expr)`: computed at run time.
-    Computed(Expr),
+    Computed(Box<Expr>),
     /// `each x in items -> worker with { .. }`
     Each {
         /// Loop name, in scope of `with`.
         var: Name,
         /// A list.
-        items: Expr,
+        items: Box<Expr>,
         /// The node that gets one task an element.
         worker: Option<NodeId>,
         /// Where the worker is named.
@@ -43,6 +43,17 @@ pub enum TargetKind {
     Parent(Name),
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
+    /// In a tool's body: `each` to a node of whichever graph calls the tool.
+    NamedEach {
+        /// Loop name, in scope of `with`.
+        var: Name,
+        /// A list.
+        items: Box<Expr>,
+        /// The node that gets one task an element.
+        worker: Name,
+        /// Values of the worker's `input`.
+        with: Vec<NamedArg>,
+    },
     /// No such node; already reported.
     Unknown,
 }

@@ -7,22 +7,22 @@ use crate::diag::{Diagnostic, codes};
 
 use super::Resolver;
 use super::load::{outside, within};
-use super::names::Wanted;
+use super::names::{Thing, Wanted};
+use super::node::{PromptUse, Words};
 
 impl Resolver<'_> {
     /// The text of a template; `None` where it can't be had, which is reported.
-    pub fn template(&mut self, file: FileId, template: &Template) -> Option<TemplateText> {
-        match template {
-            Template::Text(text) => Some(text.clone()),
-            Template::File(path) => self.prompt_file(file, path),
-            Template::Prompt { name, args, .. } => {
-                self.prompt_call(file, name, args);
-                None
-            }
-        }
+    pub fn template(&mut self, file: FileId, template: &Template) -> Option<Words> {
+        let text = match template {
+            Template::Text(text) => text.clone(),
+            Template::File(path) => self.prompt_file(file, path)?,
+            Template::Prompt { name, args, .. } => return self.prompt_call(file, name, args),
+        };
+        Some(Words { text, from: None })
     }
 
-    fn prompt_file(&mut self, file: FileId, path: &Name) -> Option<TemplateText> {
+    /// The text of a file of the project.
+    pub fn prompt_file(&mut self, file: FileId, path: &Name) -> Option<TemplateText> {
         let base = self
             .files
             .get(file.0 as usize)
@@ -58,9 +58,23 @@ impl Resolver<'_> {
         })
     }
 
-    /// A `prompt` item is refused where it is declared; a use only has to name one.
-    fn prompt_call(&mut self, file: FileId, name: &Name, args: &[NamedArg]) {
-        self.find(file, name, Wanted::Prompt);
-        self.named(file, args);
+    /// The text of a named prompt. Where that can't be had, the use is still checked.
+    fn prompt_call(&mut self, file: FileId, name: &Name, args: &[NamedArg]) -> Option<Words> {
+        let found = self.find(file, name, Wanted::Prompt);
+        let args = self.named(file, args);
+        let Some(Thing::Prompt(prompt)) = found else {
+            return None;
+        };
+        let declared = self.program.prompts.get(prompt)?;
+        let text = declared.text.clone().unwrap_or(TemplateText {
+            text: String::new(),
+            span: declared.span,
+            anchors: Vec::new(),
+        });
+        let name = name.clone();
+        Some(Words {
+            text,
+            from: Some(PromptUse { prompt, name, args }),
+        })
     }
 }

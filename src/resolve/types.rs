@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
+use super::mark::Place;
 use super::names::{Thing, Wanted};
 use super::naming::Style;
 use super::program::Param;
@@ -147,7 +148,13 @@ impl Resolver<'_> {
         for field in fields {
             self.check_style(&field.name, Style::Snake);
             let ty = self.spanned_type(file, &field.ty);
-            let bounds = self.bounds(&field.attributes, &ty.node, outside);
+            let place = match (what, outside) {
+                ("parameter", true) => Place::Parameter,
+                (_, true) => Place::Field,
+                (_, false) => Place::Passing,
+            };
+            let bounds = self.bounds(&field.attributes, &ty.node, outside, place);
+            let (marks, sink) = self.marks(&field.attributes, &ty.node, place);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
             if let Some(first) = seen.get(field.name.as_str()) {
                 self.twice(what, first, &field.name);
@@ -160,6 +167,8 @@ impl Resolver<'_> {
                 ty,
                 default,
                 constraints: bounds.constraints,
+                marks,
+                sink,
                 span: field.span,
             });
         }

@@ -34,6 +34,8 @@ pub struct Frame {
     pub key: Arc<str>,
     /// Path for people, such as `content/slide_builder`.
     pub path: String,
+    /// Graphs above it that narrow tools, from the outermost in.
+    pub callers: Vec<GraphId>,
     /// Values of the fields; `None` where a field has none yet.
     pub fields: Vec<Option<Value>>,
     /// The step that comes next.
@@ -85,6 +87,7 @@ impl Frame {
             graph,
             key,
             path,
+            callers: Vec::new(),
             fields,
             step: 0,
             agenda: Agenda::default(),
@@ -348,6 +351,7 @@ impl<'a> Commit<'a> {
                 graph,
                 fields: &frame.fields,
                 path: &frame.path,
+                callers: &frame.callers,
                 step: frame.step,
             },
             effects: EffectScope::new(key, CancellationToken::new()),

@@ -142,6 +142,7 @@ async fn run_tasks(
         graph,
         fields: &frame.fields,
         path: &frame.path,
+        callers: &frame.callers,
         step: frame.step,
     };
     let tasks = &frame.agenda.tasks;

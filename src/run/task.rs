@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::ir::{ErrorKind, GraphId, JoinId, NodeId};
 use crate::value::{Map, Value};
 
 use super::channel::Incoming;
@@ -76,6 +76,8 @@ pub struct Surroundings<'a> {
     pub fields: &'a [Option<Value>],
     /// Path of the frame, such as `content/slide_builder`.
     pub path: &'a str,
+    /// Graphs above that narrow tools.
+    pub callers: &'a [GraphId],
     /// Step of the frame.
     pub step: u64,
 }
@@ -434,7 +436,9 @@ impl<'a> TaskRun<'a> {
                 self.leaves.push(name.clone());
                 Ok(())
             }
-            TargetPlan::Named(name) => self.go_named(&name.clone()),
+            TargetPlan::Named(name) => self.go_named(name),
+            // Only tools' bodies have it.
+            TargetPlan::NamedEach { worker, .. } => self.go_named(worker),
         }
     }
 
@@ -447,6 +451,23 @@ impl<'a> TaskRun<'a> {
             Some(target) => self.go(target),
             None => {
                 let message = format!("`{name}` is not among the `ends` of node `{}`", self.name);
+                Err(RunError::new(ErrorKind::Fail, message))
+            }
+        }
+    }
+
+    /// Sends a task to the node that the node's `ends` have under a name.
+    ///
+    /// # Errors
+    /// Where there is no such name, or it leads to no node.
+    pub fn send_named(&mut self, name: &str, input: Value) -> Result<(), RunError> {
+        match self.ends.and_then(|ends| ends.get(name)) {
+            Some(TargetPlan::Node(node)) => {
+                self.next.push(Next::Send(*node, input));
+                Ok(())
+            }
+            _ => {
+                let message = format!("`{name}` is no node among the `ends` of `{}`", self.name);
                 Err(RunError::new(ErrorKind::Fail, message))
             }
         }

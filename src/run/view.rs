@@ -11,6 +11,7 @@ use super::channel::{self, Incoming, OwnReducer};
 use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
+use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, Plan};
 use super::store::Change;
 use crate::ir::ErrorKind;
@@ -268,6 +269,9 @@ pub struct NodeEnv<'a> {
 
 impl Env for NodeEnv<'_> {
     fn slot(&self, slot: Slot) -> Option<Value> {
+        if slot == slots::PARAMS {
+            return self.view.graph.params.clone();
+        }
         self.slots.get(slot.0 as usize).cloned().flatten()
     }
 

@@ -151,6 +151,15 @@ pub fn stage(scenario: &Scenario, plan: &Arc<Plan>, store: &OpenStore) -> Result
     let names = || flow.graphs.iter().map(|graph| graph.name.as_str());
     let graph = match &scenario.graph {
         Some(name) => flow.graph(name).ok_or_else(|| {
+            if let Some(instances) = flow.instances_of(name) {
+                let hint = match instances.is_empty() {
+                    true => String::new(),
+                    false => format!(": {}", crate::base::name::list(instances)),
+                };
+                return format!(
+                    "graph `{name}` has parameters, so only an instance of it can run{hint}"
+                );
+            }
             let hint = match crate::base::name::closest(name, names()) {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => format!("; it has {}", crate::base::name::list(names())),

@@ -3,72 +3,201 @@
 use std::time::Duration;
 
 use crate::base::duration;
-use crate::ir::{Flow, Jump, Node, Route, Target, ToolId, Work};
+use crate::ir::{Flow, Jump, Node, NodeId, Route, Target, ToolId, Work};
 
 use super::label::short;
-use super::picture::{Arrow, Kind, Sketch, Way};
+use super::picture::{Arrow, Kind, Way};
+use super::sketch::Sketch;
 
-/// Draws all arrows: those of the start, of each node, of the joins.
-pub fn draw(sketch: &mut Sketch<'_>) {
-    let graph = sketch.graph;
-    let start = sketch.start();
-    route(sketch, &start, &graph.start, Way::Edge, "");
+/// Draws all arrows of a level: those of the start, of each node, of the joins.
+pub fn draw(sketch: &mut Sketch<'_, '_>, level: usize) {
+    let Some(graph) = sketch.graph(level) else {
+        return;
+    };
+    let mut pen = Pen {
+        from: sketch.start(level),
+        tail: None,
+        level,
+        sketch,
+    };
+    pen.route(&graph.start, Way::Edge, "");
     for (id, node) in graph.nodes.entries() {
-        if let Some(from) = sketch.node(id) {
-            leaving(sketch, &from, node);
-        }
+        pen.leaving(id, node);
     }
     for (id, join) in graph.joins.entries() {
-        let Some(at) = sketch.join(id) else { continue };
+        let Some(at) = pen.sketch.join(level, id) else {
+            continue;
+        };
+        pen.tail = None;
         for member in &join.members {
-            if let Some(from) = sketch.node(*member) {
-                sketch.arrow(Arrow {
-                    from,
-                    to: at.clone(),
-                    label: String::new(),
-                    kind: Way::Edge,
-                });
+            if let Some(from) = pen.sketch.exit(level, *member) {
+                pen.from = from;
+                pen.arrow(at.clone(), Way::Edge, "");
             }
         }
-        jump(sketch, &at, &join.to, Way::Edge, "");
+        pen.from = at;
+        pen.jump(&join.to, Way::Edge, "");
     }
 }
 
-fn leaving(sketch: &mut Sketch<'_>, from: &str, node: &Node) {
-    for skip in &node.skips {
-        if let Some(to) = &skip.to {
-            let label = format!("skip when {}", short(&skip.when.text));
-            jump(sketch, from, to, Way::Choice, &label);
-        }
-    }
-    if let Some(next) = &node.next {
-        route(sketch, from, next, Way::Edge, "");
-    }
-    if let Work::Interrupt {
-        timeout: Some(timeout),
-        ..
-    } = &node.work
-    {
-        let label = format!(
-            "after {}",
-            duration::show(Duration::from_millis(timeout.after_ms))
+/// Draws the arrows that leave one box.
+struct Pen<'p, 'a, 's> {
+    sketch: &'p mut Sketch<'a, 's>,
+    level: usize,
+    from: String,
+    /// The frame whose border they leave.
+    tail: Option<usize>,
+}
+
+impl Pen<'_, '_, '_> {
+    fn leaving(&mut self, id: NodeId, node: &Node) {
+        let level = self.level;
+        let ids = (
+            self.sketch.entry(level, id),
+            self.sketch.exit(level, id),
+            self.sketch.frame(level, id),
         );
-        jump(sketch, from, &timeout.to, Way::Limit, &label);
-    }
-    if let Some(visits) = &node.max_visits {
-        let label = match visits.limit {
-            1 => "after 1 visit".to_owned(),
-            limit => format!("after {limit} visits"),
+        let (Some(entry), Some(exit), frame) = ids else {
+            return;
         };
-        jump(sketch, from, &visits.to, Way::Limit, &label);
-    }
-    for (name, label) in jumps(sketch.flow, node) {
-        for end in node.ends.iter().filter(|end| end.name == name) {
-            arrows(sketch, from, &end.to, Way::Jump, &label);
+        // What is decided at the entry, or anywhere inside, leaves an opened subgraph by its border.
+        let border = |pen: &mut Self| {
+            pen.from = entry.clone();
+            pen.tail = frame;
+        };
+        border(self);
+        for skip in &node.skips {
+            if let Some(to) = &skip.to {
+                let label = format!("skip when {}", short(&skip.when.text));
+                self.jump(to, Way::Limit, &label);
+            }
+        }
+        if let Some(next) = &node.next {
+            self.from = exit;
+            self.tail = None;
+            self.route(next, Way::Edge, "");
+        }
+        border(self);
+        if let Work::Interrupt {
+            timeout: Some(timeout),
+            ..
+        } = &node.work
+        {
+            let label = format!(
+                "after {}",
+                duration::show(Duration::from_millis(timeout.after_ms))
+            );
+            self.jump(&timeout.to, Way::Limit, &label);
+        }
+        if let Some(visits) = &node.max_visits {
+            let label = match visits.limit {
+                1 => "after 1 visit".to_owned(),
+                limit => format!("after {limit} visits"),
+            };
+            self.jump(&visits.to, Way::Limit, &label);
+        }
+        for (name, label) in jumps(self.sketch.flow, node) {
+            let Some(port) = self.sketch.port(level, id, &name) else {
+                continue;
+            };
+            self.from = port;
+            self.tail = None;
+            let label = if frame.is_some() { "" } else { &*label };
+            for end in node.ends.iter().filter(|end| end.name == name) {
+                self.arrows(&end.to, Way::Jump, label);
+            }
+        }
+        border(self);
+        if let Some(on_error) = &node.on_error {
+            self.route(on_error, Way::Error, "error");
         }
     }
-    if let Some(on_error) = &node.on_error {
-        route(sketch, from, on_error, Way::Error, "error");
+
+    /// Arrows of a route. `label` stands before the conditions.
+    fn route(&mut self, route: &Route, way: Way, label: &str) {
+        match route {
+            Route::Always(to) => self.jump(to, way, label),
+            Route::Arms(arms) => {
+                let way = if way == Way::Edge { Way::Choice } else { way };
+                for arm in arms {
+                    let condition = match &arm.when {
+                        Some(when) => short(&when.text),
+                        None => "else".to_owned(),
+                    };
+                    self.jump(&arm.jump, way, &joined(label, &condition));
+                }
+            }
+        }
+    }
+
+    fn jump(&mut self, jump: &Jump, way: Way, label: &str) {
+        for target in &jump.to {
+            match target {
+                Target::Computed { name, table } => {
+                    for end in table {
+                        let own = format!("{} = {}", short(&name.text), end.name);
+                        self.arrows(&end.to, Way::Choice, &joined(label, &own));
+                    }
+                }
+                Target::Each { var, items, .. } => {
+                    let own = format!("each {var} in {}", short(&items.text));
+                    self.arrows(target, Way::Send, &joined(label, &own));
+                }
+                _ => self.arrows(target, way, label),
+            }
+        }
+    }
+
+    fn arrows(&mut self, target: &Target, way: Way, label: &str) {
+        for to in self.reached(target) {
+            self.arrow(to, way, label);
+        }
+    }
+
+    fn arrow(&mut self, to: String, kind: Way, label: &str) {
+        self.sketch.arrow(Arrow {
+            from: self.from.clone(),
+            to,
+            label: label.to_owned(),
+            kind,
+            tail: self.tail,
+        });
+    }
+
+    /// The boxes that a target leads to.
+    fn reached(&mut self, target: &Target) -> Vec<String> {
+        let level = self.level;
+        match target {
+            Target::Node(node) => self.sketch.entry(level, *node).into_iter().collect(),
+            Target::End => vec![self.sketch.outside(level, Kind::End, "end")],
+            Target::Fail { message, .. } => {
+                let text = match message {
+                    Some(message) => format!("fail {}", short(&message.text)),
+                    None => "fail".to_owned(),
+                };
+                vec![self.sketch.outside(level, Kind::Fail, &text)]
+            }
+            // A table holds no tables.
+            Target::Computed { .. } => Vec::new(),
+            Target::Each { worker, .. } => self.sketch.entry(level, *worker).into_iter().collect(),
+            Target::Parent(name) => {
+                vec![
+                    self.sketch
+                        .outside(level, Kind::Parent, &format!("parent.{name}")),
+                ]
+            }
+            // Only tools' bodies have these.
+            Target::Named(_) | Target::NamedEach { .. } => Vec::new(),
+        }
+    }
+}
+
+/// What stands before a condition, and the condition.
+fn joined(label: &str, own: &str) -> String {
+    match (label, own) {
+        (label, "") => label.to_owned(),
+        ("", own) => own.to_owned(),
+        (label, own) => format!("{label}: {own}"),
     }
 }
 
@@ -95,88 +224,20 @@ fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
             Some(Route::Always(jump)) => jump.to.iter().collect(),
             Some(Route::Arms(arms)) => arms.iter().flat_map(|arm| &arm.jump.to).collect(),
         };
-        found.extend(targets.into_iter().filter_map(|target| match target {
-            Target::Named(name) => Some((name.clone(), tool.name.clone())),
-            _ => None,
-        }));
+        for target in targets {
+            let names: Vec<&String> = match target {
+                Target::Named(name) | Target::Parent(name) => vec![name],
+                Target::NamedEach { worker, .. } => vec![worker],
+                // Any of them: the tool decides when it runs.
+                Target::Computed { .. } => node.ends.iter().map(|end| &end.name).collect(),
+                _ => Vec::new(),
+            };
+            found.extend(
+                names
+                    .into_iter()
+                    .map(|name| (name.clone(), tool.name.clone())),
+            );
+        }
     }
     found
-}
-
-/// Arrows of a route. `label` stands before the conditions.
-fn route(sketch: &mut Sketch<'_>, from: &str, route: &Route, way: Way, label: &str) {
-    match route {
-        Route::Always(to) => jump(sketch, from, to, way, label),
-        Route::Arms(arms) => {
-            let way = if way == Way::Edge { Way::Choice } else { way };
-            for arm in arms {
-                let condition = match &arm.when {
-                    Some(when) => short(&when.text),
-                    None => "else".to_owned(),
-                };
-                let label = match label {
-                    "" => condition,
-                    label => format!("{label}: {condition}"),
-                };
-                jump(sketch, from, &arm.jump, way, &label);
-            }
-        }
-    }
-}
-
-fn jump(sketch: &mut Sketch<'_>, from: &str, jump: &Jump, way: Way, label: &str) {
-    let labelled = |own: &str| match (label, own) {
-        (label, "") => label.to_owned(),
-        ("", own) => own.to_owned(),
-        (label, own) => format!("{label}: {own}"),
-    };
-    for target in &jump.to {
-        match target {
-            Target::Computed { name, table } => {
-                for end in table {
-                    let label = labelled(&format!("{} = {}", short(&name.text), end.name));
-                    arrows(sketch, from, &end.to, Way::Choice, &label);
-                }
-            }
-            Target::Each { var, items, .. } => {
-                let label = labelled(&format!("each {var} in {}", short(&items.text)));
-                arrows(sketch, from, target, Way::Send, &label);
-            }
-            _ => arrows(sketch, from, target, way, label),
-        }
-    }
-}
-
-fn arrows(sketch: &mut Sketch<'_>, from: &str, target: &Target, kind: Way, label: &str) {
-    for to in reached(sketch, target) {
-        sketch.arrow(Arrow {
-            from: from.to_owned(),
-            to,
-            label: label.to_owned(),
-            kind,
-        });
-    }
-}
-
-/// The boxes that a target leads to.
-fn reached(sketch: &mut Sketch<'_>, target: &Target) -> Vec<String> {
-    match target {
-        Target::Node(node) => sketch.node(*node).into_iter().collect(),
-        Target::End => vec![sketch.outside(Kind::End, "end")],
-        Target::Fail { message, .. } => {
-            let text = match message {
-                Some(message) => format!("fail {}", short(&message.text)),
-                None => "fail".to_owned(),
-            };
-            vec![sketch.outside(Kind::Fail, &text)]
-        }
-        Target::Computed { table, .. } => {
-            let ends = table.iter();
-            ends.flat_map(|end| reached(sketch, &end.to)).collect()
-        }
-        Target::Each { worker, .. } => sketch.node(*worker).into_iter().collect(),
-        Target::Parent(name) => vec![sketch.outside(Kind::Parent, &format!("parent.{name}"))],
-        // Only tools' bodies have these.
-        Target::Named(_) => Vec::new(),
-    }
 }

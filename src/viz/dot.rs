@@ -1,14 +1,15 @@
 //! A picture for Graphviz.
 
-use super::picture::{Arrow, Kind, Panel, Picture, Shape, Way};
+use super::picture::{Arrow, Kind, Panel, Picture, Piece, Shape, Way};
+use super::trace::Standing;
 
 /// The text of a digraph.
-pub fn write(picture: &Picture) -> String {
+pub fn write(picture: &Picture, legend: &[Way]) -> String {
     let framed = picture.panels.len() > 1;
     let name = picture.panels.first().map_or("flow", |panel| &*panel.name);
     let name = if framed { "flow" } else { name };
     let mut out = format!("digraph {} {{\n", quoted(name));
-    out.push_str("  graph [rankdir=TB, fontname=\"Helvetica\"];\n");
+    out.push_str("  graph [rankdir=TB, compound=true, fontname=\"Helvetica\"];\n");
     out.push_str("  node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\"];\n");
     out.push_str("  edge [fontname=\"Helvetica\", fontsize=10];\n");
     for panel in &picture.panels {
@@ -16,43 +17,106 @@ pub fn write(picture: &Picture) -> String {
             let id = quoted(&format!("cluster_{}", panel.id));
             out.push_str(&format!("  subgraph {id} {{\n"));
             out.push_str(&format!("    label={};\n", quoted(&panel.name)));
-            tooltip(&panel.doc)
-                .iter()
-                .for_each(|tip| out.push_str(&format!("    {tip};\n")));
-            boxes(panel, "    ", &mut out);
+        }
+        let margin = if framed { "    " } else { "  " };
+        tooltip(&panel.doc)
+            .iter()
+            .for_each(|tip| out.push_str(&format!("{margin}{tip};\n")));
+        boxes(panel, usize::from(framed), &mut out);
+        if framed {
             out.push_str("  }\n");
-        } else {
-            tooltip(&panel.doc)
-                .iter()
-                .for_each(|tip| out.push_str(&format!("  {tip};\n")));
-            boxes(panel, "  ", &mut out);
         }
     }
+    if !legend.is_empty() {
+        let lines: Vec<String> = legend.iter().map(|way| explained(*way)).collect();
+        // `\\l` ends a line and sets it to the left.
+        let text = quoted(&lines.join("\n")).replace("\\n", "\\l");
+        let text = format!("{}\\l\"", text.trim_end_matches('"'));
+        out.push_str(&format!(
+            "  \"legend_0key\" [label={text}, shape=note, fontsize=10, fillcolor=\"#fafafa\", color=\"#999999\"];\n"
+        ));
+    }
     for panel in &picture.panels {
-        panel
-            .arrows
-            .iter()
-            .for_each(|one| out.push_str(&arrow(one)));
+        for one in &panel.arrows {
+            let tail = one.tail.and_then(|index| panel.clusters.get(index));
+            out.push_str(&arrow(one, tail.map(|cluster| &*cluster.id)));
+        }
     }
     out.push_str("}\n");
     out
 }
 
-fn boxes(panel: &Panel, margin: &str, out: &mut String) {
-    for shape in &panel.boxes {
-        let mut attributes = vec![format!("label={}", quoted(&label(shape)))];
-        attributes.extend(look(shape.kind).iter().map(|&look| look.to_owned()));
-        attributes.extend(tooltip(&shape.doc));
-        let attributes = attributes.join(", ");
-        out.push_str(&format!("{margin}{} [{attributes}];\n", quoted(&shape.id)));
+fn boxes(panel: &Panel, framed: usize, out: &mut String) {
+    for (depth, piece) in panel.nested() {
+        let margin = "  ".repeat(depth + framed + 1);
+        match piece {
+            Piece::Box(index) => {
+                let Some(shape) = panel.boxes.get(index) else {
+                    continue;
+                };
+                let mut attributes = vec![format!("label={}", quoted(&label(shape)))];
+                attributes.extend(look(shape.kind).iter().map(|&look| look.to_owned()));
+                if shape.defer {
+                    attributes.push("style=\"filled,dashed\"".to_owned());
+                }
+                attributes.extend(shape.mark.as_ref().map(mark));
+                attributes.extend(tooltip(&shape.doc));
+                let attributes = attributes.join(", ");
+                out.push_str(&format!("{margin}{} [{attributes}];\n", quoted(&shape.id)));
+            }
+            Piece::Open(index) => {
+                let Some(cluster) = panel.clusters.get(index) else {
+                    continue;
+                };
+                let id = quoted(&format!("cluster_{}", cluster.id));
+                let marks = cluster.mark.iter().flat_map(|mark| mark.words());
+                let name = std::iter::once(cluster.name.clone()).chain(marks);
+                let name = quoted(&name.collect::<Vec<_>>().join(" · "));
+                out.push_str(&format!(
+                    "{margin}subgraph {id} {{\n{margin}  label={name}; color=\"#7d5ba6\"; style=rounded;\n"
+                ));
+                tooltip(&cluster.doc)
+                    .iter()
+                    .for_each(|tip| out.push_str(&format!("{margin}  {tip};\n")));
+            }
+            Piece::Close => out.push_str(&format!("{margin}}}\n")),
+        }
     }
 }
 
 fn label(shape: &Shape) -> String {
+    let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
+    let lines = shape.label.iter().cloned().chain(marks);
+    // A rhombus grows to both sides with each line.
+    let brief = shape.brief.iter().filter(|_| shape.kind != Kind::Branch);
+    let lines: Vec<String> = lines.chain(brief.cloned()).collect();
     match shape.kind {
         Kind::Join => String::new(),
-        _ => shape.label.join("\n"),
+        _ => lines.join("\n"),
     }
+}
+
+/// How a box looks that a thread has to do with.
+fn mark(standing: &Standing) -> String {
+    let color = match (standing.failed, standing.waits.is_some() || standing.now) {
+        (true, _) => "#b33a3a",
+        (false, true) => "#d9480f",
+        (false, false) => "#1a7f37",
+    };
+    format!("penwidth=3, color=\"{color}\"")
+}
+
+/// A line of the legend: signs stand for lines.
+fn explained(way: Way) -> String {
+    let sign = match way {
+        Way::Edge => "solid",
+        Way::Choice => "dashed",
+        Way::Send => "bold",
+        Way::Jump => "dotted, violet",
+        Way::Error => "red, bar at the end",
+        Way::Limit => "amber, circle at the end",
+    };
+    format!("{sign}: {}", way.meaning())
 }
 
 fn look(kind: Kind) -> &'static [&'static str] {
@@ -95,11 +159,12 @@ fn look(kind: Kind) -> &'static [&'static str] {
             "fillcolor=\"#fff4d6\"",
             "color=\"#b8860b\"",
         ],
+        Kind::Away => &["shape=plaintext"],
         Kind::Subgraph => &["shape=box3d", "fillcolor=\"#f1eaf7\"", "color=\"#7d5ba6\""],
     }
 }
 
-fn arrow(arrow: &Arrow) -> String {
+fn arrow(arrow: &Arrow, tail: Option<&str>) -> String {
     let mut attributes: Vec<String> = Vec::new();
     if !arrow.label.is_empty() {
         attributes.push(format!("label={}", quoted(&arrow.label)));
@@ -108,11 +173,12 @@ fn arrow(arrow: &Arrow) -> String {
         Way::Edge => &[],
         Way::Choice => &["style=dashed"],
         Way::Send => &["style=bold"],
-        Way::Jump => &["style=dashed", "color=\"#7d5ba6\""],
+        Way::Jump => &["style=dotted", "penwidth=2", "color=\"#7d5ba6\""],
         Way::Error => &["color=\"#b33a3a\"", "arrowhead=tee"],
         Way::Limit => &["color=\"#b8860b\"", "arrowhead=odot"],
     };
     attributes.extend(style.iter().map(|&style| style.to_owned()));
+    attributes.extend(tail.map(|id| format!("ltail={}", quoted(&format!("cluster_{id}")))));
     let (from, to) = (quoted(&arrow.from), quoted(&arrow.to));
     match attributes.is_empty() {
         true => format!("  {from} -> {to};\n"),

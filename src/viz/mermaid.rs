@@ -1,8 +1,9 @@
 //! A picture as a mermaid flowchart.
 //!
-//! Doc comments are left out: mermaid has tooltips only on links.
+//! Of a doc comment only the first sentence is there: mermaid has tooltips only on links.
 
-use super::picture::{Arrow, Kind, Panel, Picture, Shape, Way};
+use super::picture::{Arrow, Kind, Panel, Picture, Piece, Shape, Way};
+use super::trace::Standing;
 
 /// Colours of boxes: what models do, what tools do, what waits for people, what is a graph itself.
 const CLASSES: [(&str, &str); 5] = [
@@ -13,20 +14,30 @@ const CLASSES: [(&str, &str); 5] = [
     ("wrong", "fill:#fdeaea,stroke:#b33a3a,color:#1b2733"),
 ];
 
+/// Marks of a thread's way, over the colours of kinds.
+const MARKS: [(&str, &str); 3] = [
+    ("visited", "stroke:#1a7f37,stroke-width:3px"),
+    ("now", "stroke:#d9480f,stroke-width:4px"),
+    ("failed", "stroke:#b33a3a,stroke-width:4px"),
+];
+
 /// The text of a flowchart.
-pub fn write(picture: &Picture) -> String {
+pub fn write(picture: &Picture, legend: &[Way]) -> String {
     let mut out = String::from("flowchart TD\n");
     let framed = picture.panels.len() > 1;
     for panel in &picture.panels {
-        let margin = if framed { "    " } else { "  " };
         if framed {
             let name = text(&panel.name);
             out.push_str(&format!("  subgraph {} [\"{name}\"]\n", panel.id));
         }
-        boxes(panel, margin, &mut out);
+        boxes(panel, usize::from(framed), &mut out);
         if framed {
             out.push_str("  end\n");
         }
+    }
+    if !legend.is_empty() {
+        let lines: Vec<String> = legend.iter().map(|way| explained(*way)).collect();
+        out.push_str(&format!("  legend_0key[\"{}\"]\n", lines.join("<br/>")));
     }
     let mut styles = String::new();
     let arrows = picture.panels.iter().flat_map(|panel| &panel.arrows);
@@ -37,17 +48,62 @@ pub fn write(picture: &Picture) -> String {
         }
     }
     out.push_str(&styles);
-    classes(picture, &mut out);
+    classes(picture, !legend.is_empty(), &mut out);
     out
 }
 
-fn boxes(panel: &Panel, margin: &str, out: &mut String) {
-    for shape in &panel.boxes {
-        let (open, close) = frame(shape.kind);
-        let lines: Vec<String> = shape.label.iter().map(|line| text(line)).collect();
-        let label = lines.join("<br/>");
-        out.push_str(&format!("{margin}{}{open}\"{label}\"{close}\n", shape.id));
+fn boxes(panel: &Panel, framed: usize, out: &mut String) {
+    for (depth, piece) in panel.nested() {
+        let margin = "  ".repeat(depth + framed + 1);
+        match piece {
+            Piece::Box(index) => {
+                let Some(shape) = panel.boxes.get(index) else {
+                    continue;
+                };
+                let (open, close) = frame(shape.kind);
+                out.push_str(&format!(
+                    "{margin}{}{open}\"{}\"{close}\n",
+                    shape.id,
+                    label(shape)
+                ));
+            }
+            Piece::Open(index) => {
+                let Some(cluster) = panel.clusters.get(index) else {
+                    continue;
+                };
+                let marks = cluster.mark.iter().flat_map(|mark| mark.words());
+                let name = std::iter::once(cluster.name.clone()).chain(marks);
+                let name = text(&name.collect::<Vec<_>>().join(" · "));
+                out.push_str(&format!("{margin}subgraph {} [\"{name}\"]\n", cluster.id));
+            }
+            Piece::Close => out.push_str(&format!("{margin}end\n")),
+        }
     }
+}
+
+fn label(shape: &Shape) -> String {
+    let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
+    let lines = shape.label.iter().cloned().chain(marks);
+    let mut lines: Vec<String> = lines.map(|line| text(&line)).collect();
+    // A rhombus grows to both sides with each line.
+    if shape.kind != Kind::Branch {
+        let brief = shape.brief.iter();
+        lines.extend(brief.map(|line| format!("<i>{}</i>", text(line))));
+    }
+    lines.join("<br/>")
+}
+
+/// A line of the legend: mermaid has no lines outside of a drawing, so signs stand for them.
+fn explained(way: Way) -> String {
+    let sign = match way {
+        Way::Edge => "⟶",
+        Way::Choice => "⇢",
+        Way::Send => "⟹",
+        Way::Jump => "⇢ violet",
+        Way::Error => "—✕ red",
+        Way::Limit => "—○ amber",
+    };
+    format!("{sign}: {}", text(way.meaning()))
 }
 
 /// What stands around the label: the form of the box.
@@ -65,6 +121,7 @@ fn frame(kind: Kind) -> (&'static str, &'static str) {
         Kind::Branch => ("{", "}"),
         Kind::Interrupt => ("[\\", "/]"),
         Kind::Subgraph => ("[[", "]]"),
+        Kind::Away => ("(", ")"),
     }
 }
 
@@ -99,20 +156,50 @@ fn class(kind: Kind) -> Option<&'static str> {
         Kind::Interrupt => Some("person"),
         Kind::Subgraph | Kind::Parent => Some("nested"),
         Kind::Fail => Some("wrong"),
-        Kind::Start | Kind::End | Kind::Join | Kind::Update | Kind::Branch => None,
+        Kind::Start | Kind::End | Kind::Join | Kind::Update | Kind::Branch | Kind::Away => None,
     }
 }
 
 /// The classes that are used, each with its boxes.
-fn classes(picture: &Picture, out: &mut String) {
-    for (name, look) in CLASSES {
-        let all = picture.panels.iter().flat_map(|panel| &panel.boxes);
-        let of = all.filter(|shape: &&Shape| class(shape.kind) == Some(name));
-        let ids: Vec<&str> = of.map(|shape| &*shape.id).collect();
+fn classes(picture: &Picture, legend: bool, out: &mut String) {
+    let all = || picture.panels.iter().flat_map(|panel| &panel.boxes);
+    let mut put = |name: &str, look: &str, ids: Vec<&str>| {
         if !ids.is_empty() {
             out.push_str(&format!("  classDef {name} {look}\n"));
             out.push_str(&format!("  class {} {name}\n", ids.join(",")));
         }
+    };
+    for (name, look) in CLASSES {
+        let of = all().filter(|shape: &&Shape| class(shape.kind) == Some(name));
+        put(name, look, of.map(|shape| &*shape.id).collect());
+    }
+    let deferred = all().filter(|shape| shape.defer);
+    put(
+        "deferred",
+        "stroke-dasharray:5 3",
+        deferred.map(|shape| &*shape.id).collect(),
+    );
+    let clusters = picture.panels.iter().flat_map(|panel| &panel.clusters);
+    put(
+        "opened",
+        "fill:#faf7fd,stroke:#7d5ba6,color:#1b2733",
+        clusters.map(|cluster| &*cluster.id).collect(),
+    );
+    for (name, look) in MARKS {
+        let is = |mark: &Standing| match (mark.failed, mark.waits.is_some() || mark.now) {
+            (true, _) => name == "failed",
+            (false, true) => name == "now",
+            (false, false) => name == "visited",
+        };
+        let of = all().filter(|shape| shape.mark.as_ref().is_some_and(is));
+        put(name, look, of.map(|shape| &*shape.id).collect());
+    }
+    if legend {
+        put(
+            "legend",
+            "fill:none,stroke:#999,stroke-dasharray:2 2,text-align:left",
+            vec!["legend_0key"],
+        );
     }
 }
 

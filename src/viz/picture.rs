@@ -1,16 +1,22 @@
-//! What is drawn: boxes and arrows, whatever the form.
+//! What is drawn: boxes, frames and arrows, whatever the form.
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Flow, Graph, GraphId, JoinId, Node, NodeId, Work};
+use crate::ir::{Flow, GraphId, NodeId};
 
-use super::arrows;
+use super::sketch::Sketch;
+use super::trace::{Standing, Trace};
+
+/// Most boxes of a panel: no further subgraph is opened where its nodes would go beyond.
+pub const MOST_OPEN: usize = 2_000;
 
 /// Graphs, each with its boxes and arrows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// In the order asked for.
     pub panels: Vec<Panel>,
+    /// The thread whose way is marked.
+    pub thread: Option<String>,
 }
 
 /// One graph.
@@ -22,10 +28,31 @@ pub struct Panel {
     pub name: String,
     /// Doc comment.
     pub doc: String,
-    /// Boxes: the start, the nodes as declared, then what arrows need besides.
+    /// Boxes: the start, the nodes as declared, those of opened subgraphs, then what arrows need besides.
     pub boxes: Vec<Shape>,
+    /// Opened subgraphs, a frame before those inside it.
+    pub clusters: Vec<Cluster>,
     /// Arrows, by the box that they leave.
     pub arrows: Vec<Arrow>,
+    /// Subgraphs that were left closed although they were to be opened: a picture has its bounds.
+    pub closed: usize,
+}
+
+/// A subgraph drawn in place of the node that runs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    /// As a panel's id.
+    pub id: String,
+    /// Name of the node, and of the graph behind it.
+    pub name: String,
+    /// Doc comment of the node, else of the graph.
+    pub doc: String,
+    /// The frame around it, by index; `None` in the panel itself.
+    pub parent: Option<usize>,
+    /// The node.
+    pub node: (GraphId, NodeId),
+    /// Where a thread is with it.
+    pub mark: Option<Standing>,
 }
 
 /// A box.
@@ -33,16 +60,26 @@ pub struct Panel {
 pub struct Shape {
     /// As a panel's id.
     pub id: String,
-    /// What is written in it.
+    /// What is written in it: its name, and below it kind, model, tools.
     pub label: Vec<String>,
+    /// First sentence of the doc comment, in lines.
+    pub brief: Vec<String>,
     /// Doc comment.
     pub doc: String,
     /// What it stands for.
     pub kind: Kind,
+    /// Whether it waits until nothing else is left.
+    pub defer: bool,
+    /// The frame that it is in, by index; `None` in the panel itself.
+    pub cluster: Option<usize>,
+    /// The node that it is; `None` for a start, an end and the like.
+    pub node: Option<(GraphId, NodeId)>,
+    /// Where a thread is with it.
+    pub mark: Option<Standing>,
 }
 
 /// What a box stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Where a run begins.
     Start,
@@ -68,10 +105,12 @@ pub enum Kind {
     Interrupt,
     /// Runs a graph.
     Subgraph,
+    /// Names a box that is too far away for a line.
+    Away,
 }
 
 /// An arrow.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
     /// Id of the box that it leaves.
     pub from: String,
@@ -81,10 +120,12 @@ pub struct Arrow {
     pub label: String,
     /// Why it is taken.
     pub kind: Way,
+    /// The frame that it leaves from, by index, where it is not for one box inside to take.
+    pub tail: Option<usize>,
 }
 
 /// Why an arrow is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// Always.
     Edge,
@@ -96,21 +137,112 @@ pub enum Way {
     Jump,
     /// An error.
     Error,
-    /// A bound is reached: visits, or a wait.
+    /// A bound is reached (visits, or a wait), or the node is skipped.
     Limit,
 }
 
+impl Way {
+    /// All of them, as a legend lists them.
+    pub const ALL: [Way; 6] = [
+        Way::Edge,
+        Way::Choice,
+        Way::Send,
+        Way::Jump,
+        Way::Error,
+        Way::Limit,
+    ];
+
+    /// What a legend says.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Way::Edge => "always",
+            Way::Choice => "on a condition",
+            Way::Send => "each: one task an element",
+            Way::Jump => "jump of a tool or out of a subgraph",
+            Way::Error => "on an error",
+            Way::Limit => "skipped, or a limit: visits, time",
+        }
+    }
+}
+
 impl Picture {
-    /// The picture of graphs of a flow.
-    pub fn of(flow: &Flow, graphs: &[GraphId]) -> Self {
+    /// The picture of graphs of a flow, subgraphs opened to a depth, with the way of a thread.
+    pub fn of(flow: &Flow, graphs: &[GraphId], depth: usize, trace: Option<&Trace>) -> Self {
         let mut ids = Ids::default();
-        let panels = graphs.iter().filter_map(|id| {
-            let graph = flow.graphs.get(*id)?;
-            Some(Sketch::new(flow, graph, &mut ids).finish())
-        });
+        let panels = graphs
+            .iter()
+            .filter_map(|id| Sketch::draw(flow, *id, depth, &mut ids, trace));
         Self {
             panels: panels.collect(),
+            thread: trace.map(|trace| trace.thread.clone()),
         }
+    }
+
+    /// The kinds of arrows in it; none where all are plain ones, which need no legend.
+    pub fn legend(&self) -> Vec<Way> {
+        let arrows = || self.panels.iter().flat_map(|panel| &panel.arrows);
+        let used: BTreeSet<Way> = arrows().map(|arrow| arrow.kind).collect();
+        let all = Way::ALL.into_iter().filter(|way| used.contains(way));
+        match used.iter().any(|way| *way != Way::Edge) {
+            true => all.collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Subgraphs that were left closed although they were to be opened.
+    pub fn closed(&self) -> usize {
+        self.panels.iter().map(|panel| panel.closed).sum()
+    }
+}
+
+/// A piece of a panel, as forms that nest frames write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// A box, by index.
+    Box(usize),
+    /// A frame begins, by index.
+    Open(usize),
+    /// The latest frame ends.
+    Close,
+}
+
+impl Panel {
+    /// Boxes and frames in the order of nested text, each with its depth.
+    pub fn nested(&self) -> Vec<(usize, Piece)> {
+        let mut inside: Vec<Vec<Piece>> = vec![Vec::new(); self.clusters.len() + 1];
+        let slot = |cluster: Option<usize>| cluster.map_or(0, |index| index + 1);
+        let mut put = |cluster: Option<usize>, piece: Piece| {
+            if let Some(pieces) = inside.get_mut(slot(cluster)) {
+                pieces.push(piece);
+            }
+        };
+        for (index, shape) in self.boxes.iter().enumerate() {
+            put(shape.cluster, Piece::Box(index));
+        }
+        for (index, cluster) in self.clusters.iter().enumerate() {
+            put(cluster.parent, Piece::Open(index));
+        }
+        let mut nested = Vec::new();
+        let pieces = |slot: usize| inside.get(slot).map_or(&[][..], |pieces| pieces).iter();
+        let mut under_way = vec![pieces(0)];
+        while let Some(rest) = under_way.last_mut() {
+            let piece = rest.next().copied();
+            let depth = under_way.len() - 1;
+            match piece {
+                Some(Piece::Open(index)) => {
+                    nested.push((depth, Piece::Open(index)));
+                    under_way.push(pieces(index + 1));
+                }
+                Some(piece) => nested.push((depth, piece)),
+                None => {
+                    under_way.pop();
+                    if depth > 0 {
+                        nested.push((depth - 1, Piece::Close));
+                    }
+                }
+            }
+        }
+        nested
     }
 }
 
@@ -120,7 +252,7 @@ pub struct Ids(BTreeSet<String>);
 
 impl Ids {
     /// An id that reads like the name and that nothing else has.
-    fn take(&mut self, name: &str) -> String {
+    pub fn take(&mut self, name: &str) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let base: String = name.chars().map(plain).collect();
         let numbered = (2..).map(|number| format!("{base}_{number}"));
@@ -129,134 +261,5 @@ impl Ids {
         let id = free.unwrap_or(base);
         self.0.insert(id.clone());
         id
-    }
-}
-
-/// A panel under way.
-pub struct Sketch<'a> {
-    /// The flow.
-    pub flow: &'a Flow,
-    /// The graph.
-    pub graph: &'a Graph,
-    ids: &'a mut Ids,
-    panel: Panel,
-    nodes: Vec<String>,
-    joins: Vec<String>,
-    start: String,
-    /// Boxes made on demand, by what is written in them.
-    extra: Vec<(Kind, String, String)>,
-}
-
-impl<'a> Sketch<'a> {
-    fn new(flow: &'a Flow, graph: &'a Graph, ids: &'a mut Ids) -> Self {
-        let name = &graph.name;
-        let panel = Panel {
-            id: ids.take(name),
-            name: name.clone(),
-            doc: graph.doc.clone(),
-            boxes: Vec::new(),
-            arrows: Vec::new(),
-        };
-        let mut sketch = Self {
-            flow,
-            graph,
-            start: ids.take(&format!("{name}_0start")),
-            ids,
-            panel,
-            nodes: Vec::new(),
-            joins: Vec::new(),
-            extra: Vec::new(),
-        };
-        let start = sketch.start.clone();
-        sketch.add(start, vec!["start".to_owned()], String::new(), Kind::Start);
-        for node in &graph.nodes {
-            let id = sketch.ids.take(&format!("{name}_{}", node.name));
-            sketch.nodes.push(id.clone());
-            let (kind, detail) = looks(flow, node);
-            let label = std::iter::once(node.name.clone()).chain(Some(detail));
-            sketch.add(id, label.collect(), node.doc.clone(), kind);
-        }
-        for index in 0..graph.joins.len() {
-            let id = sketch.ids.take(&format!("{name}_0join{index}"));
-            sketch.joins.push(id.clone());
-            sketch.add(id, vec!["join".to_owned()], String::new(), Kind::Join);
-        }
-        sketch
-    }
-
-    fn finish(mut self) -> Panel {
-        arrows::draw(&mut self);
-        self.panel
-    }
-
-    fn add(&mut self, id: String, label: Vec<String>, doc: String, kind: Kind) {
-        self.panel.boxes.push(Shape {
-            id,
-            label,
-            doc,
-            kind,
-        });
-    }
-
-    /// Id of the start.
-    pub fn start(&self) -> String {
-        self.start.clone()
-    }
-
-    /// Id of a node; none for one that the graph doesn't have.
-    pub fn node(&self, node: NodeId) -> Option<String> {
-        self.nodes.get(node.0 as usize).cloned()
-    }
-
-    /// Id of a join.
-    pub fn join(&self, join: JoinId) -> Option<String> {
-        self.joins.get(join.0 as usize).cloned()
-    }
-
-    /// Id of the box that stands for something outside of the nodes; made when first asked for.
-    pub fn outside(&mut self, kind: Kind, text: &str) -> String {
-        let known = |(k, t, _): &&(Kind, String, String)| *k == kind && t == text;
-        if let Some((_, _, id)) = self.extra.iter().find(known) {
-            return id.clone();
-        }
-        let word = match kind {
-            Kind::End => "0end",
-            Kind::Fail => "0fail",
-            _ => "0parent",
-        };
-        let id = self.ids.take(&format!("{}_{word}", self.graph.name));
-        self.extra.push((kind, text.to_owned(), id.clone()));
-        self.add(id.clone(), vec![text.to_owned()], String::new(), kind);
-        id
-    }
-
-    /// Adds an arrow, once.
-    pub fn arrow(&mut self, arrow: Arrow) {
-        if !self.panel.arrows.contains(&arrow) {
-            self.panel.arrows.push(arrow);
-        }
-    }
-}
-
-/// How a node looks, and the line under its name.
-fn looks(flow: &Flow, node: &Node) -> (Kind, String) {
-    let word = node.work.keyword();
-    let model = |id| flow.models.get(id).map_or("", |model| model.name.as_str());
-    let detail = |detail: &str| format!("{word} {detail}").trim_end().to_owned();
-    match &node.work {
-        Work::Llm(call) => (Kind::Llm, detail(model(call.model))),
-        Work::Agent { call, .. } => (Kind::Agent, detail(model(call.model))),
-        Work::Tools { .. } => (Kind::Tool, detail("")),
-        Work::Call { tool, .. } => {
-            let tool = flow.tools.get(*tool).map_or("", |tool| tool.name.as_str());
-            (Kind::Tool, detail(tool))
-        }
-        Work::Update => (Kind::Update, detail("")),
-        Work::Branch => (Kind::Branch, detail("")),
-        Work::Interrupt { .. } => (Kind::Interrupt, detail("")),
-        Work::Subgraph { graph, .. } => {
-            let graph = flow.graphs.get(*graph).map_or("", |graph| &*graph.name);
-            (Kind::Subgraph, detail(graph))
-        }
     }
 }

@@ -37,6 +37,7 @@ fn flow(models: &[(&str, &str)], tools: &[(&str, bool)]) -> Flow {
         tools: tools.iter().map(tool).collect(),
         graphs: Default::default(),
         entry: None,
+        parametric: Vec::new(),
     }
 }
 

@@ -73,6 +73,7 @@ impl Reader {
                     let members = e.members.iter().map(|m| EnumMember {
                         name: m.name.node.clone(),
                         doc: m.doc.clone(),
+                        aliases: Vec::new(),
                     });
                     let declared = EnumType {
                         name: e.name.node.clone(),

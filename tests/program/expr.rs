@@ -126,11 +126,23 @@ impl Program<'_> {
     /// A number that an expression may have.
     fn number(&mut self) {
         let number = self.pick(&[
-            "0", "12", "1.5", "0x1F", "1e3", ".5", "1.5e-3", "9223372036854775807", "12u",
+            "0",
+            "12",
+            "1.5",
+            "0x1F",
+            "1e3",
+            ".5",
+            "1.5e-3",
+            "9223372036854775807",
+            "12u",
         ]);
         // There is no negative one.
         let minus = self.pieces.last().is_some_and(|piece| piece.text == "-");
-        self.put(if minus && number == "12u" { "12" } else { number });
+        self.put(if minus && number == "12u" {
+            "12"
+        } else {
+            number
+        });
     }
 
     /// A string literal.

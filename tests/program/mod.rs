@@ -148,8 +148,19 @@ impl<'a> Program<'a> {
     /// A name of a node, field, parameter: also words that are keywords elsewhere.
     fn name(&mut self) {
         let name = self.pick(&[
-            "a", "b", "topic", "docs", "x1", "state", "model", "output", "when_done", "set", "tools",
-            "node", "a_rather_long_name_that_takes_room",
+            "a",
+            "b",
+            "topic",
+            "docs",
+            "x1",
+            "state",
+            "model",
+            "output",
+            "when_done",
+            "set",
+            "tools",
+            "node",
+            "a_rather_long_name_that_takes_room",
         ]);
         self.put(name);
     }

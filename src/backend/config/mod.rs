@@ -5,6 +5,8 @@
 //! that isn't set counts only once something that needs it is used. [`provider`], [`tool`] and
 //! [`model`] read the entries.
 
+mod family;
+mod host;
 mod model;
 mod provider;
 mod read;
@@ -14,11 +16,12 @@ mod variables;
 use std::collections::BTreeMap;
 
 use crate::base::{FileId, Span};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Diagnostics};
 
 use super::llm::openai;
 use super::secret::Secret;
 
+pub use family::ModelFamily;
 pub use model::ModelBinding;
 pub use read::load;
 pub use tool::ToolSpec;
@@ -40,6 +43,10 @@ pub struct Config {
     pub models: BTreeMap<String, Entry<ModelBinding>>,
     /// Levels of lints by code.
     pub lints: BTreeMap<String, Entry<LintLevel>>,
+    /// What is known of models, by what their names begin with.
+    pub model_families: BTreeMap<String, Entry<ModelFamily>>,
+    /// What is doubtful in the file; what is wrong with it leaves no settings.
+    pub doubts: Diagnostics,
 }
 
 /// Something that the file says.
@@ -58,6 +65,8 @@ pub struct Entry<T> {
 pub enum LintLevel {
     /// It is not reported.
     Allow,
+    /// It is a note.
+    Info,
     /// It is a warning.
     Warn,
     /// It is an error.
@@ -76,6 +85,8 @@ impl Config {
             tools: BTreeMap::new(),
             models: BTreeMap::new(),
             lints: BTreeMap::new(),
+            model_families: BTreeMap::new(),
+            doubts: Diagnostics::new(),
         }
     }
 

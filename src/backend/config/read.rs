@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::backend::yaml::{Cursor, Document, Table};
 use crate::base::{FileId, SourceMap, name};
+use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, model, provider, tool};
+use super::{Config, Entry, LintLevel, family, model, provider, tool};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "default_profile",
     "store",
     "providers",
@@ -19,14 +20,16 @@ const KEYS: [&str; 8] = [
     "models",
     "profiles",
     "lints",
+    "model_families",
 ];
-const PROFILE_KEYS: [&str; 6] = [
+const PROFILE_KEYS: [&str; 7] = [
     "store",
     "providers",
     "tools",
     "mcp_servers",
     "models",
     "lints",
+    "model_families",
 ];
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -54,10 +57,25 @@ pub fn load(
         root.report(root.finding(format!("there is no profile `{profile}`")));
     }
     let mut found = found.into_inner();
+    let text = sources.file(file).map_or("", |file| &file.text);
+    for secret in literal_secrets(file, text) {
+        // A text that must come from the environment is reported as that.
+        let span = secret.span();
+        let known = found.iter().any(|other| {
+            let other = other.span();
+            other.start <= span.end && span.start <= other.end
+        });
+        if !known {
+            found.push(secret);
+        }
+    }
     found.sort();
     match found.has_errors() {
         true => Err(found),
-        false => Ok(config),
+        false => {
+            config.doubts = found;
+            Ok(config)
+        }
     }
 }
 
@@ -121,6 +139,8 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
     entries(table, "tools", env, &mut config.tools, tool::read);
     entries(table, "models", env, &mut config.models, model::read);
     entries(table, "lints", env, &mut config.lints, lint);
+    let families = &mut config.model_families;
+    entries(table, "model_families", env, families, family::read);
 }
 
 fn entries<T>(
@@ -142,6 +162,7 @@ fn entries<T>(
 fn lint(cursor: &Cursor<'_>, _: &Variables<'_>) -> Option<LintLevel> {
     let words = [
         ("allow", LintLevel::Allow),
+        ("info", LintLevel::Info),
         ("warn", LintLevel::Warn),
         ("deny", LintLevel::Deny),
     ];

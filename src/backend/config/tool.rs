@@ -13,6 +13,7 @@ use crate::backend::tool::script::ToolReply;
 use crate::backend::yaml::{Cursor, Table};
 use crate::base::name;
 
+use super::host;
 use super::variables::{Form, Variables};
 
 /// Kinds of tool.
@@ -121,6 +122,7 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
     let keys = ["method", "url", "headers", "query", "body", "result"];
     let table = outer.get("http")?.table("an `http` request", &keys)?;
     let url = table.require("url")?;
+    host::note_private(&url);
     let url = filled_text(&url, variables)?;
     let query = table.get("query").map(|query| query.entries());
     let query = query.unwrap_or_default();

@@ -11,9 +11,12 @@ use super::written::Written;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
 pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
-    let Some(graph) = program.graphs.get(id) else {
-        return Flow::default();
-    };
+    let graph = program.graphs.get(id);
+    graph.map_or_else(Flow::default, |graph| of(program, graph, written))
+}
+
+/// The flow of a graph that need not be one of the program's.
+pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
     let mut builder = Builder {
         program,
         graph,
@@ -53,7 +56,7 @@ pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a Graph,
-    written: &'a Written,
+    pub(super) written: &'a Written,
     broken: bool,
 }
 
@@ -188,7 +191,9 @@ impl Builder<'_> {
                     .collect(),
                 None => self.unknown(),
             },
-            TargetKind::Named(name) => self.named(name, node),
+            TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
+                self.named(name, node)
+            }
             TargetKind::Each { worker: None, .. } | TargetKind::Unknown => self.unknown(),
         }
     }

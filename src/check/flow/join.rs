@@ -1,12 +1,97 @@
 //! Joins that can never lead on.
 
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use std::collections::BTreeSet;
 
-use super::model::Flow;
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::{JoinId, NodeId};
+
+use super::arrows::Arrows;
+use super::model::{Flow, Spot};
 use super::together::Together;
 
-/// Reports joins two of whose members can't both arrive: they lie on ways that exclude each other.
-pub fn never(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+/// Reports joins two of whose members can't both arrive, since they lie on ways that exclude each other, and
+/// joins whose member comes only behind the join itself. Gives back all joins that never lead on.
+pub fn never(
+    flow: &Flow,
+    arrows: &Arrows,
+    together: &Together,
+    diags: &mut Diagnostics,
+) -> BTreeSet<JoinId> {
+    apart(flow, together, diags);
+    let ids = flow.joins.ids().filter(|id| !together.fires(*id));
+    let silent: BTreeSet<JoinId> = ids.collect();
+    behind_itself(flow, arrows, together, &silent, diags);
+    silent
+}
+
+/// Reports joins that wait for what only they lead to, also in a circle of several.
+fn behind_itself(
+    flow: &Flow,
+    arrows: &Arrows,
+    together: &Together,
+    silent: &BTreeSet<JoinId>,
+    diags: &mut Diagnostics,
+) {
+    let mut told: BTreeSet<JoinId> = BTreeSet::new();
+    for id in silent {
+        let Some(join) = flow.joins.get(*id) else {
+            continue;
+        };
+        let late = join.members.iter().find_map(|(member, span)| {
+            let before = before(flow, arrows, *member);
+            let own = !together.runs(*member) && before.contains(id);
+            own.then_some((*member, *span, before))
+        });
+        let Some((member, span, before)) = late else {
+            continue;
+        };
+        if before.iter().any(|other| told.contains(other)) {
+            continue;
+        }
+        told.insert(*id);
+        let name = flow.name(Spot::Node(member));
+        let message = format!("this join waits for `{name}`, which only runs after it");
+        let mut found =
+            Diagnostic::new(&codes::JOIN_NEVER_FIRES, message, join.span).label(span, "waited for");
+        if let Some((spot, arrow)) = first_arrow(flow, arrows, member) {
+            found = found.label(arrow, format!("`{}` only comes from here", flow.name(spot)));
+        }
+        diags.push(found.help(format!(
+            "take `{name}` out of the join, or lead to it before, beside the other members"
+        )));
+    }
+}
+
+/// Joins on the ways to a node.
+fn before(flow: &Flow, arrows: &Arrows, node: NodeId) -> BTreeSet<JoinId> {
+    let mut joins = BTreeSet::new();
+    let mut seen = BTreeSet::from([Spot::Node(node)]);
+    let mut open = vec![Spot::Node(node)];
+    while let Some(spot) = open.pop() {
+        for from in arrows
+            .into(flow, spot)
+            .iter()
+            .filter_map(|arrow| arrow.from)
+        {
+            if let Spot::Join(join) = from {
+                joins.insert(join);
+            }
+            if seen.insert(from) {
+                open.push(from);
+            }
+        }
+    }
+    joins
+}
+
+fn first_arrow(flow: &Flow, arrows: &Arrows, node: NodeId) -> Option<(Spot, Span)> {
+    let spot = Spot::Node(node);
+    let goal = arrows.into(flow, spot).first()?.goal()?;
+    Some((spot, goal.span))
+}
+
+fn apart(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     for (id, join) in flow.joins.entries() {
         let arrive = join
             .members

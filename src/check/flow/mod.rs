@@ -3,20 +3,29 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside`), [`written`]; [`reach`] and [`cycle`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
-//! say what may run in the same super-step; [`race`] and [`join`], which ask them.
+//! Reading order: [`model`], [`build`](mod@build) (with `outside`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
+//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`] and [`avoid`]: what is written
+//! on every way.
 
 mod arrival;
+pub mod arrows;
+pub mod avoid;
+pub mod bits;
 pub mod build;
 pub mod cycle;
+pub mod effect;
+pub mod finish;
 pub mod group;
+pub mod half;
 pub mod join;
 pub mod model;
 mod outside;
 pub mod place;
 pub mod race;
 pub mod reach;
+pub mod repeat;
 pub mod together;
+pub mod visits;
 pub mod witness;
 pub mod written;
 

@@ -1,24 +1,95 @@
 //! Ways that a node does not write itself: jumps of its tools, and names that its subgraph leaves by.
 
 use crate::base::{Span, Spanned};
+use crate::ir::ToolId;
 use crate::resolve::program::{Graph, Jump, Node, Route, Target, TargetKind, Work};
 
-use super::build::{Builder, called_bodies};
-use super::model::{Cause, Goal, Spot, Way};
+use super::build::Builder;
+use super::model::{Cause, Goal, Spot, Way, Write};
 
 impl Builder<'_> {
+    /// A jump of a tool is one way, with all that it leads to; with a computed target, one for each place that the
+    /// node's `ends` have.
     pub(super) fn tool_ways(&mut self, node: &Node) -> Vec<Way> {
-        let jumps: Vec<(Span, Spanned<String>)> = called_bodies(self.program, node)
-            .into_iter()
-            .flat_map(|(span, body)| body.jumps().into_iter().map(move |name| (span, name)))
-            .collect();
-        let way = |(span, name)| Way {
-            cause: Cause::Tool,
-            goals: self.named(&name, Some(node)),
-            writes: Vec::new(),
-            span,
-        };
-        jumps.into_iter().map(way).collect()
+        let mut ways = Vec::new();
+        if matches!(node.work, Work::Llm(_)) {
+            return ways;
+        }
+        for used in node.tools() {
+            let span = used.span;
+            let tool = self.program.tools.get(used.node);
+            let Some(body) = tool.and_then(|tool| tool.body.as_ref()) else {
+                continue;
+            };
+            for jump in body.goto.iter().flat_map(Route::jumps) {
+                let writes: Vec<Write> = jump
+                    .set
+                    .iter()
+                    .filter_map(|item| {
+                        let field = self.graph.field(&item.name.node)?;
+                        Some(Write { field, span })
+                    })
+                    .collect();
+                let mut goals = Vec::new();
+                let mut alternatives = Vec::new();
+                for target in &jump.to {
+                    match &target.kind {
+                        TargetKind::Computed(_) => {
+                            alternatives.extend(self.computed_by(used.node, target, node));
+                        }
+                        _ => goals.extend(self.tool_goals(target, node, span)),
+                    }
+                }
+                let way = |goals| Way {
+                    cause: Cause::Tool,
+                    goals,
+                    writes: writes.clone(),
+                    span,
+                };
+                if alternatives.is_empty() && !goals.is_empty() {
+                    ways.push(way(goals));
+                } else {
+                    ways.extend(alternatives.into_iter().map(|goal| {
+                        let all = std::iter::once(goal).chain(goals.iter().cloned());
+                        way(all.collect())
+                    }));
+                }
+            }
+        }
+        ways
+    }
+
+    /// The places that a computed target of a tool may lead to.
+    fn computed_by(&mut self, tool: ToolId, target: &Target, node: &Node) -> Vec<Goal> {
+        let mut computed = self.written.computed(tool).iter();
+        let names = computed.find(|found| found.span == target.span);
+        match names.and_then(|found| found.names.clone()) {
+            Some(names) => {
+                let names = names.into_iter();
+                let goals = |name| self.named(&Spanned::new(name, target.span), Some(node));
+                names.flat_map(goals).collect()
+            }
+            None => self.goals(target, Some(node)),
+        }
+    }
+
+    /// What a tool that goes to `fail` ends with is its error, and no way.
+    fn tool_goals(&mut self, target: &Target, node: &Node, span: Span) -> Vec<Goal> {
+        match &target.kind {
+            TargetKind::Fail(_) => Vec::new(),
+            TargetKind::End => self.named(&Spanned::new("end".to_owned(), target.span), Some(node)),
+            TargetKind::NamedEach { worker, .. } => {
+                let goals = self.named(worker, Some(node)).into_iter();
+                goals
+                    .map(|goal| Goal {
+                        many: true,
+                        span,
+                        ..goal
+                    })
+                    .collect()
+            }
+            _ => self.goals(target, Some(node)),
+        }
     }
 
     pub(super) fn child_ways(&mut self, node: &Node) -> Vec<Way> {

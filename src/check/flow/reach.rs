@@ -1,11 +1,14 @@
 //! What can be reached from `start`, and what can reach an exit.
 
+use std::collections::BTreeSet;
+
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::cycle::shortest;
+use super::finish::usual;
 use super::group::{Ends, groups};
-use super::model::{Cause, Flow, Spot, Way};
+use super::model::{Flow, Spot, Way};
 
 /// Which spots `start` leads to, by [`Flow::number`]. A join counts as soon as one member does:
 /// whether all of them can arrive is the question of [`join`](super::join).
@@ -56,70 +59,94 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
                 format!("`{}` only goes round with it", other.name),
             );
         }
+        let behind = behind(flow, &group, reached);
+        for other in nodes(flow, &behind).into_iter().take(BEHIND) {
+            found = found.label(
+                other.span,
+                format!("`{}` is only reached from it", other.name),
+            );
+        }
         diags.push(found);
     }
 }
 
-/// Reports circles without a way out. Errors don't count as a way out.
-pub fn trapped(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
-    let free = leading_out(flow);
-    let among = |spot: Spot| {
+/// Most further nodes of an island that a message points at.
+const BEHIND: usize = 6;
+
+/// What only an island leads to, besides the spots that it begins with.
+fn behind(flow: &Flow, head: &[Spot], reached: &[bool]) -> Vec<Spot> {
+    let mut seen: BTreeSet<Spot> = head.iter().copied().collect();
+    let mut open = head.to_vec();
+    let mut found = Vec::new();
+    while let Some(spot) = open.pop().filter(|_| found.len() < BEHIND) {
+        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
+            let known = flow.number(goal.to).and_then(|n| reached.get(n).copied());
+            if known == Some(false) && seen.insert(goal.to) {
+                found.push(goal.to);
+                open.push(goal.to);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Reports circles without a way out. Errors don't count as a way out, nor does one of several targets:
+/// the others go round on. Spots of `told` are in a circle that was reported already.
+pub fn trapped(
+    flow: &Flow,
+    reached: &[bool],
+    free: &[bool],
+    told: &BTreeSet<Spot>,
+    diags: &mut Diagnostics,
+) {
+    let stuck = |spot: Spot| {
         flow.number(spot).is_some_and(|n| {
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)
         })
     };
-    for group in groups(flow, among, usual, Ends::Sinks) {
+    for group in groups(flow, stuck, usual, Ends::Sinks) {
         let members = nodes(flow, &group);
         let Some(first) = members.first() else {
             continue;
         };
-        let cycle = group
-            .first()
-            .and_then(|spot| shortest(flow, *spot, |way, _| usual(way)));
-        let Some(cycle) = cycle else { continue };
+        let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+        let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+        let Some(cycle) = cycle.filter(|_| !group.iter().any(|spot| told.contains(spot))) else {
+            continue;
+        };
         let message = format!(
             "no way out of the cycle of {}",
             list(members.iter().map(|stop| stop.name.as_str()))
         );
-        let found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span)
+        let mut found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span)
             .help("give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`");
-        diags.push(cycle.labels(flow, found));
+        found = cycle.labels(flow, found);
+        for (from, goal) in leading_aside(flow, &group, &stuck).into_iter().take(ASIDE) {
+            let text = format!("`{}` goes round as well as leading here", flow.name(from));
+            found = found.label(goal, text);
+        }
+        diags.push(found);
     }
 }
 
-fn usual(way: &Way) -> bool {
-    way.cause != Cause::Error
-}
+/// Most arrows out of a circle that a message points at.
+const ASIDE: usize = 3;
 
-/// Which spots can come to an exit without an error, by number.
-fn leading_out(flow: &Flow) -> Vec<bool> {
-    let count = flow.stops.len() + flow.joins.len();
-    let mut into: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut free = vec![false; count];
-    let mut open = Vec::new();
-    for (from, spot) in flow.spots().enumerate() {
-        let ways = || flow.ways(spot).iter().filter(|way| usual(way));
-        if ways().next().is_none() {
-            // That it leads nowhere is reported by itself.
-            open.push(from);
-        }
-        for goal in ways().flat_map(|way| &way.goals) {
-            match flow.number(goal.to) {
-                Some(to) => into
-                    .get_mut(to)
-                    .into_iter()
-                    .for_each(|list| list.push(from)),
-                None => open.push(from),
-            }
+/// Arrows that leave a circle beside one that stays in it, so that they are no way out.
+fn leading_aside(
+    flow: &Flow,
+    group: &[Spot],
+    stuck: &impl Fn(Spot) -> bool,
+) -> Vec<(Spot, crate::base::Span)> {
+    let mut aside = Vec::new();
+    for spot in group {
+        for way in flow.ways(*spot).iter().filter(|way| usual(way)) {
+            let out = way.goals.iter().filter(|goal| !stuck(goal.to));
+            aside.extend(out.map(|goal| (*spot, goal.span)));
         }
     }
-    while let Some(n) = open.pop() {
-        if let Some(seen) = free.get_mut(n).filter(|seen| !**seen) {
-            *seen = true;
-            open.extend(into.get(n).into_iter().flatten());
-        }
-    }
-    free
+    aside
 }
 
 fn nodes<'a>(flow: &'a Flow, group: &[Spot]) -> Vec<&'a super::model::Stop> {

@@ -105,6 +105,25 @@ impl<'a> Together<'a> {
         pairs
     }
 
+    /// What may run, or wait at a join or as deferred, in the super-steps of a node.
+    pub fn beside(&self, node: NodeId) -> Vec<Spot> {
+        let spot = |place: Place| {
+            let running = self.places.running(place).or(self.places.deferred(place));
+            let waiting = || self.places.waits(place).map(|(join, _)| Spot::Join(join));
+            running.map(Spot::Node).or_else(waiting)
+        };
+        let other = |(a, b): &(Place, Place)| match (*a == node.0, *b == node.0) {
+            (true, _) => Some(*b),
+            (_, true) => Some(*a),
+            _ => None,
+        };
+        self.pairs
+            .keys()
+            .filter_map(other)
+            .filter_map(spot)
+            .collect()
+    }
+
     /// Whether a join can come to lead on.
     pub fn fires(&self, join: JoinId) -> bool {
         self.overflow || self.fired.contains(&join)

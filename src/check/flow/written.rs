@@ -1,27 +1,37 @@
 //! Which fields each graph may write, through the graphs that it calls too.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::{IdVec, Span};
-use crate::ir::{FieldId, GraphId};
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::diag::Diagnostics;
+use crate::ir::{FieldId, GraphId, ToolId};
+use crate::resolve::program::{Graph, Node, Program, Route, TargetKind, Tool, Work};
 
 use super::super::calls::callers;
+use super::super::types::cx::Computed;
+use super::super::types::tool::tool;
 use super::build::called_bodies;
 
 /// For each graph the fields that some node, tool or called graph in it may write.
-pub struct Written(IdVec<GraphId, BTreeSet<FieldId>>);
+pub struct Written {
+    fields: IdVec<GraphId, BTreeSet<FieldId>>,
+    /// Targets that the bodies of tools compute; those that compute none have no entry.
+    computed: BTreeMap<ToolId, Vec<Computed>>,
+}
 
 impl Written {
     /// A graph writes what the graphs it calls give back: whatever a graph gains is handed to those that call it.
     pub fn new(program: &Program) -> Self {
-        let mut written = Self(
-            program
-                .graphs
-                .iter()
-                .map(|graph| own(program, graph))
+        let graphs = program.graphs.iter();
+        let mut written = Self {
+            fields: graphs.map(|graph| own(program, graph)).collect(),
+            computed: program
+                .tools
+                .entries()
+                .filter(|(_, tool)| computes(tool))
+                .map(|(id, _)| (id, tool(program, id, &mut Diagnostics::new()).computed))
                 .collect(),
-        );
+        };
         let callers = callers(program);
         let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
         while let Some(child) = open.pop_front() {
@@ -34,7 +44,7 @@ impl Written {
                     continue;
                 };
                 let taken = written.taken(program, graph, node, child);
-                let Some(fields) = written.0.get_mut(*id) else {
+                let Some(fields) = written.fields.get_mut(*id) else {
                     continue;
                 };
                 let before = fields.len();
@@ -47,9 +57,22 @@ impl Written {
         written
     }
 
+    /// Nothing is written: for questions of where a run can go.
+    pub fn nothing() -> Self {
+        Self {
+            fields: IdVec::new(),
+            computed: BTreeMap::new(),
+        }
+    }
+
+    /// The targets that a tool's body computes, with the names that each may give.
+    pub fn computed(&self, tool: ToolId) -> &[Computed] {
+        self.computed.get(&tool).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether the graph may write the field.
     pub fn has(&self, graph: GraphId, field: FieldId) -> bool {
-        self.0
+        self.fields
             .get(graph)
             .is_some_and(|fields| fields.contains(&field))
     }
@@ -62,6 +85,29 @@ impl Written {
         node: &Node,
         child: GraphId,
     ) -> Vec<(FieldId, Option<Span>)> {
+        let all = self.given_back(program, caller, node, child).into_iter();
+        all.map(|(_, to, span)| (to, span)).collect()
+    }
+
+    /// The called graph's fields that a subgraph node may give back, each with the caller's field that takes it.
+    pub fn taken_from(
+        &self,
+        program: &Program,
+        caller: &Graph,
+        node: &Node,
+        child: GraphId,
+    ) -> Vec<(FieldId, FieldId)> {
+        let all = self.given_back(program, caller, node, child).into_iter();
+        all.map(|(from, to, _)| (from, to)).collect()
+    }
+
+    fn given_back(
+        &self,
+        program: &Program,
+        caller: &Graph,
+        node: &Node,
+        child: GraphId,
+    ) -> Vec<(FieldId, FieldId, Option<Span>)> {
         let Some(called) = program.graphs.get(child) else {
             return Vec::new();
         };
@@ -72,12 +118,18 @@ impl Written {
             }
             let bound = bound(node, id);
             if bound.is_empty() {
-                taken.extend(caller.field(&field.name.node).map(|to| (to, None)));
+                taken.extend(caller.field(&field.name.node).map(|to| (id, to, None)));
             }
-            taken.extend(bound);
+            taken.extend(bound.into_iter().map(|(to, span)| (id, to, span)));
         }
         taken
     }
+}
+
+fn computes(tool: &Tool) -> bool {
+    let goto = tool.body.iter().filter_map(|body| body.goto.as_ref());
+    let mut targets = goto.flat_map(Route::targets);
+    targets.any(|target| matches!(target.kind, TargetKind::Computed(_)))
 }
 
 /// The caller's fields that `into` gives an `out` field to.
@@ -108,8 +160,8 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
         let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
         fields.extend(sets.filter_map(|item| item.field));
         let tools = called_bodies(program, node);
-        let by_tools = tools.iter().flat_map(|(_, body)| &body.set);
-        fields.extend(by_tools.filter_map(|item| graph.field(&item.field.node)));
+        let by_tools = tools.iter().flat_map(|(_, body)| body.written());
+        fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));
     }
     let others = graph.start.iter().flat_map(|route| route.jumps());
     let others = others.chain(graph.joins.iter().map(|join| &join.to));

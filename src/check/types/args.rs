@@ -34,6 +34,11 @@ impl Cx<'_> {
                 }
             }
         }
+        self.lacking(callee, args);
+    }
+
+    /// Reports values that are needed and not given.
+    pub(in crate::check) fn lacking(&mut self, callee: &Callee, args: &[NamedArg]) {
         let known = |name: &str| callee.params.iter().any(|p| p.name.node == name);
         let given = |name: &str| {
             args.iter().any(|arg| {
@@ -65,7 +70,8 @@ impl Cx<'_> {
         }
     }
 
-    fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
+    /// Reports a value of a name that is not taken.
+    pub(in crate::check) fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
         let near = closest(&arg.name.node, names());
         let help = match near {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
@@ -31,10 +32,18 @@ pub struct Cx<'a> {
     pub facts: Facts,
     /// Fields of the state that some expression has read.
     pub read: BTreeSet<FieldId>,
-    /// Fields that the called graph may give back, in a subgraph node.
-    pub given_back: Vec<FieldId>,
+    /// Fields that the called graph may give back, in a subgraph node, and whether it always does.
+    pub given_back: Vec<(FieldId, bool)>,
+    /// In a capped node: which fields have values where it is entered again.
+    pub again: Option<Facts>,
+    /// Reads of fields that lack a value on some way to here, with their places.
+    pub lacking: Vec<(FieldId, Span)>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
+    /// In a tool's body: types of what its jumps write, in order.
+    pub jump_sets: Vec<Type>,
+    /// In a tool's body: what its `each` targets send, in order.
+    pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
 }
@@ -46,6 +55,15 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+}
+
+/// What an `each` of a tool's body sends to a node of whichever graph calls the tool.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// Name of the node.
+    pub worker: Name,
+    /// Values of its `input`, by name.
+    pub with: Vec<(Name, Type)>,
 }
 
 impl<'a> Cx<'a> {
@@ -62,6 +80,9 @@ impl<'a> Cx<'a> {
             ..Scope::default()
         };
         scope.declare("run", Type::Record(RUN));
+        if let Some(params) = graph.params_record {
+            scope.declare("params", Type::Record(params));
+        }
         Self {
             program,
             graph: Some(graph),
@@ -69,7 +90,11 @@ impl<'a> Cx<'a> {
             facts,
             read: BTreeSet::new(),
             given_back: Vec::new(),
+            again: None,
+            lacking: Vec::new(),
             computed: Vec::new(),
+            jump_sets: Vec::new(),
+            sends: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -86,7 +111,11 @@ impl<'a> Cx<'a> {
             facts: Facts::default(),
             read: BTreeSet::new(),
             given_back: Vec::new(),
+            again: None,
+            lacking: Vec::new(),
             computed: Vec::new(),
+            jump_sets: Vec::new(),
+            sends: Vec::new(),
             diags: Diagnostics::new(),
         }
     }
@@ -167,7 +196,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    fn note_field(&mut self, id: FieldId, span: Span) {
+    /// Notes that a field is read at a place, and reports it where the field has no value there.
+    pub(super) fn note_field(&mut self, id: FieldId, span: Span) {
         let Some(field) = self.graph.and_then(|graph| graph.fields.get(id)) else {
             return;
         };
@@ -180,19 +210,23 @@ impl<'a> Cx<'a> {
             "write it before, or give it a first value: `= ..` behind its type, or the type `{}?`",
             self.program.types.show(&field.ty.node)
         );
-        if self.facts.unset.remove(&id) {
-            self.facts.unsure.remove(&id);
+        if self.facts.unset.contains(&id) {
+            self.facts.has_value(id);
             let message = format!("`state.{name}` has no value yet");
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );
-        } else if self.facts.unsure.remove(&id) {
+        } else if self.facts.lacking.contains(&id) {
+            self.facts.has_value(id);
+            self.lacking.push((id, span));
+        } else if self.facts.unsure.contains(&id) {
+            self.facts.has_value(id);
             let message = format!("`state.{name}` may have no value yet");
             self.report(
                 Diagnostic::new(&codes::MAYBE_UNSET, message, span)
-                    .here("not every way to this place writes it")
+                    .here("it is up to a model, a list or a called graph whether it is written before")
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );

@@ -12,8 +12,10 @@ use crate::resolve::program::{Field, Graph};
 pub struct Facts {
     /// Places that are not null.
     pub known: Narrowing,
-    /// Fields that lack a value on some way to here.
+    /// Fields that lack a value on some way to here, unless something that may write them has.
     pub unsure: BTreeSet<FieldId>,
+    /// Those of them that nothing on that way may write.
+    pub lacking: BTreeSet<FieldId>,
     /// Fields that lack a value on every way to here.
     pub unset: BTreeSet<FieldId>,
 }
@@ -29,6 +31,7 @@ impl Facts {
         Self {
             known: Narrowing::new(),
             unsure: unset.clone(),
+            lacking: unset.clone(),
             unset,
         }
     }
@@ -37,6 +40,7 @@ impl Facts {
     pub fn merge(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
         self.unsure.extend(&other.unsure);
+        self.lacking.extend(&other.lacking);
         self.unset.retain(|field| other.unset.contains(field));
     }
 
@@ -44,6 +48,7 @@ impl Facts {
     pub fn meet(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
         self.unsure.retain(|field| other.unsure.contains(field));
+        self.lacking.retain(|field| other.lacking.contains(field));
         self.unset.retain(|field| other.unset.contains(field));
     }
 
@@ -54,7 +59,21 @@ impl Facts {
         if non_null && field.ty.node.admits_null() {
             self.known.paths.insert(place(field));
         }
+        self.has_value(id);
+    }
+
+    /// Notes that a field has been written, whatever its value.
+    pub fn has_value(&mut self, id: FieldId) {
         self.unsure.remove(&id);
+        self.lacking.remove(&id);
+        self.unset.remove(&id);
+    }
+
+    /// Takes over which fields have values from another way to the same place.
+    pub fn values_of(&mut self, other: &Facts) {
+        self.unsure.clone_from(&other.unsure);
+        self.lacking.clone_from(&other.lacking);
+        self.unset.clone_from(&other.unset);
     }
 
     /// Notes that a field may have been written.
@@ -63,12 +82,14 @@ impl Facts {
             self.known.forget(&place(field));
         }
         self.unset.remove(&id);
+        self.lacking.remove(&id);
     }
 
     /// What is left of it when other nodes have run in the meantime.
     pub fn later(&self) -> Self {
         Self {
             unsure: self.unsure.clone(),
+            lacking: self.lacking.clone(),
             ..Self::default()
         }
     }

@@ -3,6 +3,7 @@
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
+use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, constant};
 use crate::resolve::program::{Param, Program};
 
@@ -31,15 +32,26 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .graphs
         .iter()
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
-    for param in records.chain(events).chain(tools).chain(inputs) {
+    let params = program.graphs.iter().flat_map(|graph| &graph.params);
+    let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let params = records
+        .chain(events)
+        .chain(tools)
+        .chain(inputs)
+        .chain(params);
+    for param in params.chain(prompts) {
         let Param { ty, default, .. } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);
         }
     }
-    for field in program.graphs.iter().flat_map(|graph| &graph.fields) {
-        if let Some(value) = &field.default {
-            default_value(program, value, &field.ty.node, diags);
+    for graph in &program.graphs {
+        // What depends on parameters is looked at with them.
+        let own = |value: &&Expr| !(names_params(value) && graph.params_record.is_some());
+        for field in &graph.fields {
+            if let Some(value) = field.default.as_ref().filter(own) {
+                default_value(program, value, &field.ty.node, diags);
+            }
         }
     }
 }

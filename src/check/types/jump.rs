@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
+use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Route, Target, TargetKind};
 
 use super::args::Callee;
-use super::cx::{Computed, Cx};
+use super::constant::Decides;
+use super::cx::{Computed, Cx, Sent};
 use super::facts::Facts;
 use super::route;
 
@@ -24,12 +27,13 @@ impl Cx<'_> {
             Route::Arms(arms, span) => {
                 let cases = route::Cases::of(self, arms);
                 let mut sound = true;
-                for arm in arms {
+                for (i, arm) in arms.iter().enumerate() {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
-                        let before = self.diags.len();
-                        self.condition(when);
-                        sound &= self.diags.len() == before;
+                        let verdict = cases.verdict(i);
+                        let to = verdict.map(|_| self.leads_to(&arm.jump));
+                        let decides = Decides::Arm(to.as_deref().unwrap_or_default());
+                        sound &= self.judged(when, decides, verdict);
                         self.assume(when, true);
                     }
                     self.jump(&arm.jump, behind);
@@ -42,6 +46,23 @@ impl Cx<'_> {
             }
         }
         self.facts = entry;
+    }
+
+    /// Where a jump leads, for messages.
+    pub(super) fn leads_to(&self, jump: &Jump) -> String {
+        let name = |target: &Target| match &target.kind {
+            TargetKind::End => "end".to_owned(),
+            TargetKind::Fail(_) => "fail".to_owned(),
+            TargetKind::Parent(name) => format!("parent.{}", name.node),
+            TargetKind::Named(name) => name.node.clone(),
+            _ => {
+                let nodes = self.graph.map(|graph| &graph.nodes);
+                let node = target.node().and_then(|id| nodes?.get(id));
+                node.map_or_else(|| "..".to_owned(), |node| node.name.node.clone())
+            }
+        };
+        let names: Vec<String> = jump.to.iter().map(name).collect();
+        list(names.iter().map(String::as_str))
     }
 
     /// Types a jump and notes what is known behind it; here, nothing changes.
@@ -76,11 +97,7 @@ impl Cx<'_> {
                 worker_span,
                 with,
             } => {
-                let element = match self.infer(items, None) {
-                    Type::List(of) => (*of).clone(),
-                    Type::Error => Type::Error,
-                    other => self.not_a_list(&other, items.span),
-                };
+                let element = self.elements(items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
                 self.declare(&var.node, element);
                 match worker.and_then(|id| self.graph?.nodes.get(id)) {
@@ -99,12 +116,42 @@ impl Cx<'_> {
                 self.scope = scope;
                 self.facts.known = known;
             }
+            TargetKind::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                let element = self.elements(items);
+                let (scope, known) = (self.scope.clone(), self.facts.known.clone());
+                self.declare(&var.node, element);
+                let values = with.iter().map(|arg| {
+                    let found = self.infer_with_effects(&arg.value, None);
+                    (arg.name.clone(), found)
+                });
+                let with = values.collect();
+                self.sends.push(Sent {
+                    worker: worker.clone(),
+                    with,
+                });
+                self.scope = scope;
+                self.facts.known = known;
+            }
             TargetKind::Fail(None)
             | TargetKind::Node(_)
             | TargetKind::End
             | TargetKind::Parent(_)
             | TargetKind::Named(_)
             | TargetKind::Unknown => {}
+        }
+    }
+
+    /// The type of the elements of an `each`'s list.
+    fn elements(&mut self, items: &Expr) -> Type {
+        match self.infer(items, None) {
+            Type::List(of) => (*of).clone(),
+            Type::Error => Type::Error,
+            other => self.not_a_list(&other, items.span),
         }
     }
 

@@ -3,20 +3,27 @@
 //! [`cx`] types one expression after another in a place; [`facts`] is what is known there (what is not null, what
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
-//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`walk`]; [`tool`] and [`item`] for what stands outside graphs.
+//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
+//! [`node`], [`order`], [`company`], `trail`, [`walk`]; [`tool`] and [`item`] for what stands outside graphs.
 
 pub mod args;
+pub mod cases;
+pub mod company;
+pub mod constant;
 pub mod cx;
 pub mod facts;
 pub mod item;
 pub mod jump;
 pub mod node;
 pub mod order;
+pub mod range;
 pub mod route;
 pub mod skip;
 pub mod subgraph;
 pub mod tool;
+mod trail;
 pub mod walk;
 pub mod work;
 pub mod write;
+
+pub use order::beside;

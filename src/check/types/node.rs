@@ -4,6 +4,7 @@ use crate::expr::Type;
 use crate::ir::NodeId;
 use crate::resolve::program::{Node, Route, Work};
 
+use super::constant::Decides;
 use super::cx::Cx;
 use super::facts::Facts;
 use super::jump::Behind;
@@ -31,7 +32,12 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     }
     handler(cx, id, node, &mut out.behind);
     if let Some(max) = &node.max_visits {
+        let first = cx.facts.clone();
+        if let Some(again) = cx.again.take() {
+            cx.facts.values_of(&again);
+        }
         cx.jump(&max.to, &mut out.behind);
+        cx.facts = first;
     }
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
@@ -83,7 +89,7 @@ impl Cx<'_> {
 fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     let mut skipped: Option<Facts> = None;
     for skip in &node.skips {
-        cx.condition(&skip.when);
+        cx.deciding(&skip.when, Decides::Skip(&node.name.node));
         let before = cx.facts.clone();
         cx.assume(&skip.when, true);
         match &skip.to {
@@ -110,7 +116,7 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
 impl Cx<'_> {
     /// Types a `require`: what follows knows that it held, its message that it did not.
     pub fn require(&mut self, require: &crate::ast::item::Require) {
-        self.condition(&require.condition);
+        self.deciding(&require.condition, Decides::Require);
         let before = self.facts.clone();
         if let Some(message) = &require.message {
             self.assume(&require.condition, false);
@@ -142,7 +148,7 @@ fn left(cx: &Cx, node: &Node, mut facts: Facts) -> Facts {
             facts.disturb(write, field);
         }
     }
-    for id in &cx.given_back {
+    for (id, _) in &cx.given_back {
         if let Some(field) = cx.graph.and_then(|graph| graph.fields.get(*id)) {
             facts.disturb(*id, field);
         }

@@ -1,96 +1,127 @@
 //! Whether the arms of a route cover all cases, and whether each can be taken.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::ast::expr::{Expr, ExprKind, LogicalOp};
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
-use crate::expr::infer::{constant, path};
-use crate::expr::{Type, TypeTable};
+use crate::expr::fold::same::same;
 use crate::resolve::program::Arm;
 
+use super::cases::{Atom, Atoms, Reader};
+use super::constant::Verdict;
 use super::cx::Cx;
-use super::jump::texts;
-
-/// A value that conditions tell apart.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Atom {
-    Null,
-    Bool(bool),
-    Text(String),
-    /// Every value that the others are not.
-    Other,
-}
-
-type Atoms = BTreeSet<Atom>;
+use super::range::{Compared, compared};
 
 /// What the conditions of a route say about the places they speak of.
 pub struct Cases {
-    /// For each arm the place that its condition speaks of and the values for which it holds; `None`
-    /// where it can't be said so.
-    arms: Vec<Option<(String, Atoms)>>,
+    /// For each arm what its condition says.
+    arms: Vec<Case>,
     /// All values of each place.
     domains: BTreeMap<String, Atoms>,
 }
 
+/// What the condition of an arm says.
+#[derive(Default)]
+struct Case {
+    /// The place that the whole of it speaks of and the values for which it holds, where it can be said so.
+    whole: Option<(String, Atoms)>,
+    /// The same of each of the parts that must all hold.
+    parts: Vec<(String, Atoms)>,
+    /// Comparisons with numbers among those parts.
+    ranges: Vec<Compared>,
+    /// The comparison that the whole of it is.
+    compares: Option<Compared>,
+    /// The value that it has in every run.
+    constant: Option<Verdict>,
+}
+
+impl Case {
+    /// The value that the condition has in every run.
+    fn always(&self) -> Option<bool> {
+        self.constant.as_ref().map(|found| found.value)
+    }
+}
+
 impl Cases {
+    /// What is found out about the condition of an arm, by position.
+    pub fn verdict(&self, arm: usize) -> Option<&Verdict> {
+        self.arms.get(arm)?.constant.as_ref()
+    }
+
     /// Reads the conditions in the scope of a place.
     pub fn of(cx: &Cx, arms: &[Arm]) -> Self {
-        let mut domains = BTreeMap::new();
-        let mut reader = Reader {
-            cx,
-            domains: &mut domains,
-        };
-        let arms = arms
-            .iter()
-            .map(|arm| arm.when.as_ref().and_then(|when| reader.holds(when)))
-            .collect();
-        Self { arms, domains }
+        let mut reader = Reader::new(cx);
+        let arms = arms.iter().map(|arm| {
+            let Some(when) = &arm.when else {
+                return Case::default();
+            };
+            Case {
+                whole: reader.holds(when),
+                parts: parts(when).filter_map(|part| reader.holds(part)).collect(),
+                ranges: parts(when)
+                    .filter_map(|part| compared(&mut reader, part))
+                    .collect(),
+                compares: compared(&mut reader, when),
+                constant: reader.verdict(when),
+            }
+        });
+        Self {
+            arms: arms.collect(),
+            domains: reader.domains,
+        }
     }
 
     /// Reports arms that can't be taken and, where all conditions are `sound`, cases that no arm takes.
     pub fn report(&self, arms: &[Arm], span: Span, sound: bool, cx: &mut Cx) {
-        let mut taken: BTreeMap<&str, (Atoms, Span)> = BTreeMap::new();
+        let mut taken = Taken::default();
         let mut complete: Option<Span> = None;
-        for (arm, case) in arms.iter().zip(&self.arms) {
+        for (i, (arm, case)) in arms.iter().zip(&self.arms).enumerate() {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
+            // One that never holds is reported as such.
+            if case.always() == Some(false) {
+                continue;
+            }
             if let Some(before) = complete {
-                cx.report(never_taken(
-                    place,
-                    before,
-                    "the arms up to here take every case",
-                ));
-                continue;
+                let why = "the arms up to here take every case";
+                cx.report(never_taken(&cx.leads_to(&arm.jump), place, before, why));
+                // It is one mistake, however many arms stand behind.
+                break;
             }
-            if arm.when.is_none() {
-                complete = Some(arm.span);
-            }
-            let Some((subject, atoms)) = case else {
-                continue;
-            };
-            let (known, last) = taken.entry(subject).or_insert((Atoms::new(), place));
-            if !atoms.is_empty() && atoms.is_subset(known) {
-                cx.report(never_taken(place, *last, "taken here already"));
-            }
-            known.extend(atoms.iter().cloned());
-            *last = place;
-            if self.domains.get(subject) == Some(known) {
+            if arm.when.is_none() || case.always() == Some(true) {
                 complete = Some(place);
+                continue;
             }
+            if let Some(before) = taken.before(case, arms.get(..i).unwrap_or_default(), arm) {
+                let to = cx.leads_to(&arm.jump);
+                cx.report(never_taken(&to, place, before, "taken here already"));
+            }
+            taken.add(case, place);
+            complete = self.covered(&taken, case).then_some(place);
         }
         if complete.is_none() && sound {
             cx.report(self.incomplete(&taken, span));
         }
     }
 
-    fn incomplete(&self, taken: &BTreeMap<&str, (Atoms, Span)>, span: Span) -> Diagnostic {
-        let only = match taken.iter().next() {
-            Some(one) if taken.len() == 1 && self.arms.iter().all(Option::is_some) => Some(one),
+    /// Whether all values of the place that an arm speaks of are taken with it.
+    fn covered(&self, taken: &Taken, case: &Case) -> bool {
+        let subject = case.whole.as_ref().map(|(subject, _)| subject);
+        subject.is_some_and(|subject| {
+            let known = taken.values.get(subject).map(|(known, _)| known);
+            known.is_some() && self.domains.get(subject) == known
+        })
+    }
+
+    fn incomplete(&self, taken: &Taken, span: Span) -> Diagnostic {
+        let spoken = |case: &Case| case.whole.is_some();
+        let only = match taken.values.iter().next() {
+            Some(one) if taken.values.len() == 1 && self.arms.iter().all(spoken) => Some(one),
             _ => None,
         };
         let missing = only.and_then(|(subject, (known, _))| {
-            let all = self.domains.get(*subject)?;
+            let all = self.domains.get(subject)?;
             let left: Vec<String> = all.difference(known).map(Atom::show).collect();
             let left = left.iter().map(String::as_str);
             (!all.contains(&Atom::Other))
@@ -104,137 +135,70 @@ impl Cases {
     }
 }
 
-fn never_taken(place: Span, before: Span, why: &str) -> Diagnostic {
-    Diagnostic::new(
-        &codes::UNREACHABLE_ARM,
-        "this arm can never be taken",
-        place,
-    )
-    .label(before, why)
-    .help("take the arm out, or put it before the one that takes its cases")
+/// The parts of a condition that must all hold.
+fn parts(when: &Expr) -> impl Iterator<Item = &Expr> {
+    let several = match &when.kind {
+        ExprKind::Logical(LogicalOp::And, operands) => operands.as_slice(),
+        _ => std::slice::from_ref(when),
+    };
+    several.iter()
 }
 
-impl Atom {
-    fn show(&self) -> String {
-        match self {
-            Atom::Null => "null".to_owned(),
-            Atom::Bool(value) => value.to_string(),
-            Atom::Text(text) => text.clone(),
-            Atom::Other => "something else".to_owned(),
-        }
-    }
+/// What the arms so far have taken.
+#[derive(Default)]
+struct Taken {
+    /// Values of each place, and the last arm that took some.
+    values: BTreeMap<String, (Atoms, Span)>,
+    /// Ranges of numbers that single comparisons took.
+    ranges: Vec<(Compared, Span)>,
 }
 
-struct Reader<'a, 'b> {
-    cx: &'a Cx<'b>,
-    domains: &'a mut BTreeMap<String, Atoms>,
-}
-
-impl Reader<'_, '_> {
-    /// The place that a condition speaks of and exactly the values for which it holds.
-    fn holds(&mut self, expr: &Expr) -> Option<(String, Atoms)> {
-        match &expr.kind {
-            ExprKind::Unary(UnaryOp::Not, inner) => {
-                let (subject, atoms) = self.holds(inner)?;
-                Some((subject.clone(), self.others(&subject, &atoms)))
-            }
-            ExprKind::Logical(op, operands) => {
-                let mut all = operands.iter().map(|operand| self.holds(operand));
-                let (subject, first) = all.next()??;
-                all.try_fold((subject, first), |(subject, atoms), next| {
-                    let (other, more) = next?;
-                    let both = match op {
-                        LogicalOp::And => atoms.intersection(&more).cloned().collect(),
-                        LogicalOp::Or => atoms.union(&more).cloned().collect(),
-                    };
-                    (subject == other).then_some((subject, both))
-                })
-            }
-            ExprKind::Binary(op, left, right) => match op.node {
-                BinaryOp::Equal => self.equal(left, right),
-                BinaryOp::NotEqual => {
-                    let (subject, atoms) = self.equal(left, right)?;
-                    Some((subject.clone(), self.others(&subject, &atoms)))
-                }
-                BinaryOp::In => self.one_of(left, right),
-                _ => None,
-            },
-            ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Index { .. } => {
-                let subject = self.subject(expr)?;
-                let yes = Atom::Bool(true);
-                let boolean = self.domains.get(&subject)?.contains(&yes);
-                boolean.then(|| (subject, Atoms::from([yes])))
-            }
-            _ => None,
-        }
-    }
-
-    fn others(&self, subject: &str, atoms: &Atoms) -> Atoms {
-        let all = self.domains.get(subject).cloned().unwrap_or_default();
-        all.difference(atoms).cloned().collect()
-    }
-
-    fn equal(&mut self, left: &Expr, right: &Expr) -> Option<(String, Atoms)> {
-        let types = &self.cx.program.types;
-        let (subject, value) = match (atom(left, types), atom(right, types)) {
-            (None, Some(value)) => (left, value),
-            (Some(value), None) => (right, value),
-            _ => return None,
-        };
-        let subject = self.subject(subject)?;
-        let known = self.domains.get(&subject)?.contains(&value);
-        known.then(|| (subject, Atoms::from([value])))
-    }
-
-    fn one_of(&mut self, item: &Expr, items: &Expr) -> Option<(String, Atoms)> {
-        let ExprKind::List(elements) = &items.kind else {
-            return None;
-        };
-        let subject = self.subject(item)?;
-        let domain = self.domains.get(&subject)?;
-        let values: Option<Atoms> = elements
+impl Taken {
+    /// The arm that takes all that this one could take.
+    fn before(&self, case: &Case, earlier: &[Arm], arm: &Arm) -> Option<Span> {
+        let values = case
+            .parts
             .iter()
-            .map(|e| atom(&e.value, &self.cx.program.types).filter(|a| domain.contains(a)))
-            .collect();
-        Some((subject, values?))
+            .chain(&case.whole)
+            .find_map(|(subject, atoms)| {
+                let (known, last) = self.values.get(subject)?;
+                (!atoms.is_empty() && atoms.is_subset(known)).then_some(*last)
+            });
+        let ranges = || {
+            case.ranges.iter().find_map(|found| {
+                let within = |known: &Compared| {
+                    known.subject == found.subject && found.range.within(known.range)
+                };
+                let mut known = self.ranges.iter().filter(|(known, _)| within(known));
+                known.next().map(|(_, place)| *place)
+            })
+        };
+        let alike = || {
+            let when = arm.when.as_ref()?;
+            let mut earlier = earlier.iter().filter_map(|arm| arm.when.as_ref());
+            let found = earlier
+                .find(|known| same(known, when) || parts(when).any(|part| same(known, part)));
+            found.map(|known| known.span)
+        };
+        values.or_else(ranges).or_else(alike)
     }
 
-    /// The place that an expression names; its values are noted.
-    fn subject(&mut self, expr: &Expr) -> Option<String> {
-        let place = path(expr)?;
-        if !self.domains.contains_key(&place) {
-            let domain = domain(&self.cx.quiet(expr), &self.cx.program.types);
-            self.domains.insert(place.clone(), domain);
+    fn add(&mut self, case: &Case, place: Span) {
+        if let Some((subject, atoms)) = &case.whole {
+            let slot = self.values.entry(subject.clone());
+            let (known, last) = slot.or_insert((Atoms::new(), place));
+            known.extend(atoms.iter().cloned());
+            *last = place;
         }
-        Some(place)
+        if let Some(found) = &case.compares {
+            self.ranges.push((found.clone(), place));
+        }
     }
 }
 
-/// All values of a type, as far as conditions tell them apart.
-fn domain(ty: &Type, types: &TypeTable) -> Atoms {
-    match ty {
-        Type::Bool => Atoms::from([Atom::Bool(true), Atom::Bool(false)]),
-        Type::Null => Atoms::from([Atom::Null]),
-        Type::Json => Atoms::from([Atom::Null, Atom::Other]),
-        Type::Nullable(of) => {
-            let mut atoms = domain(of, types);
-            atoms.insert(Atom::Null);
-            atoms
-        }
-        other => match texts(other, types) {
-            Some(all) => all.into_iter().map(Atom::Text).collect(),
-            None => Atoms::from([Atom::Other]),
-        },
-    }
-}
-
-fn atom(expr: &Expr, types: &TypeTable) -> Option<Atom> {
-    if let ExprKind::Literal(Literal::Null) = expr.kind {
-        return Some(Atom::Null);
-    }
-    match constant(expr, types)? {
-        serde_json::Value::Bool(value) => Some(Atom::Bool(value)),
-        serde_json::Value::String(text) => Some(Atom::Text(text)),
-        _ => None,
-    }
+fn never_taken(to: &str, place: Span, before: Span, why: &str) -> Diagnostic {
+    let message = format!("this arm to {to} can never be taken");
+    Diagnostic::new(&codes::UNREACHABLE_ARM, message, place)
+        .label(before, why)
+        .help("take the arm out, or put it before the one that takes its cases")
 }

@@ -61,9 +61,9 @@ fn in_jump<'a>(jump: &'a Jump, found: &mut Vec<&'a Expr>) {
     }
     for target in &jump.to {
         match &target.kind {
-            TargetKind::Fail(message) => found.extend(message),
+            TargetKind::Fail(message) => found.extend(message.as_deref()),
             TargetKind::Computed(name) => found.push(name),
-            TargetKind::Each { items, with, .. } => {
+            TargetKind::Each { items, with, .. } | TargetKind::NamedEach { items, with, .. } => {
                 found.push(items);
                 found.extend(values(with));
             }

@@ -20,6 +20,7 @@ impl Cx<'_> {
             name,
             with,
             into,
+            ..
         } = &node.work
         else {
             self.declare("result", Type::Error);
@@ -38,11 +39,12 @@ impl Cx<'_> {
             self.binding(called, binding);
         }
         self.back_by_name(name, called, into);
-        for id in self.given_back.clone() {
+        for (id, always) in self.given_back.clone() {
             if let Some(field) = caller.fields.get(id) {
                 self.facts.disturb(id, field);
-                // The subgraph gives back what it wrote; that it wrote it is checked there.
-                self.facts.unsure.remove(&id);
+                if always {
+                    self.facts.has_value(id);
+                }
             }
         }
         self.declare("result", Type::Record(called.result));

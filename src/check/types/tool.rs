@@ -2,23 +2,33 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::{Checker, constant};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Tool, ToolBody};
 
-use super::cx::Cx;
+use super::cx::{Computed, Cx, Sent};
 use super::jump::Behind;
 
-/// The types of the values that a tool's `set` writes, in its order.
-pub type Sets = Vec<Type>;
+/// What typing a tool's body has shown, for the graphs that run it.
+#[derive(Debug, Clone, Default)]
+pub struct BodyTypes {
+    /// Types of the values that its `set` writes, in its order.
+    pub sets: Vec<Type>,
+    /// Types of the values that its jumps write, in their order.
+    pub jump_sets: Vec<Type>,
+    /// Its computed targets.
+    pub computed: Vec<Computed>,
+    /// What its `each` targets send.
+    pub sends: Vec<Sent>,
+}
 
-/// Types a tool's body and gives back what it writes.
-pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> Sets {
-    let Some((tool, body)) = program
-        .tools
-        .get(id)
-        .and_then(|t| Some((t, t.body.as_ref()?)))
-    else {
-        return Sets::new();
+/// Types a tool's body.
+pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics) -> BodyTypes {
+    let Some((tool, body)) = program.tools.get(id).and_then(|t| {
+        instead(program, t, diags);
+        Some((t, t.body.as_ref()?))
+    }) else {
+        return BodyTypes::default();
     };
     let mut cx = Cx::outside(program, tool.span.file);
     for param in tool.params.iter().chain(&body.reads) {
@@ -31,7 +41,7 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     for require in &body.requires {
         cx.require(require);
     }
-    let mut sets = Sets::new();
+    let mut sets = Vec::new();
     for item in &body.set {
         sets.push(cx.infer_with_effects(&item.value, None));
     }
@@ -41,7 +51,41 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     }
     returns(&mut cx, tool, body);
     diags.append(cx.diags);
-    sets
+    BodyTypes {
+        sets,
+        jump_sets: cx.jump_sets,
+        computed: cx.computed,
+        sends: cx.sends,
+    }
+}
+
+/// `@on_error(VALUE)`: a constant of the result's type.
+fn instead(program: &Program, tool: &Tool, diags: &mut crate::diag::Diagnostics) {
+    let Some(value) = &tool.on_error else { return };
+    let Some(returns) = &tool.returns else {
+        let message = format!(
+            "`@on_error` stands for a result, and tool `{}` gives nothing back",
+            tool.name.node
+        );
+        diags.push(
+            Diagnostic::new(&codes::TYPE_MISMATCH, message, value.span)
+                .label(tool.name.span, "declared without a result")
+                .help("take it out, or give the tool a result"),
+        );
+        return;
+    };
+    let mut cx = Cx::outside(program, value.span.file);
+    Checker::new(&cx.scope, &program.types, &mut cx.diags)
+        .declaring()
+        .infer(value, Some(&returns.node));
+    if cx.diags.is_empty() && constant(value, &program.types).is_none() {
+        let message = "the value of `@on_error` must be a constant";
+        cx.report(
+            Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, message, value.span)
+                .help("write a literal, a list, a map or a record of them"),
+        );
+    }
+    diags.append(cx.diags);
 }
 
 fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {

@@ -7,17 +7,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{Graph, Program, Work};
 
+use super::super::flow::avoid::circles_of;
+use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
+use super::company::{Company, Sure};
 use super::cx::{Computed, Cx, StateTypes};
 use super::facts::Facts;
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
+use super::trail::Trails;
 
 /// What typing a graph has shown.
 #[derive(Default)]
@@ -34,13 +38,13 @@ pub fn graph(
     id: GraphId,
     flow: &Flow,
     together: &Together,
-    written: &Written,
+    (written, effects): (&Written, &Effects),
     diags: &mut Diagnostics,
 ) -> Typed {
     let Some(graph) = program.graphs.get(id) else {
         return Typed::default();
     };
-    let mut walk = Walk::new(program, graph, flow, together, written);
+    let mut walk = Walk::new(program, graph, flow, together, (written, effects));
     walk.start(diags);
     walk.settle();
     walk.finish(diags)
@@ -52,6 +56,37 @@ struct Entry {
     facts: Facts,
     /// For a branch: what may be written beside those that lead to it.
     beside: BTreeSet<FieldId>,
+    /// What runs beside it on every way to it.
+    company: Company,
+    /// Of a capped node, what is known where it is come to from its own circle.
+    again: Option<Facts>,
+}
+
+impl Entry {
+    /// Takes in another way to the same node; whether that changed something.
+    fn merge(
+        &mut self,
+        facts: &Facts,
+        beside: &BTreeSet<FieldId>,
+        company: &Company,
+        (branch, capped): (bool, bool),
+    ) -> bool {
+        let before = (self.facts.clone(), self.beside.len(), self.again.clone());
+        let shared = self.company.len();
+        self.facts.merge(facts);
+        self.company.retain(|id| company.contains(id));
+        if branch {
+            self.beside.extend(beside);
+        }
+        if capped {
+            match &mut self.again {
+                Some(again) => again.merge(facts),
+                None => self.again = Some(facts.clone()),
+            }
+        }
+        let after = (&self.facts, self.beside.len(), &self.again);
+        (&before.0, before.1, &before.2) != after || shared != self.company.len()
+    }
 }
 
 #[derive(Default)]
@@ -59,6 +94,8 @@ struct Seen {
     diags: Diagnostics,
     read: BTreeSet<FieldId>,
     computed: Vec<Computed>,
+    /// Reads of fields that lack a value on some way to here.
+    lacking: Vec<(FieldId, Span)>,
 }
 
 struct Walk<'a> {
@@ -66,6 +103,11 @@ struct Walk<'a> {
     graph: &'a Graph,
     flow: &'a Flow,
     written: &'a Written,
+    effects: &'a Effects,
+    sure: Sure<'a>,
+    /// The circle of each spot.
+    circles: Vec<usize>,
+    trails: Trails,
     state: StateTypes,
     /// Fields that other tasks may write while a node runs, by node.
     beside: Vec<BTreeSet<FieldId>>,
@@ -87,7 +129,7 @@ impl<'a> Walk<'a> {
         graph: &'a Graph,
         flow: &'a Flow,
         together: &Together,
-        written: &'a Written,
+        (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
@@ -96,6 +138,10 @@ impl<'a> Walk<'a> {
             graph,
             flow,
             written,
+            effects,
+            sure: Sure::new(flow, effects),
+            circles: circles_of(flow),
+            trails: Trails::default(),
             state: Arc::new(state.collect()),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
@@ -132,7 +178,7 @@ impl<'a> Walk<'a> {
         let flow = self.flow;
         for way in &flow.start {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
-            self.go(way, &facts, None, &BTreeSet::new());
+            self.go(way, facts, None, &BTreeSet::new(), &Company::new());
         }
     }
 
@@ -150,14 +196,22 @@ impl<'a> Walk<'a> {
         let Some(entry) = self.entries.get(id.0 as usize).cloned().flatten() else {
             return;
         };
-        let out = self.type_node(id, entry.facts.clone());
+        let out = self.type_node(id, entry.facts.clone(), entry.again.clone());
         let branch = self.flow.stops.get(id).is_some_and(|stop| stop.branch);
         let beside = match branch {
             true => entry.beside,
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
         };
         let flow = self.flow;
-        for way in flow.ways(Spot::Node(id)) {
+        let at_once = match branch {
+            true => Vec::new(),
+            false => self.sure.written_beside(&entry.company),
+        };
+        for (number, way) in flow.ways(Spot::Node(id)).iter().enumerate() {
+            // A cap is met when the node's own circle has led back to it.
+            if way.cause == Cause::Visits && entry.again.is_none() && self.comes_back(id) {
+                continue;
+            }
             let behind = || out.behind.get(&way.span).cloned();
             let facts = match way.cause {
                 Cause::Edge => Some(out.edge.clone()),
@@ -167,15 +221,34 @@ impl<'a> Walk<'a> {
                     behind()
                 }
             };
-            self.go(way, &facts.unwrap_or_default(), Some(id), &beside);
+            let mut facts = facts.unwrap_or_default();
+            if way.cause != Cause::Visits {
+                at_once.iter().for_each(|field| facts.has_value(*field));
+            }
+            if way.cause == Cause::Tool {
+                let sure = self.effects.sure(flow, Spot::Node(id), number);
+                let written = self.effects.tracked.list(&sure);
+                written.for_each(|field| facts.has_value(field));
+            }
+            self.go(way, facts, Some(Spot::Node(id)), &beside, &entry.company);
         }
     }
 
-    fn type_node(&mut self, id: NodeId, facts: Facts) -> Outcome {
+    /// Whether some arrow leads to a node from its own circle.
+    fn comes_back(&self, id: NodeId) -> bool {
+        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
+        let own = circle(Spot::Node(id));
+        let inside = self.flow.spots().filter(|spot| circle(*spot) == own);
+        let mut ways = inside.flat_map(|spot| self.flow.ways(spot));
+        ways.any(|way| way.goals.iter().any(|goal| goal.to == Spot::Node(id)))
+    }
+
+    fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
         let Some(declared) = self.graph.nodes.get(id) else {
             return Outcome::default();
         };
         let mut cx = self.cx(facts);
+        cx.again = again;
         if let Work::Subgraph {
             graph: Some(child), ..
         } = &declared.work
@@ -183,12 +256,17 @@ impl<'a> Walk<'a> {
             let taken = self
                 .written
                 .taken(self.program, self.graph, declared, *child);
-            cx.given_back = taken.into_iter().map(|(field, _)| field).collect();
+            let always = self.effects.given(id);
+            let taken = taken.into_iter().map(|(field, _)| field);
+            cx.given_back = taken
+                .map(|field| (field, always.contains(&field)))
+                .collect();
         }
         let out = node::node(&mut cx, id, declared);
         if let Some(seen) = self.seen.get_mut(id.0 as usize) {
             seen.diags = cx.diags;
             seen.computed = cx.computed;
+            seen.lacking = cx.lacking;
             seen.read.extend(&cx.read);
         }
         out
@@ -208,56 +286,85 @@ impl<'a> Walk<'a> {
         cx.jump(&join.to, &mut behind);
         if let Some(seen) = self.joined.get_mut(id) {
             seen.diags = cx.diags;
+            seen.lacking = cx.lacking;
             seen.read.extend(&cx.read);
         }
         let flow = self.flow;
         for way in flow.ways(Spot::Join(id)) {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
-            self.go(way, &facts, None, &BTreeSet::new());
+            let none = Company::new();
+            self.go(way, facts, Some(Spot::Join(id)), &BTreeSet::new(), &none);
         }
     }
 
-    fn go(&mut self, way: &Way, facts: &Facts, from: Option<NodeId>, beside: &BTreeSet<FieldId>) {
-        let mut facts = facts.clone();
+    fn go(
+        &mut self,
+        way: &Way,
+        mut facts: Facts,
+        from: Option<Spot>,
+        beside: &BTreeSet<FieldId>,
+        company: &Company,
+    ) {
         for id in beside {
             if let Some(field) = self.graph.fields.get(*id) {
                 facts.disturb(*id, field);
             }
         }
+        let node = match from {
+            Some(Spot::Node(id)) => Some(id),
+            _ => None,
+        };
         for goal in &way.goals {
             match goal.to {
-                Spot::Node(id) => self.enter(id, &facts, beside),
-                Spot::Join(id) => self.bring(id, from, &facts),
-                Spot::End | Spot::Fail | Spot::Leave => {}
+                Spot::Node(id) => {
+                    let company = self.sure.beside(way, goal, node, company);
+                    self.enter(id, &facts, beside, company, from);
+                }
+                Spot::Join(id) => self.bring(id, node, &facts),
+                Spot::End | Spot::Fail | Spot::Leave => continue,
+            }
+            for field in &facts.lacking {
+                self.trails.note(goal.to, *field, from, goal.span);
             }
         }
     }
 
-    fn enter(&mut self, id: NodeId, facts: &Facts, beside: &BTreeSet<FieldId>) {
+    fn enter(
+        &mut self,
+        id: NodeId,
+        facts: &Facts,
+        beside: &BTreeSet<FieldId>,
+        company: Company,
+        from: Option<Spot>,
+    ) {
         let Some(stop) = self.flow.stops.get(id) else {
             return;
         };
-        let facts = match stop.defer {
+        let mut facts = match stop.defer {
             true => facts.later(),
             false => facts.clone(),
         };
+        if stop.defer {
+            let written = self.sure.written_at_last(&company);
+            written.iter().for_each(|field| facts.has_value(*field));
+        }
+        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
+        let returns = from.is_some_and(|from| circle(from) == circle(Spot::Node(id)));
+        let capped = returns && stop.ways.iter().any(|way| way.cause == Cause::Visits);
         let Some(slot) = self.entries.get_mut(id.0 as usize) else {
             return;
         };
         let changed = match slot {
             None => {
-                let beside = beside.clone();
-                *slot = Some(Entry { facts, beside });
+                *slot = Some(Entry {
+                    again: capped.then(|| facts.clone()),
+                    facts,
+                    beside: beside.clone(),
+                    company,
+                });
                 true
             }
-            Some(entry) => {
-                let before = (entry.facts.clone(), entry.beside.len());
-                entry.facts.merge(&facts);
-                if stop.branch {
-                    entry.beside.extend(beside);
-                }
-                before != (entry.facts.clone(), entry.beside.len())
-            }
+            Some(entry) => entry.merge(&facts, beside, &company, (stop.branch, capped)),
         };
         if changed {
             self.queue(Spot::Node(id));
@@ -290,13 +397,28 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn report_lacking(&self, diags: &mut Diagnostics) {
+        let nodes = self.flow.stops.ids().map(Spot::Node).zip(&self.seen);
+        let joins = self.flow.joins.ids().map(Spot::Join).zip(&self.joined);
+        for (spot, seen) in nodes.chain(joins) {
+            for (field, read) in &seen.lacking {
+                if let Some(declared) = self.graph.fields.get(*field) {
+                    let types = &self.program.types;
+                    let of = (*field, declared);
+                    diags.push(self.trails.report(self.flow, types, spot, of, *read));
+                }
+            }
+        }
+    }
+
     /// Types what no run comes to, and gathers all findings in the order declared.
     fn finish(mut self, diags: &mut Diagnostics) -> Typed {
         for id in self.flow.stops.ids() {
             if self.entries.get(id.0 as usize).is_some_and(Option::is_none) {
-                self.type_node(id, Facts::default());
+                self.type_node(id, Facts::default(), None);
             }
         }
+        self.report_lacking(diags);
         let mut typed = Typed {
             read: self.read,
             ..Typed::default()

@@ -2,10 +2,11 @@
 
 use crate::expr::Type;
 use crate::expr::ty::MESSAGE;
-use crate::resolve::program::{Ask, ModelCall, Node, Work};
+use crate::resolve::program::{Ask, ModelCall, Node, Words, Work};
 
 use super::super::flow::build::called_bodies;
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::Cx;
 use super::node::Outcome;
 
@@ -25,10 +26,11 @@ impl Cx<'_> {
             Work::Agent { call, until, .. } => {
                 self.model_call(call);
                 self.tools_write(node);
+                self.tools_read(node);
                 self.agent_reply(call);
                 self.declare("transcript", messages());
                 if let Some(until) = until {
-                    self.condition(until);
+                    self.deciding(until, Decides::Until(&node.name.node));
                 }
             }
             Work::Tools { messages: from, .. } => {
@@ -36,6 +38,7 @@ impl Cx<'_> {
                     self.infer(from, Some(&messages()));
                 }
                 self.tools_write(node);
+                self.tools_read(node);
                 self.declare("results", messages());
             }
             Work::Call { tool, name, args } => {
@@ -49,6 +52,7 @@ impl Cx<'_> {
                     };
                     self.args(&callee, args);
                 }
+                self.tools_read(node);
                 self.tools_write(node);
                 let result = tool.map(|tool| tool.returns.as_ref().map(|ty| ty.node.clone()));
                 self.declare(
@@ -63,7 +67,7 @@ impl Cx<'_> {
             } => {
                 match ask {
                     Some(Ask::Fields(args)) => self.free_args(args),
-                    Some(Ask::Text(text)) => self.template(text),
+                    Some(Ask::Text(text)) => self.words(text),
                     None => {}
                 }
                 if let Some(timeout) = timeout {
@@ -79,10 +83,25 @@ impl Cx<'_> {
 
     fn model_call(&mut self, call: &ModelCall) {
         for text in call.system.iter().chain(&call.prompt) {
-            self.template(text);
+            self.words(text);
         }
         if let Some(from) = &call.messages {
             self.infer(from, Some(&messages()));
+        }
+    }
+
+    /// A text of the place, or the values that a named prompt is given; its text is checked by itself.
+    fn words(&mut self, words: &Words) {
+        let Some(used) = &words.from else {
+            return self.template(&words.text);
+        };
+        if let Some(prompt) = self.program.prompts.get(used.prompt) {
+            let callee = Callee {
+                what: format!("prompt `{}`", used.name.node),
+                params: &prompt.params,
+                span: used.name.span,
+            };
+            self.args(&callee, &used.args);
         }
     }
 
@@ -101,13 +120,34 @@ impl Cx<'_> {
         }
     }
 
+    /// What the bodies of a node's tools read. A tool that a model may call can come after another
+    /// that has written the field, so there only a field that nothing can have written is reported.
+    fn tools_read(&mut self, node: &Node) {
+        let Some(graph) = self.graph else { return };
+        let surely = matches!(node.work, Work::Call { .. });
+        for (span, body) in called_bodies(self.program, node) {
+            for read in &body.reads {
+                let Some(id) = graph.field(&read.name.node) else {
+                    continue;
+                };
+                if surely || self.facts.lacking.contains(&id) {
+                    self.note_field(id, span);
+                }
+            }
+        }
+    }
+
     fn tools_write(&mut self, node: &Node) {
         let Some(graph) = self.graph else { return };
         for (_, body) in called_bodies(self.program, node) {
-            for item in &body.set {
-                let id = graph.field(&item.field.node);
+            for name in body.written() {
+                let id = graph.field(&name.node);
                 if let Some((id, field)) = id.and_then(|id| Some((id, graph.fields.get(id)?))) {
                     self.facts.disturb(id, field);
+                    // What a `call` writes it writes whenever it does not fail.
+                    if matches!(node.work, Work::Call { .. }) {
+                        self.facts.has_value(id);
+                    }
                 }
             }
         }

@@ -6,6 +6,7 @@ use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
 use super::args::Callee;
+use super::constant::Decides;
 use super::cx::Cx;
 use super::facts::keeps_value;
 
@@ -18,7 +19,10 @@ impl Cx<'_> {
                 .field
                 .and_then(|id| Some((id, self.graph?.fields.get(id)?)));
             let Some((id, field)) = field else {
-                self.infer_with_effects(&item.value, None);
+                let found = self.infer_with_effects(&item.value, None);
+                if self.graph.is_none() {
+                    self.jump_sets.push(found);
+                }
                 continue;
             };
             if field.mode == FieldMode::In {
@@ -56,7 +60,7 @@ impl Cx<'_> {
         for emit in emits {
             let before = self.facts.clone();
             if let Some(when) = &emit.when {
-                self.condition(when);
+                self.deciding(when, Decides::Emit(&emit.name.node));
                 self.assume(when, true);
             }
             match emit.event.and_then(|id| self.program.events.get(id)) {

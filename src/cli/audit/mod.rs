@@ -66,7 +66,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Some(path) => Some(files::read(path)?.text),
         None => None,
     };
-    let sheet = sheet(&loaded.flow, args.graph.as_deref(), text.as_deref(), context)?;
+    let sheet = sheet(
+        &loaded.flow,
+        args.graph.as_deref(),
+        text.as_deref(),
+        context,
+    )?;
     let wider = match &args.against {
         Some(against) => {
             let old = past(&args, against, &loaded.project, context)?;

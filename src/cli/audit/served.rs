@@ -20,7 +20,9 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
         .unwrap_or_default();
     let default = json.get("default_profile").and_then(Json::as_str);
     let profile = profile.or(default).map(str::to_owned);
-    let chosen = profile.as_ref().and_then(|name| json.get("profiles")?.get(name));
+    let chosen = profile
+        .as_ref()
+        .and_then(|name| json.get("profiles")?.get(name));
     let section = |key: &str| -> BTreeMap<String, Json> {
         let sections = [Some(&json), chosen];
         let entries = sections
@@ -31,12 +33,19 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
         entries.map(|(k, v)| (k.clone(), v.clone())).collect()
     };
     let mut providers = BTreeMap::from([("openai".to_owned(), provider(&Json::Null))]);
-    providers.extend(section("providers").iter().map(|(n, e)| (n.clone(), provider(e))));
+    providers.extend(
+        section("providers")
+            .iter()
+            .map(|(n, e)| (n.clone(), provider(e))),
+    );
     let tools = section("tools");
     let models = section("models").into_iter();
     Services {
         profile,
-        tools: tools.iter().map(|(name, entry)| (name.clone(), tool(entry))).collect(),
+        tools: tools
+            .iter()
+            .map(|(name, entry)| (name.clone(), tool(entry)))
+            .collect(),
         providers,
         models: models
             .filter_map(|(name, entry)| Some((name, entry.as_str()?.to_owned())))

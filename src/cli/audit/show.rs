@@ -66,12 +66,19 @@ fn tools(page: &mut Page, sheet: &Sheet) {
         .map(|tool| {
             let nodes: Vec<&str> = tool.nodes.keys().map(String::as_str).collect();
             let approved: Vec<&str> = tool.approved_by.iter().map(String::as_str).collect();
-            let approved = match approved.is_empty() {
-                true => "approved by nobody".to_owned(),
-                false => format!("after {}", approved.join(", ")),
+            let approved = match (tool.approve, approved.is_empty()) {
+                (true, _) => "a person approves each call".to_owned(),
+                (false, true) if tool.unattended => "approved by nobody, @unattended".to_owned(),
+                (false, true) => "approved by nobody".to_owned(),
+                (false, false) => format!("after {}", approved.join(", ")),
+            };
+            let conditions: Vec<&str> = tool.narrowed.iter().map(String::as_str).collect();
+            let narrowed = match conditions.is_empty() {
+                true => String::new(),
+                false => format!(" where {}", conditions.join(" && ")),
             };
             format!(
-                "{} ({}): {}; in {}; {approved}",
+                "{}{narrowed} ({}): {}; in {}; {approved}",
                 tool.tool,
                 tool.effect,
                 tool.served,

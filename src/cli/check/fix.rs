@@ -1,6 +1,6 @@
 //! Mending what is certain, in place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -11,23 +11,31 @@ use super::super::{Failure, files};
 use super::gather::Findings;
 
 /// What was mended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mended {
     /// Findings whose edits were made.
     pub edits: usize,
-    /// Files that were written.
-    pub files: usize,
+    /// Names of the files that were written.
+    pub files: BTreeSet<String>,
+}
+
+impl Mended {
+    /// Adds what another round has mended.
+    pub fn add(&mut self, other: Mended) {
+        self.edits += other.edits;
+        self.files.extend(other.files);
+    }
 }
 
 impl fmt::Display for Mended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mended { edits, files } = self;
+        let (edits, files) = (self.edits, self.files.len());
         let s = |count: usize| if count == 1 { "" } else { "s" };
         write!(
             f,
             "fixed {edits} problem{} in {files} file{}",
-            s(*edits),
-            s(*files)
+            s(edits),
+            s(files)
         )
     }
 }
@@ -51,7 +59,7 @@ pub fn apply(found: &Findings) -> Result<Mended, Failure> {
         if let Some(source) = found.sources.file(file) {
             let text = edited(&source.text, edits);
             files::replace(Path::new(&*source.name), &text)?;
-            mended.files += 1;
+            mended.files.insert(source.name.to_string());
         }
     }
     Ok(mended)

@@ -1,7 +1,7 @@
 //! The findings of several flows as one list.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::backend::bind;
 use crate::backend::config::Config;
@@ -9,9 +9,11 @@ use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Compiled;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Flow, Tool};
+use crate::lint::model::{Families, Family};
 
 use super::super::project::Project;
 use super::super::{Context, Failure, settings};
+use super::settled::Settled;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
 /// what is wrong in it is said once.
@@ -40,6 +42,8 @@ impl Findings {
         let config = match settings::read(project, context, &mut self.sources)? {
             Ok(config) => {
                 self.diagnostics.append(settings::wrong_levels(&config));
+                let doubts = settings::apply_levels(&config, config.doubts.clone());
+                self.diagnostics.append(doubts);
                 Some(config)
             }
             Err(found) => {
@@ -49,6 +53,22 @@ impl Findings {
         };
         self.settings.insert(path, config);
         Ok(())
+    }
+
+    /// What is known of models: the table of this version, and what the project's settings add to it.
+    pub fn families(&self, project: &Project) -> Families {
+        let path = project.settings.clone().unwrap_or_default();
+        let config = self.settings.get(&path).and_then(Option::as_ref);
+        let own = config.into_iter().flat_map(|config| &config.model_families);
+        Families::default().with(own.map(|(name, entry)| Family {
+            name: name.clone(),
+            context: entry.value.context,
+            tools: entry.value.tools,
+            schema: entry.value.schema,
+            thinks: entry.value.thinks,
+            temperature: entry.value.temperature,
+            own: true,
+        }))
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
@@ -69,6 +89,11 @@ impl Findings {
         let mut found = compiled.diagnostics;
         if let Some(Some(config)) = self.settings.get(&path) {
             found = settings::apply_levels(config, found);
+            if let Some(flow) = &compiled.flow {
+                let at = |finding: &Diagnostic| compiled.sources.text(finding.span());
+                let settled = Settled::new(flow, config);
+                found.retain(|finding| !settled.settles(finding, at(finding)));
+            }
             if let (Some(flow), Some(_)) = (&compiled.flow, &context.profile) {
                 let lacking = lacking(flow, config, &ids, &self.sources);
                 self.diagnostics.append(lacking);
@@ -87,6 +112,12 @@ impl Findings {
         }
         self.parts.push(ids);
         self.flows += 1;
+    }
+
+    /// Paths of the settings that were read.
+    pub fn settings_read(&self) -> impl Iterator<Item = &Path> {
+        let read = self.settings.keys().map(PathBuf::as_path);
+        read.filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Drops what was found twice, and what another flow shows to be wrong.

@@ -1,20 +1,24 @@
 //! `graphc check [PATH..]`
 //!
-//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain.
+//! [`gather`] puts the findings of several flows together, [`fix`] mends what is certain, [`watch`] checks again
+//! whenever a file changes.
 
 pub mod fix;
 pub mod gather;
+mod settled;
+pub mod watch;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::diag::codes::Level;
-use crate::diag::render;
+use crate::base::SourceMap;
+use crate::diag::{Diagnostics, Level, codes, render};
 
-use super::flow::{self, compile_source};
+use super::flow::{self, compile_source_knowing};
 use super::{Context, Exit, Failure, files, output, term};
 
+use fix::Mended;
 use gather::Findings;
 
 const EXAMPLES: &str = "\
@@ -22,6 +26,7 @@ Examples:
   graphc check                         every flow in this folder
   graphc check desk.graph --deny warning
   graphc check --fix                   mend what is certain
+  graphc check --watch                 again after every change
   graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
   cat desk.graph | graphc check -";
@@ -42,6 +47,9 @@ pub struct Args {
     /// Apply the fixes that are certain, in place
     #[arg(long)]
     pub fix: bool,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with = "fix")]
+    pub watch: bool,
 }
 
 /// Form of the diagnostics.
@@ -70,13 +78,12 @@ pub enum Deny {
 
 /// Checks all flows and says what was found.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    if args.watch {
+        return watch::watch(&args, context);
+    }
     let mut found = find(&args, context)?;
     if args.fix {
-        let mended = fix::apply(&found)?;
-        if mended.edits > 0 {
-            context.say(&mended.to_string());
-            found = find(&args, context)?;
-        }
+        found = mend(found, &args, context)?;
     }
     show(&found, args.format, context)?;
     let denied = match args.deny {
@@ -85,6 +92,26 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let fails = found.diagnostics.iter().any(|d| d.level >= denied);
     Ok(if fails { Exit::Errors } else { Exit::Done })
+}
+
+/// How often is looked for more to mend: a mend may show another, or have been in the way of one.
+const ROUNDS: usize = 10;
+
+/// Mends what is certain. Gives back what is left.
+fn mend(mut found: Findings, args: &Args, context: &Context) -> Result<Findings, Failure> {
+    let mut mended = Mended::default();
+    for _ in 0..ROUNDS {
+        let round = fix::apply(&found)?;
+        if round.edits == 0 {
+            break;
+        }
+        mended.add(round);
+        found = find(args, context)?;
+    }
+    if mended.edits > 0 {
+        context.say(&mended.to_string());
+    }
+    Ok(found)
 }
 
 fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
@@ -97,35 +124,71 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     for path in files::find_all(paths)? {
         let source = files::read(&path)?;
         let project = flow::project_of(&path, context)?;
-        let compiled = compile_source(&path, source, &project)?;
         found.settings(&project, context)?;
+        let families = found.families(&project);
+        let compiled = compile_source_knowing(&path, source, &project, &families)?;
         found.add(compiled, &project, context);
     }
     found.finish();
     Ok(found)
 }
 
+/// Notes are for programs, and for people who ask for more.
 fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failure> {
-    let (diagnostics, sources) = (&found.diagnostics, &found.sources);
+    let (all, sources) = (&found.diagnostics, &found.sources);
+    let mut shown = all.clone();
+    let for_people = matches!(format, Format::Human | Format::Github);
+    if for_people && context.verbose == 0 {
+        shown.retain(|finding| finding.level > Level::Info);
+    }
     match format {
-        Format::Json => output::print(&render::json(diagnostics, sources))?,
-        Format::Sarif => output::print(&render::sarif(diagnostics, sources))?,
-        Format::Github => output::print(&render::github(diagnostics, sources))?,
-        Format::Human if diagnostics.is_empty() => {}
+        Format::Json => output::print(&render::json(&shown, sources))?,
+        Format::Sarif => output::print(&render::sarif(&shown, sources))?,
+        Format::Github => output::print(&render::github(&shown, sources))?,
+        Format::Human if shown.is_empty() => {}
         Format::Human => {
             let style = context.terminal.style;
-            term::say(render::human(diagnostics, sources, style).trim_end());
+            let text = render::human(&shown, sources, style);
+            term::say(text.trim_end());
         }
     }
-    let summary = match render::summary(diagnostics) {
+    let hidden = hidden(all.len() - shown.len());
+    let summary = match render::summary(&shown) {
         summary if summary.is_empty() => "no problems".to_owned(),
-        _ if format == Format::Human => return Ok(()),
+        _ if format == Format::Human => {
+            if !hidden.is_empty() {
+                context.say(hidden.trim_start_matches(", "));
+            }
+            unchecked(all, sources, context);
+            return Ok(());
+        }
         summary => summary,
     };
     let files = match found.flows {
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
-    context.say(&format!("checked {files}: {summary}"));
+    context.say(&format!("checked {files}: {summary}{hidden}"));
+    unchecked(all, sources, context);
     Ok(())
+}
+
+/// Says what could not be checked, where that is not among what was shown.
+fn unchecked(all: &Diagnostics, sources: &SourceMap, context: &Context) {
+    let notes = all
+        .iter()
+        .filter(|note| note.code == &codes::NOT_CHECKED && note.level == Level::Info);
+    for note in notes.filter(|_| context.verbose == 0) {
+        let file = sources.name(note.span().file);
+        context.say(&format!("{file}: {}", note.message));
+    }
+}
+
+/// What is said of notes that are not shown.
+fn hidden(notes: usize) -> String {
+    match notes {
+        0 => String::new(),
+        1 => ", 1 note more with `-v`".to_owned(),
+        notes => format!(", {notes} notes more with `-v`"),
+    }
 }

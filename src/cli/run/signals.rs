@@ -48,7 +48,7 @@ impl Signals {
 }
 
 /// Waits for the next signal; for ever where the system gives none.
-async fn wait() {
+pub async fn wait() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -94,15 +94,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let config = settings::load(&project, context, &mut sources)?;
     let place = Place::find(args.store.as_deref(), &config, &project)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let shelf = Shelf {
-        store: match place.is_there() {
-            true => Some(place.open(false)?),
-            false => None,
-        },
-        shown: place.to_string(),
-        named: args.store,
-        format: args.format,
-    };
+    let shelf = Shelf::open(&place, args.store, args.format)?;
     let work = async {
         match args.action.unwrap_or(Action::List) {
             Action::List => list::run(&shelf, context).await,
@@ -133,8 +125,21 @@ pub struct Shelf {
 }
 
 impl Shelf {
+    /// The shelf of a store, where it is there.
+    pub fn open(place: &Place, named: Option<String>, format: Format) -> Result<Self, Failure> {
+        Ok(Self {
+            store: match place.is_there() {
+                true => Some(place.open(false)?),
+                false => None,
+            },
+            shown: place.to_string(),
+            named,
+            format,
+        })
+    }
+
     /// A thread, with the store that has it.
-    async fn thread(&self, id: &str) -> Result<(&Arc<dyn Store>, ThreadInfo), Failure> {
+    pub async fn thread(&self, id: &str) -> Result<(&Arc<dyn Store>, ThreadInfo), Failure> {
         let Some(store) = &self.store else {
             return Err(self.unknown(id, &[]));
         };
@@ -157,7 +162,8 @@ impl Shelf {
     }
 }
 
-fn failed(error: StoreError) -> Failure {
+/// A store that can't be read.
+pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
 }
 

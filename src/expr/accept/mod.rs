@@ -125,7 +125,11 @@ impl Reader<'_> {
             }
             (Type::Enum(id), Json::String(text)) => {
                 let types = self.types;
-                let members = types.enums.get(*id).into_iter().flat_map(|e| &e.members);
+                let declared = types.enums.get(*id);
+                if let Some(member) = declared.and_then(|declared| declared.meant(text)) {
+                    return Value::text(member.name.as_str());
+                }
+                let members = declared.into_iter().flat_map(|e| &e.members);
                 self.one_of(text, members.map(|m| m.name.as_str()).collect())
             }
             (Type::Union(members), _) => self.union(json, ty, members),

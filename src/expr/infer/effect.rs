@@ -29,7 +29,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether a call gives another answer each time, and so is journaled.
-pub(super) fn is_effect(name: &str) -> bool {
+pub(in crate::expr) fn is_effect(name: &str) -> bool {
     matches!(name, "now" | "uuid" | "random")
 }
 

@@ -40,6 +40,7 @@ use super::ty::{Type, TypeTable};
 
 pub use checker::Checker;
 pub use constant::{constant, default_value};
+pub(in crate::expr) use effect::is_effect;
 pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use path::path;

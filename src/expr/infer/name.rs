@@ -93,7 +93,11 @@ impl Checker<'_> {
             let found = self.types.enums.iter().find(with)?;
             Some(format!("write `{}.{name}`", found.name))
         };
-        let help = member().or(help);
+        let params = (name == "params").then(|| {
+            "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`"
+                .to_owned()
+        });
+        let help = params.or_else(member).or(help);
         self.report(found.maybe_help(help))
     }
 

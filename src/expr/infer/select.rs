@@ -163,13 +163,20 @@ impl Checker<'_> {
         let help = match (near, record) {
             (Some(near), _) => Some(format!("did you mean `{near}`?")),
             (None, Some(r)) if !r.fields.is_empty() => Some(format!(
-                "its fields are {}",
+                "its {} are {}",
+                match graph_of(&r.name) {
+                    Some(_) => "parameters",
+                    None => "fields",
+                },
                 list(r.fields.iter().map(|f| f.name.as_str()))
             )),
             _ => None,
         };
         let message = match record {
-            Some(r) => format!("`{}` has no field `{}`", r.name, field.node),
+            Some(r) => match graph_of(&r.name) {
+                Some(graph) => format!("graph `{graph}` has no parameter `{}`", field.node),
+                None => format!("`{}` has no field `{}`", r.name, field.node),
+            },
             None => format!("{} has no field `{}`", self.show(of), field.node),
         };
         let mut found =
@@ -179,4 +186,9 @@ impl Checker<'_> {
         }
         self.report(found)
     }
+}
+
+/// The graph whose parameters a record holds: no other record's name has blanks and these words.
+fn graph_of(record: &str) -> Option<&str> {
+    record.strip_prefix("parameters of ")
 }

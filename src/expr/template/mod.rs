@@ -21,8 +21,10 @@ mod object;
 mod operation;
 mod place;
 mod placeholder;
+mod printed;
 mod render;
 mod statement;
 
 pub use check::{check, check_knowing};
+pub use printed::{Printed, printed};
 pub use render::{Template, TemplateError, reads};

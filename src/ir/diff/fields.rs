@@ -36,7 +36,8 @@ impl<'f> Versions<'f> {
             let message = format!("graph `{graph}` gives no output `{name}` any more");
             self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
         }
-        let message = format!("field `{name}` of graph `{graph}` is gone; threads may have a value");
+        let message =
+            format!("field `{name}` of graph `{graph}` is gone; threads may have a value");
         self.say(Group::Breaking, Side::Threads, "field-gone", at, message);
     }
 
@@ -54,7 +55,13 @@ impl<'f> Versions<'f> {
         }
         if added.mode.is_out() {
             let message = format!("graph `{graph}` has a new output `{name}`");
-            self.say(Group::Compatible, Side::Callers, "output-added", at, message);
+            self.say(
+                Group::Compatible,
+                Side::Callers,
+                "output-added",
+                at,
+                message,
+            );
         }
         let (group, message) = match begins {
             true => (
@@ -63,7 +70,9 @@ impl<'f> Versions<'f> {
             ),
             false => (
                 Group::NeedsMigration,
-                format!("field `{name}` of graph `{graph}` is new and has no value in threads that go on"),
+                format!(
+                    "field `{name}` of graph `{graph}` is new and has no value in threads that go on"
+                ),
             ),
         };
         self.say(group, Side::Threads, "field-added", at, message);
@@ -89,9 +98,16 @@ impl<'f> Versions<'f> {
             (true, true) => {
                 self.input(graph, old, new);
                 if begins(old) && !begins(new) {
-                    let message =
-                        format!("input `{name}` of graph `{graph}` has no first value any more and must be given");
-                    self.say(Group::Breaking, Side::Callers, "input-required", at, message);
+                    let message = format!(
+                        "input `{name}` of graph `{graph}` has no first value any more and must be given"
+                    );
+                    self.say(
+                        Group::Breaking,
+                        Side::Callers,
+                        "input-required",
+                        at,
+                        message,
+                    );
                 }
             }
             (false, false) => {}
@@ -103,7 +119,13 @@ impl<'f> Versions<'f> {
             }
             (false, true) => {
                 let message = format!("`{name}` is an output of graph `{graph}` now");
-                self.say(Group::Compatible, Side::Callers, "output-added", at, message);
+                self.say(
+                    Group::Compatible,
+                    Side::Callers,
+                    "output-added",
+                    at,
+                    message,
+                );
             }
             (true, true) => {
                 let fit = fits(
@@ -171,17 +193,35 @@ impl<'f> Versions<'f> {
                 "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
                 was.0, is.0
             );
-            self.say(Group::NeedsMigration, Side::Threads, "reducer-changed", at, message);
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
         } else if was.1 != is.1 {
             let message = format!(
                 "reducer `{}` of field `{name}` of graph `{graph}` computes something else",
                 is.0
             );
-            self.say(Group::NeedsMigration, Side::Threads, "reducer-changed", at, message);
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
         }
         if old.default != new.default {
             let message = format!("field `{name}` of graph `{graph}` begins with another value");
-            self.say(Group::Compatible, Side::Threads, "default-changed", at, message);
+            self.say(
+                Group::Compatible,
+                Side::Threads,
+                "default-changed",
+                at,
+                message,
+            );
         }
     }
 }
@@ -219,7 +259,9 @@ fn reducer(flow: &Flow, channel: &Channel) -> (String, String) {
         Channel::DeepMerge => "deep_merge",
         Channel::AddMessages => "add_messages",
         Channel::Upsert { key } => return (format!("upsert({key})"), String::new()),
-        Channel::Barrier { names } => return (format!("barrier({})", names.join(", ")), String::new()),
+        Channel::Barrier { names } => {
+            return (format!("barrier({})", names.join(", ")), String::new());
+        }
         Channel::Own { reducer } => {
             let declared = flow.reducers.get(*reducer);
             return declared.map_or_else(Default::default, |declared| {

@@ -57,7 +57,10 @@ impl Fit<'_> {
             (_, Type::Json | Type::Error) | (Type::Never | Type::Error, _) => Ok(()),
             (Type::Null, to) if to.admits_null() => Ok(()),
             (Type::Nullable(of), to) if to.admits_null() => self.ty(of, &to.without_null()),
-            (Type::Nullable(_), _) => Err("it may be null, which is refused now".to_owned()),
+            (Type::Nullable(_), _) => Err(match self.way {
+                Way::Taken => "it may be null now".to_owned(),
+                _ => "it may be null, which is refused now".to_owned(),
+            }),
             (from, Type::Nullable(of)) => self.ty(from, of),
             (Type::Union(members), to) => members.iter().try_for_each(|from| self.ty(from, to)),
             (from, Type::Union(members)) => self.one_of(from, members),
@@ -70,9 +73,8 @@ impl Fit<'_> {
                 }
                 Ok(())
             }
-            (Type::Enum(_), Type::Enum(_) | Type::Literal(_)) | (Type::Literal(_), Type::Enum(_)) => {
-                self.words(from, to)
-            }
+            (Type::Enum(_), Type::Enum(_) | Type::Literal(_))
+            | (Type::Literal(_), Type::Enum(_)) => self.words(from, to),
             (Type::Int, Type::Float)
             | (Type::Literal(_) | Type::Enum(_), Type::String)
             | (Type::Timestamp | Type::Duration, Type::String) => Ok(()),
@@ -113,10 +115,13 @@ impl Fit<'_> {
             .collect();
         match gone.as_slice() {
             [] => Ok(()),
-            gone => Err(format!(
-                "{} can't be a value any more",
-                list(gone.iter().map(String::as_str))
-            )),
+            gone => {
+                let gone = list(gone.iter().map(String::as_str));
+                Err(match self.way {
+                    Way::Taken => format!("it may be {gone} now"),
+                    _ => format!("{gone} can't be a value any more"),
+                })
+            }
         }
     }
 
@@ -135,7 +140,9 @@ impl Fit<'_> {
                 }
                 None if self.way == Way::Taken && !field.required() => {}
                 None if self.way == Way::Taken => return Err(format!("{name} is gone")),
-                None if field.required() => return Err(format!("{name} is new and has no default")),
+                None if field.required() => {
+                    return Err(format!("{name} is new and has no default"));
+                }
                 None => {}
             }
         }

@@ -86,13 +86,49 @@ impl<'f> Versions<'f> {
         let begins = self.route(self.old, old, &old.start) != self.route(self.new, new, &new.start);
         if begins {
             let message = format!("graph `{graph}` begins elsewhere");
-            self.say(Group::Compatible, Side::People, "start-changed", at, message);
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "start-changed",
+                at,
+                message,
+            );
+        }
+        let (was, is) = (
+            super::work::narrowed(self.old, &old.narrowed),
+            super::work::narrowed(self.new, &new.narrowed),
+        );
+        if was != is {
+            let message = format!("graph `{graph}` narrows its tools otherwise");
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "scope-changed",
+                at,
+                message,
+            );
+        }
+        if old.instance != new.instance {
+            let message = format!("graph `{graph}` has other values of its parameters");
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "params-changed",
+                at,
+                message,
+            );
         }
         if old.recursion_limit != new.recursion_limit {
             let shown = |limit: Option<u32>| limit.map_or("none".to_owned(), |n| n.to_string());
             let (was, is) = (shown(old.recursion_limit), shown(new.recursion_limit));
             let message = format!("`recursion_limit` of graph `{graph}` was {was}, is {is}");
-            self.say(Group::Compatible, Side::People, "limit-changed", at, message);
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "limit-changed",
+                at,
+                message,
+            );
         }
     }
 }

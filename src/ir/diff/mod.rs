@@ -84,7 +84,9 @@ fn pairs<'t, T>(
     let mut pairs: Vec<_> = old
         .map(|thing| (Some(thing), left.remove(name(thing))))
         .collect();
-    let added = new.into_iter().filter(|thing| left.contains_key(name(thing)));
+    let added = new
+        .into_iter()
+        .filter(|thing| left.contains_key(name(thing)));
     pairs.extend(added.map(|thing| (None, Some(thing))));
     pairs
 }

@@ -10,6 +10,9 @@ use crate::ir::graph::{End, Graph, Node};
 use crate::ir::jump::{Emit, Jump, Route, SetItem, Target};
 use crate::ir::node::Work;
 
+/// The word for a node's way on.
+const GOES: &str = "where it goes";
+
 impl<'f> Versions<'f> {
     pub(super) fn nodes(&mut self, both: Both<'f>) {
         let (old, new) = (both.old.nodes.iter(), both.new.nodes.iter());
@@ -17,7 +20,7 @@ impl<'f> Versions<'f> {
         for pair in pairs(old, new, |node| node.name.as_str()) {
             match pair {
                 (Some(old), Some(new)) => self.node(both, old, new),
-                (Some(gone), None) => self.node_gone(graph, gone),
+                (Some(gone), None) => self.node_gone(both, gone),
                 (None, Some(added)) => {
                     let name = &added.name;
                     let message = format!("node `{name}` of graph `{graph}` is new");
@@ -30,15 +33,28 @@ impl<'f> Versions<'f> {
     }
 
     /// A thread never rests at a `branch`, and at any other node it may.
-    fn node_gone(&mut self, graph: &str, gone: &Node) {
-        let name = &gone.name;
+    fn node_gone(&mut self, both: Both<'f>, gone: &Node) {
+        let (name, graph) = (&gone.name, both.new.name.as_str());
         let (group, why) = match &gone.work {
             Work::Branch => (Group::Compatible, "no thread rests at a `branch`"),
             Work::Interrupt { .. } => (Group::Breaking, "threads may wait there for an answer"),
             _ => (Group::Breaking, "threads may rest there"),
         };
-        let message = format!("node `{name}` of graph `{graph}` is gone; {why}");
-        self.say(group, Side::Threads, "node-gone", (Some(gone.at), None), message);
+        let was = self.around(self.old, both.old, gone);
+        let mut added = both.new.nodes.iter().filter(|node| {
+            both.old.node(&node.name).is_none()
+                && node.work.keyword() == gone.work.keyword()
+                && self.around(self.new, both.new, node) == was
+        });
+        let (code, at, renamed) = match added.next() {
+            Some(like) => {
+                let renamed = format!(", and new node `{}` does the same: renamed?", like.name);
+                ("node-renamed", Some(like.at), renamed)
+            }
+            None => ("node-gone", None, String::new()),
+        };
+        let message = format!("node `{name}` of graph `{graph}` is gone{renamed}; {why}");
+        self.say(group, Side::Threads, code, (Some(gone.at), at), message);
     }
 
     fn node(&mut self, both: Both<'f>, old: &'f Node, new: &'f Node) {
@@ -57,8 +73,14 @@ impl<'f> Versions<'f> {
             self.around(self.old, both.old, old),
             self.around(self.new, both.new, new),
         );
+        let goes = |around: &[(&str, String)]| {
+            let way = around.iter().find(|(what, _)| *what == GOES);
+            way.map(|(_, way)| way.clone())
+        };
+        let elsewhere = goes(&was) != goes(&is);
         for ((what, was), (_, is)) in was.iter().zip(&is) {
-            if was != is {
+            // Where it goes shows in its `ends` too.
+            if was != is && !(elsewhere && *what == "`ends`") {
                 let message = format!("node `{name}` of graph `{graph}` changed: {what}");
                 self.say(Group::Compatible, Side::People, "node-changed", at, message);
             }
@@ -71,8 +93,10 @@ impl<'f> Versions<'f> {
         let name = &new.name;
         let (from, to) = (&self.old.types, &self.new.types);
         let mut breaks = |field: &RecordField, why: String| {
-            let message =
-                format!("input `{}` of node `{name}` of graph `{graph}` {why}", field.name);
+            let message = format!(
+                "input `{}` of node `{name}` of graph `{graph}` {why}",
+                field.name
+            );
             self.say(Group::Breaking, Side::Threads, "node-input", at, message);
         };
         for field in &new.input {
@@ -91,7 +115,7 @@ impl<'f> Versions<'f> {
     }
 
     /// All that a node does but its own work, each with a word for it.
-    fn around(&self, flow: &Flow, graph: &Graph, node: &Node) -> [(&'static str, String); 12] {
+    fn around(&self, flow: &Flow, graph: &Graph, node: &Node) -> [(&'static str, String); 13] {
         let named = |all: &[crate::ir::text::Named]| {
             let all = all.iter().map(|n| format!("{}: {}", n.name, n.value.text));
             all.collect::<Vec<_>>().join("; ")
@@ -115,13 +139,17 @@ impl<'f> Versions<'f> {
             ("`require`", requires.collect::<Vec<_>>().join("; ")),
             ("`set`", self.sets(graph, &node.set)),
             ("`emit`", self.emits(flow, &node.emits)),
-            ("where it goes", self.option(flow, graph, &node.next)),
+            (GOES, self.option(flow, graph, &node.next)),
             ("`ends`", ends.collect::<Vec<_>>().join("; ")),
             ("`on_error`", self.option(flow, graph, &node.on_error)),
             ("`retry`", format!("{:?}", node.retry)),
             ("`timeout`", format!("{:?}", node.timeout_ms)),
             ("`max_visits`", format!("{visits:?}")),
             ("`defer`", node.defer.to_string()),
+            (
+                "`where` of its tools",
+                super::work::narrowed(flow, &node.narrowed),
+            ),
         ]
     }
 
@@ -181,6 +209,16 @@ impl<'f> Versions<'f> {
             }
             Target::Parent(name) => format!("parent.{name}"),
             Target::Named(name) => format!("named {name}"),
+            Target::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                let with = with.iter().map(|n| format!("{}: {}", n.name, n.value.text));
+                let with = with.collect::<Vec<_>>().join(", ");
+                format!("each {var} in {} -> named {worker} {with}", items.text)
+            }
         }
     }
 

@@ -14,11 +14,13 @@ impl<'f> Versions<'f> {
                 (Some(old), Some(new)) => self.event(old, new),
                 (Some(gone), None) => {
                     let message = format!("event `{}` is gone", gone.name);
-                    self.say(Group::Breaking, Side::Callers, "event-gone", (None, None), message);
+                    let at = (Some(gone.at), None);
+                    self.say(Group::Breaking, Side::Callers, "event-gone", at, message);
                 }
                 (None, Some(added)) => {
                     let message = format!("event `{}` is new", added.name);
-                    self.say(Group::Compatible, Side::Callers, "event-added", (None, None), message);
+                    let at = (None, Some(added.at));
+                    self.say(Group::Compatible, Side::Callers, "event-added", at, message);
                 }
                 (None, None) => {}
             }
@@ -29,7 +31,8 @@ impl<'f> Versions<'f> {
         let name = &new.name;
         for (what, group) in self.payload(&old.fields, &new.fields) {
             let message = format!("event `{name}`: {what}");
-            self.say(group, Side::Callers, "event-type", (None, None), message);
+            let at = (Some(old.at), Some(new.at));
+            self.say(group, Side::Callers, "event-type", at, message);
         }
     }
 
@@ -41,7 +44,10 @@ impl<'f> Versions<'f> {
                 (Some(old), Some(new)) => {
                     let (from, to) = ((&self.new.types, &new.ty), (&self.old.types, &old.ty));
                     if let Err(why) = fits(from, to, Way::Taken) {
-                        found.push((format!("`{}` is of another type: {why}", new.name), Group::Breaking));
+                        found.push((
+                            format!("`{}` is of another type: {why}", new.name),
+                            Group::Breaking,
+                        ));
                     }
                 }
                 (Some(gone), None) => {
@@ -58,7 +64,9 @@ impl<'f> Versions<'f> {
 
     pub(super) fn tools(&mut self) {
         let (old, new) = (self.old, self.new);
-        for pair in pairs(old.tools.iter(), new.tools.iter(), |tool| tool.name.as_str()) {
+        for pair in pairs(old.tools.iter(), new.tools.iter(), |tool| {
+            tool.name.as_str()
+        }) {
             match pair {
                 (Some(old), Some(new)) => self.tool(old, new),
                 (Some(gone), None) => {
@@ -92,10 +100,26 @@ impl<'f> Versions<'f> {
             let message = format!("the effect of tool `{name}` was `{was}`, is `{is}`");
             self.say(Group::Compatible, Side::People, "tool-effect", at, message);
         }
+        for ((word, was), (_, is)) in marks(old).into_iter().zip(marks(new)) {
+            if was != is {
+                let message = match (was.is_empty(), is.is_empty()) {
+                    (true, _) => format!("tool `{name}` is marked `{word}` now"),
+                    (_, true) => format!("tool `{name}` is not marked `{word}` any more"),
+                    _ => format!("`{word}` of tool `{name}` was {was}, is {is}"),
+                };
+                self.say(Group::Compatible, Side::People, "tool-mark", at, message);
+            }
+        }
         match (&old.body, &new.body) {
             (Some(_), None) => {
                 let message = format!("tool `{name}` has no body any more and has to be bound");
-                self.say(Group::NeedsMigration, Side::Callers, "tool-unbound", at, message);
+                self.say(
+                    Group::NeedsMigration,
+                    Side::Callers,
+                    "tool-unbound",
+                    at,
+                    message,
+                );
             }
             (None, Some(_)) => {
                 let message = format!("tool `{name}` has a body now; what served it does not");
@@ -112,14 +136,23 @@ impl<'f> Versions<'f> {
             let params = tool.params.iter();
             let params = params.map(|p| format!("{}: {}", p.name, flow.types.show(&p.ty)));
             let params = params.collect::<Vec<_>>().join(", ");
-            let returns = tool.returns.as_ref().map(|ty| flow.types.show(ty).to_string());
+            let returns = tool
+                .returns
+                .as_ref()
+                .map(|ty| flow.types.show(ty).to_string());
             format!("({params}) -> {}", returns.unwrap_or_default())
         };
         let (was, is) = (shown(self.old, old), shown(self.new, new));
         if was != is {
             let message = format!("tool `{}` was `{was}`, is `{is}`", new.name);
             let at = (Some(old.at), Some(new.at));
-            self.say(Group::Compatible, Side::People, "tool-signature", at, message);
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "tool-signature",
+                at,
+                message,
+            );
         }
     }
 
@@ -133,13 +166,22 @@ impl<'f> Versions<'f> {
                     let (from, to) = ((&self.new.types, &new.ty), (&self.old.types, &old.ty));
                     match fits(from, to, Way::Taken) {
                         Ok(()) => continue,
-                        Err(why) => (Group::Breaking, format!("`{}` is of another type: {why}", new.name)),
+                        Err(why) => (
+                            Group::Breaking,
+                            format!("`{}` is of another type: {why}", new.name),
+                        ),
                     }
                 }
-                (Some(gone), None) => (Group::Breaking, format!("`{}` is not given any more", gone.name)),
+                (Some(gone), None) => (
+                    Group::Breaking,
+                    format!("`{}` is not given any more", gone.name),
+                ),
                 (None, Some(added)) => (
                     Group::NeedsMigration,
-                    format!("`{}` is given too, which what serves it must take", added.name),
+                    format!(
+                        "`{}` is given too, which what serves it must take",
+                        added.name
+                    ),
                 ),
                 (None, None) => continue,
             };
@@ -162,19 +204,28 @@ impl<'f> Versions<'f> {
     pub(super) fn models(&mut self) {
         let (old, new) = (self.old, self.new);
         for pair in pairs(old.models.iter(), new.models.iter(), |m| m.name.as_str()) {
-            let message = match pair {
+            let (at, message) = match pair {
                 (Some(old), Some(new)) => {
                     for message in self.model(old, new) {
-                        let at = (None, None);
-                        self.say(Group::Compatible, Side::People, "model-setting", at, message);
+                        let at = (Some(old.at), Some(new.at));
+                        self.say(
+                            Group::Compatible,
+                            Side::People,
+                            "model-setting",
+                            at,
+                            message,
+                        );
                     }
                     continue;
                 }
-                (Some(gone), None) => format!("model `{}` is gone", gone.name),
-                (None, Some(added)) => format!("model `{}` is new", added.name),
+                (Some(gone), None) => (
+                    (Some(gone.at), None),
+                    format!("model `{}` is gone", gone.name),
+                ),
+                (None, Some(new)) => ((None, Some(new.at)), format!("model `{}` is new", new.name)),
                 (None, None) => continue,
             };
-            self.say(Group::Compatible, Side::People, "model-list", (None, None), message);
+            self.say(Group::Compatible, Side::People, "model-list", at, message);
         }
     }
 
@@ -198,7 +249,9 @@ impl<'f> Versions<'f> {
                 ("fallback", format!("[{}]", names(flow, m))),
             ]
         };
-        let pairs = settings(self.old, old).into_iter().zip(settings(self.new, new));
+        let pairs = settings(self.old, old)
+            .into_iter()
+            .zip(settings(self.new, new));
         pairs
             .filter(|((_, was), (_, is))| was != is)
             .map(|((key, was), (_, is))| match key {
@@ -207,6 +260,31 @@ impl<'f> Versions<'f> {
             })
             .collect()
     }
+}
+
+/// What a tool is marked with, each mark empty where it isn't there.
+fn marks(tool: &Tool) -> [(&'static str, String); 8] {
+    let flag = |set: bool| if set { "set".to_owned() } else { String::new() };
+    let sinks = tool.sinks.iter().map(|sink| sink.param.as_str());
+    [
+        ("@approve", flag(tool.approve)),
+        ("@unattended", flag(tool.unattended)),
+        ("@untrusted", flag(tool.untrusted)),
+        ("@private", flag(tool.private)),
+        ("@secret", flag(tool.secret)),
+        ("@sink", sinks.collect::<Vec<_>>().join(", ")),
+        (
+            "@on_error",
+            tool.on_error
+                .as_ref()
+                .map_or(String::new(), |v| v.to_string()),
+        ),
+        (
+            "@timeout",
+            tool.timeout_ms
+                .map_or(String::new(), |ms| format!("{ms}ms")),
+        ),
+    ]
 }
 
 fn shown<T: std::fmt::Display>(value: &Option<T>) -> String {

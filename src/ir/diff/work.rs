@@ -6,6 +6,7 @@ use super::fit::{Way, fits};
 use crate::expr::ty::Type;
 use crate::ir::flow::{Flow, ToolId};
 use crate::ir::graph::Node;
+use crate::ir::narrow::Narrowed;
 use crate::ir::node::{Ask, ModelCall, Work};
 use crate::ir::text::{Named, Template};
 
@@ -32,7 +33,11 @@ impl<'f> Versions<'f> {
             ) => {
                 self.model_call(&of, pair, was, is);
                 if from != to {
-                    self.people(pair, "turns-changed", format!("`max_turns` of {of} was {from}, is {to}"));
+                    self.people(
+                        pair,
+                        "turns-changed",
+                        format!("`max_turns` of {of} was {from}, is {to}"),
+                    );
                 }
                 if old_until.as_ref().map(|e| &e.text) != new_until.as_ref().map(|e| &e.text) {
                     self.people(pair, "node-changed", format!("{of} changed: `until`"));
@@ -41,17 +46,42 @@ impl<'f> Versions<'f> {
             (Work::Tools { tools: was, .. }, Work::Tools { tools: is, .. }) => {
                 self.tools_of(&of, pair, was, is);
             }
-            (Work::Call { tool: was, args: old_args }, Work::Call { tool: is, args: new_args }) => {
+            (
+                Work::Call {
+                    tool: was,
+                    args: old_args,
+                },
+                Work::Call {
+                    tool: is,
+                    args: new_args,
+                },
+            ) => {
                 let (was, is) = (tool(self.old, *was), tool(self.new, *is));
                 if was != is {
-                    self.people(pair, "tool-changed", format!("{of} called `{was}`, calls `{is}`"));
+                    self.people(
+                        pair,
+                        "tool-changed",
+                        format!("{of} called `{was}`, calls `{is}`"),
+                    );
                 } else if texts(old_args) != texts(new_args) {
-                    self.people(pair, "node-changed", format!("{of} changed: the arguments of `{is}`"));
+                    self.people(
+                        pair,
+                        "node-changed",
+                        format!("{of} changed: the arguments of `{is}`"),
+                    );
                 }
             }
             (
-                Work::Interrupt { ask: was, expect: from, .. },
-                Work::Interrupt { ask: is, expect: to, .. },
+                Work::Interrupt {
+                    ask: was,
+                    expect: from,
+                    ..
+                },
+                Work::Interrupt {
+                    ask: is,
+                    expect: to,
+                    ..
+                },
             ) => {
                 if asked(was) != asked(is) {
                     self.people(pair, "ask-changed", format!("{of} asks something else"));
@@ -65,9 +95,16 @@ impl<'f> Versions<'f> {
                 };
                 let (was, is) = (name(self.old, *was), name(self.new, *is));
                 if was != is {
-                    let message = format!("{of} called graph `{was}`, calls `{is}`; threads may rest in it");
+                    let message =
+                        format!("{of} called graph `{was}`, calls `{is}`; threads may rest in it");
                     let at = (Some(old.at), Some(new.at));
-                    self.say(Group::Breaking, Side::Threads, "subgraph-changed", at, message);
+                    self.say(
+                        Group::Breaking,
+                        Side::Threads,
+                        "subgraph-changed",
+                        at,
+                        message,
+                    );
                 }
             }
             _ => {}
@@ -108,7 +145,11 @@ impl<'f> Versions<'f> {
         };
         let (from, to) = (name(self.old, was.model), name(self.new, is.model));
         if from != to {
-            self.people(pair, "model-changed", format!("{of} asked model `{from}`, asks `{to}`"));
+            self.people(
+                pair,
+                "model-changed",
+                format!("{of} asked model `{from}`, asks `{to}`"),
+            );
         }
         let text = |template: &Option<Template>| template.as_ref().map(|t| t.text.clone());
         for (word, old, new) in [
@@ -130,7 +171,11 @@ impl<'f> Versions<'f> {
         };
         let (from, to) = (shown(self.old, &was.output), shown(self.new, &is.output));
         if from != to {
-            self.people(pair, "reply-type", format!("{of} wanted {from} of its model, wants {to}"));
+            self.people(
+                pair,
+                "reply-type",
+                format!("{of} wanted {from} of its model, wants {to}"),
+            );
         }
         if was.tool_choice != is.tool_choice {
             self.people(pair, "node-changed", format!("{of} changed: `tool_choice`"));
@@ -148,7 +193,11 @@ impl<'f> Versions<'f> {
             self.people(pair, "tool-given", format!("{of} may call `{name}` now"));
         }
         for name in was.iter().filter(|name| !is.contains(name)) {
-            self.people(pair, "tool-taken", format!("{of} may not call `{name}` any more"));
+            self.people(
+                pair,
+                "tool-taken",
+                format!("{of} may not call `{name}` any more"),
+            );
         }
     }
 }
@@ -158,7 +207,9 @@ fn tool(flow: &Flow, id: ToolId) -> String {
 }
 
 fn texts(named: &[Named]) -> Vec<(&str, &str)> {
-    let texts = named.iter().map(|n| (n.name.as_str(), n.value.text.as_str()));
+    let texts = named
+        .iter()
+        .map(|n| (n.name.as_str(), n.value.text.as_str()));
     texts.collect()
 }
 
@@ -167,4 +218,14 @@ fn asked(ask: &Ask) -> Vec<(&str, &str)> {
         Ask::Fields(fields) => texts(fields),
         Ask::Text(template) => vec![("", template.text.as_str())],
     }
+}
+
+/// The conditions that tools are narrowed by, to be compared.
+pub(super) fn narrowed(flow: &Flow, narrowed: &[Narrowed]) -> String {
+    let shown = narrowed.iter().map(|one| {
+        let conditions = one.conditions.iter().map(|c| c.text.as_str());
+        let conditions: Vec<&str> = conditions.collect();
+        format!("{} where {}", tool(flow, one.tool), conditions.join(" && "))
+    });
+    shown.collect::<Vec<_>>().join("; ")
 }

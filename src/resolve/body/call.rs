@@ -1,6 +1,7 @@
 //! What a node does: its kind, and the own properties of `call`, `interrupt` and `subgraph` nodes.
 
 use crate::ast::Name;
+use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
@@ -22,7 +23,7 @@ impl Resolver<'_> {
         properties: &Properties,
     ) -> Work {
         match &node.kind {
-            Kind::Llm => Work::Llm(self.model_call(inside, node, properties)),
+            Kind::Llm => Work::Llm(Box::new(self.model_call(inside, node, properties))),
             Kind::Agent => self.agent(inside, node, properties),
             Kind::Tools => self.tools_node(inside, node, properties),
             Kind::Call { tool, args } => {
@@ -39,13 +40,7 @@ impl Resolver<'_> {
             Kind::Update => Work::Update,
             Kind::Branch => Work::Branch,
             Kind::Interrupt => self.interrupt(inside, node, properties),
-            Kind::Subgraph { graph, args } => {
-                if let Some(arg) = args.first() {
-                    let diagnostic = unsupported("an argument of a graph", arg.name.span);
-                    self.diags.push(diagnostic);
-                }
-                self.subgraph(inside, graph, properties)
-            }
+            Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
             Kind::Extern(_) => {
                 self.diags.push(unsupported("`extern`", node.kind_span));
                 Work::Unknown
@@ -69,7 +64,9 @@ impl Resolver<'_> {
         Work::Interrupt {
             ask: ask.and_then(|ask| self.ask(inside, ask)),
             expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
-            timeout: self.interrupt_timeout(inside, node, properties),
+            timeout: self
+                .interrupt_timeout(inside, node, properties)
+                .map(Box::new),
         }
     }
 
@@ -108,11 +105,19 @@ impl Resolver<'_> {
         })
     }
 
-    fn subgraph(&mut self, inside: &Inside, name: &Name, properties: &Properties) -> Work {
-        let graph = match self.find(inside.file, name, Wanted::Graph) {
-            Some(Thing::Graph(graph)) => Some(graph),
-            _ => None,
-        };
+    fn subgraph(
+        &mut self,
+        inside: &Inside,
+        (name, args): (&Name, &[NamedArg]),
+        properties: &Properties,
+    ) -> Work {
+        let called = self.called_graph(inside.file, name);
+        let graph = called.graph;
+        let mut args = self.named(inside.file, args);
+        if called.instance.is_some() && !args.is_empty() {
+            self.values_again(name, &args, "subgraph");
+            args.clear();
+        }
         let with = properties.one(|kind| match kind {
             PropertyKind::With(with) => Some(with),
             _ => None,
@@ -139,7 +144,9 @@ impl Resolver<'_> {
         let into = into.map(|binding| self.binding(inside, graph, binding));
         Work::Subgraph {
             graph,
+            instance: called.instance,
             name: name.clone(),
+            args,
             with,
             into: into.collect(),
         }

@@ -9,7 +9,7 @@ use crate::ir::NodeId;
 use super::super::Resolver;
 use super::super::graph::Join;
 use super::Inside;
-use crate::base::name::did_you_mean;
+use crate::base::name::{certain, did_you_mean};
 
 impl Resolver<'_> {
     /// Adds every edge to its node, every join to the graph and its members.
@@ -51,6 +51,15 @@ impl Resolver<'_> {
         if edge.from.is_empty() {
             self.bad_value("a join without members, expected nodes".into(), edge.span);
         }
+        if let [only] = edge.from.as_slice() {
+            let name = &only.node;
+            let message = format!("a join of `{name}` alone waits for nobody");
+            self.diags.push(
+                Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span).help(format!(
+                    "write an edge, `{name} -> ..`, or name the other members"
+                )),
+            );
+        }
         let to = self.jump(inside, &edge.to);
         if members.is_empty() {
             return;
@@ -81,9 +90,14 @@ impl Resolver<'_> {
             "end" => "no edge leaves `end`".to_owned(),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
-        let help = did_you_mean(&name.node, inside.nodes.keys().map(String::as_str));
+        let near = || inside.nodes.keys().map(String::as_str);
+        let help = did_you_mean(&name.node, near());
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
-        self.diags.push(diagnostic.maybe_help(help));
+        let diagnostic = diagnostic.maybe_help(help);
+        self.diags.push(match certain(&name.node, near()) {
+            Some(meant) => diagnostic.fix(name.span, meant),
+            None => diagnostic,
+        });
         None
     }
 }

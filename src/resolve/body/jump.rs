@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
-use crate::base::name::did_you_mean;
+use crate::base::name::{certain, did_you_mean};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, NodeId};
@@ -49,7 +49,8 @@ impl Resolver<'_> {
 
     /// The targets, lists made flat. An empty list is reported.
     pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> Vec<Target> {
-        let mut to = Vec::new();
+        // Nearly always it is one.
+        let mut to = Vec::with_capacity(1);
         self.add_targets(inside, target, &mut to);
         if to.is_empty() {
             self.bad_value("a jump to nowhere, expected a target".into(), target.span);
@@ -73,13 +74,14 @@ impl Resolver<'_> {
             }
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(inside.file, e)))
+                let message = message.as_ref().map(|e| self.expr(inside.file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.add_targets(inside, t, to));
                 return;
             }
-            Written::Computed(expr) => TargetKind::Computed(self.expr(inside.file, expr)),
+            Written::Computed(expr) => TargetKind::Computed(Box::new(self.expr(inside.file, expr))),
             Written::Each {
                 var,
                 items,
@@ -89,7 +91,7 @@ impl Resolver<'_> {
                 self.check_local_name(var);
                 TargetKind::Each {
                     var: var.clone(),
-                    items: self.expr(inside.file, items),
+                    items: Box::new(self.expr(inside.file, items)),
                     worker: self.node_named(inside, worker),
                     worker_span: worker.span,
                     with: self.named(inside.file, with),
@@ -112,11 +114,16 @@ impl Resolver<'_> {
             "start" => "`start` is where a graph begins, nothing goes there".to_owned(),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
-        let near = inside.nodes.keys().map(String::as_str);
-        let help = did_you_mean(&name.node, near.chain(["end", "fail"]));
+        let near = || inside.nodes.keys().map(String::as_str);
+        let near = || near().chain(["end", "fail"]);
+        let help = did_you_mean(&name.node, near());
         let help = help.or_else(|| self.elsewhere(inside, name));
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
-        self.diags.push(diagnostic.maybe_help(help));
+        let diagnostic = diagnostic.maybe_help(help);
+        self.diags.push(match certain(&name.node, near()) {
+            Some(meant) => diagnostic.fix(name.span, meant),
+            None => diagnostic,
+        });
         None
     }
 
@@ -124,7 +131,7 @@ impl Resolver<'_> {
     fn elsewhere(&self, inside: &Inside, name: &Name) -> Option<String> {
         let names = self.names.get(inside.file.0 as usize)?;
         match names.get(&name.node)?.thing {
-            Thing::Graph(_) => Some(format!(
+            Thing::Graph(_) | Thing::Instance(_) => Some(format!(
                 "a graph is run by a node: `node {}: subgraph {}`",
                 name.node.to_lowercase(),
                 name.node,
@@ -135,7 +142,7 @@ impl Resolver<'_> {
 
     /// Writes of a `set` block.
     pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> Vec<SetItem> {
-        let mut items: Vec<SetItem> = Vec::new();
+        let mut items: Vec<SetItem> = Vec::with_capacity(set.len());
         for item in set {
             let value = self.expr(inside.file, &item.value);
             let first = items

@@ -49,9 +49,11 @@ impl Resolver<'_> {
                 let timeout = self.duration("`timeout`", *duration);
                 self.program.graphs[id].timeout_ms = timeout;
             }
-            Member::RecursionLimit(expr, _) => {
-                let limit = self.whole_number("`recursion_limit`", expr, 1);
-                self.program.graphs[id].recursion_limit = limit;
+            Member::RecursionLimit(expr, span) => {
+                let limit = self.count(inside.file, "`recursion_limit`", expr);
+                let number = limit.number.map(|limit| Spanned::new(limit, *span));
+                self.program.graphs[id].recursion_limit = number;
+                self.program.graphs[id].recursion_by = limit.by;
             }
             Member::OnError(jumps, _) => {
                 let route = self.route(inside, jumps);

@@ -3,6 +3,7 @@
 
 mod call;
 mod edge;
+mod instance;
 mod jump;
 mod member;
 mod model;
@@ -56,15 +57,13 @@ impl Resolver<'_> {
             let id = crate::base::id::Id::from_index(index);
             self.body(*file, id, graph);
         }
+        self.instances();
         self.program.entry = self.entry();
     }
 
     /// Name, state and what callers see.
     fn header(&mut self, file: FileId, written: &Written) {
-        if let Some(param) = written.params.first() {
-            let diagnostic = super::unsupported("a parameter of a graph", param.span);
-            self.diags.push(diagnostic);
-        }
+        let (params, params_record) = self.graph_params(file, written);
         let fields = self.state(file, written);
         let out = fields.iter().filter(|field| field.mode.is_out());
         let out = out.map(|field| crate::expr::ty::RecordField {
@@ -86,6 +85,9 @@ impl Resolver<'_> {
             name: written.name.clone(),
             doc: written.doc.clone(),
             file,
+            params,
+            params_record,
+            instance: None,
             broken,
             leaves: Vec::new(),
             tools: None,
@@ -95,6 +97,7 @@ impl Resolver<'_> {
             nodes: IdVec::new(),
             joins: IdVec::new(),
             recursion_limit: None,
+            recursion_by: None,
             model: None,
             retry: None,
             timeout_ms: None,

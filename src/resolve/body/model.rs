@@ -36,11 +36,14 @@ impl Resolver<'_> {
             PropertyKind::Until(condition) => Some(condition),
             _ => None,
         });
+        let call = self.model_call(inside, node, properties);
+        let turns = max_turns
+            .map(|turns| self.count(inside.file, "`max_turns`", turns))
+            .unwrap_or_default();
         Work::Agent {
-            call: self.model_call(inside, node, properties),
-            max_turns: max_turns
-                .and_then(|turns| self.whole_number("`max_turns`", turns, 1))
-                .unwrap_or(DEFAULT_TURNS),
+            call: Box::new(call),
+            max_turns: turns.number.unwrap_or(DEFAULT_TURNS),
+            turns_by: turns.by,
             until: until.map(|condition| self.expr(inside.file, condition)),
             parallel: parallel(properties),
         }
@@ -150,7 +153,12 @@ impl Resolver<'_> {
     fn node_tools(&mut self, inside: &Inside, properties: &Properties) -> Option<ToolList> {
         let property = properties.whole(|kind| matches!(kind, PropertyKind::Tools(_)))?;
         match &property.kind {
-            PropertyKind::Tools(refs) => Some(self.tool_list(inside.file, refs, property.span)),
+            PropertyKind::Tools(refs) => {
+                if refs.is_empty() {
+                    self.no_tools("this `tools`", property.span);
+                }
+                Some(self.tool_list(inside.file, refs, property.span))
+            }
             _ => None,
         }
     }

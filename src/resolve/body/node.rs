@@ -60,10 +60,10 @@ impl Resolver<'_> {
             goto: self.goto(inside, node, &properties),
             joins: Vec::new(),
             ends: self.ends(inside, &properties),
-            retry: self.node_retry(inside, &work, &properties),
+            retry: self.node_retry(inside, &work, &properties).map(Box::new),
             timeout_ms: self.node_timeout(inside, &work, &properties),
             on_error: self.on_error(inside, &properties),
-            max_visits: self.max_visits(inside, &properties),
+            max_visits: self.max_visits(inside, &properties).map(Box::new),
             defer: properties
                 .whole(|kind| matches!(kind, PropertyKind::Defer))
                 .is_some(),
@@ -261,10 +261,11 @@ impl Resolver<'_> {
         let PropertyKind::MaxVisits { limit, to } = &property.kind else {
             return None;
         };
-        let limit = self.whole_number("`max_visits`", limit, 1);
+        let limit = self.count(inside.file, "`max_visits`", limit);
         let to = self.jump(inside, to);
         Some(MaxVisits {
-            limit: limit.unwrap_or(1),
+            limit: limit.number.unwrap_or(1),
+            limit_by: limit.by,
             to,
             span: property.span,
         })

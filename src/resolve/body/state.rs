@@ -9,6 +9,7 @@ use crate::ir::{Channel, FieldId, FieldMode};
 
 use super::super::Resolver;
 use super::super::graph::Field;
+use super::super::mark::Place;
 use super::super::naming::Style;
 use super::super::unsupported;
 
@@ -49,7 +50,8 @@ impl Resolver<'_> {
             self.diags.push(unsupported(what, span));
         }
         let ty = self.spanned_type(file, &field.ty);
-        let bounds = self.bounds(&field.attributes, &ty.node, false);
+        let bounds = self.bounds(&field.attributes, &ty.node, false, Place::Field);
+        let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
@@ -67,6 +69,7 @@ impl Resolver<'_> {
             channel,
             via: field.reducer.as_ref().map(|via| via.span),
             default: field.default.as_ref().map(|e| self.expr(file, e)),
+            marks,
             span: field.span,
         }
     }

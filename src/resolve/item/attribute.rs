@@ -1,24 +1,34 @@
-//! Attributes of tools: `@effect(write) @idempotent @timeout(10s)`.
+//! Attributes of tools: `@effect(write) @idempotent @timeout(10s) @approve ..`.
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::Attribute;
-use crate::base::duration;
+use crate::base::{FileId, duration};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::flow::ToolEffect;
 
 use super::super::Resolver;
 use super::super::program::Tool;
 
-/// Those with a meaning.
-const BUILT: [&str; 3] = ["effect", "idempotent", "timeout"];
+/// Those that tools have.
+const KNOWN: [&str; 9] = [
+    "effect",
+    "idempotent",
+    "timeout",
+    "approve",
+    "unattended",
+    "on_error",
+    "untrusted",
+    "private",
+    "secret",
+];
 
-/// Those that the language knows besides.
-const KNOWN: [&str; 5] = ["approve", "on_error", "unattended", "untrusted", "sink"];
+/// Those that stand on parameters and fields.
+const OF_VALUES: [&str; 7] = ["min", "max", "len", "pattern", "desc", "alias", "sink"];
 
 impl Resolver<'_> {
     /// Applies the attributes to a tool.
-    pub fn tool_attributes(&mut self, tool: &mut Tool, attributes: &[Attribute]) {
+    pub fn tool_attributes(&mut self, file: FileId, tool: &mut Tool, attributes: &[Attribute]) {
         let mut seen: Vec<&Name> = Vec::new();
         for attribute in attributes {
             if let Some(first) = seen.iter().find(|n| n.node == attribute.name.node) {
@@ -30,16 +40,33 @@ impl Resolver<'_> {
                 continue;
             }
             seen.push(&attribute.name);
-            match attribute.name.node.as_str() {
-                "effect" => {
-                    if let Some(effect) = self.effect(attribute) {
-                        tool.effect = effect;
-                    }
+            self.tool_attribute(file, tool, attribute);
+        }
+        self.contradictions(tool);
+    }
+
+    fn tool_attribute(&mut self, file: FileId, tool: &mut Tool, attribute: &Attribute) {
+        match attribute.name.node.as_str() {
+            "effect" => {
+                tool.effect_span = Some(attribute.span);
+                if let Some(effect) = self.effect(attribute) {
+                    tool.effect = effect;
                 }
-                "idempotent" => tool.idempotent = self.idempotent(attribute),
-                "timeout" => tool.timeout_ms = self.timeout_attribute(attribute),
-                _ => self.refuse_attribute(attribute, &KNOWN, &BUILT),
             }
+            "idempotent" => tool.idempotent = self.idempotent(attribute),
+            "timeout" => tool.timeout_ms = self.timeout_attribute(attribute),
+            "approve" => {
+                self.takes_nothing(attribute);
+                tool.approve = Some(attribute.span);
+            }
+            "unattended" => {
+                self.takes_nothing(attribute);
+                tool.unattended = Some(attribute.span);
+            }
+            "on_error" => tool.on_error = self.on_error_value(file, attribute),
+            _ if tool.marks.put(attribute) => self.takes_nothing(attribute),
+            word if OF_VALUES.contains(&word) => self.not_on_tools(tool, attribute),
+            _ => self.refuse_attribute(attribute, &[], &KNOWN),
         }
     }
 
@@ -47,22 +74,17 @@ impl Resolver<'_> {
         if let [argument] = attribute.args.as_slice()
             && let ExprKind::Ident(word) = &argument.kind
         {
-            match word.as_str() {
-                "read" => return Some(ToolEffect::Read),
-                "write" => return Some(ToolEffect::Write),
-                // What it promises is a check of who approves the call, which there is none of.
-                "destructive" => {
-                    let what = "`@effect(destructive)`";
-                    self.diags
-                        .push(super::super::unsupported(what, attribute.span));
-                    return None;
-                }
+            let effect = match word.as_str() {
+                "read" => ToolEffect::Read,
+                "write" => ToolEffect::Write,
+                "destructive" => ToolEffect::Destructive,
                 _ => {
                     let written = Name::new(word.clone(), argument.span);
                     self.bad_word("effect", &written, &["read", "write", "destructive"]);
                     return None;
                 }
-            }
+            };
+            return Some(effect);
         }
         let message = "`@effect` needs one of `read`, `write` and `destructive`";
         self.bad_value(message.to_owned(), attribute.span);
@@ -82,6 +104,34 @@ impl Resolver<'_> {
         let message = "`@idempotent` takes nothing, `true` or `false`";
         self.bad_value(message.to_owned(), attribute.span);
         None
+    }
+
+    fn on_error_value(&mut self, file: FileId, attribute: &Attribute) -> Option<Expr> {
+        if let [value] = attribute.args.as_slice() {
+            return Some(self.expr(file, value));
+        }
+        let message =
+            "`@on_error` needs one value, the result in place of an error, as in `@on_error([])`";
+        self.bad_value(message.to_owned(), attribute.span);
+        None
+    }
+
+    fn not_on_tools(&mut self, tool: &Tool, attribute: &Attribute) {
+        let word = &attribute.name.node;
+        let belongs = match word.as_str() {
+            "sink" => "a parameter",
+            _ => "a parameter or a field",
+        };
+        let message = format!(
+            "`@{word}` stands on {belongs}, not on tool `{}`",
+            tool.name.node
+        );
+        let help = match word.as_str() {
+            "desc" => "write a doc comment `/// ..` above the tool".to_owned(),
+            _ => format!("write it behind the type of a parameter, as in `name: string @{word}`"),
+        };
+        self.diags
+            .push(Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help));
     }
 
     fn timeout_attribute(&mut self, attribute: &Attribute) -> Option<u64> {

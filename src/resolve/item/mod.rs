@@ -2,10 +2,13 @@
 //! vector of the program is filled in the order of its ids.
 
 mod attribute;
+mod contradiction;
 mod default;
 mod endless;
 mod event;
+mod member;
 mod model;
+mod prompt;
 mod record;
 mod reducer;
 mod retry;
@@ -32,13 +35,7 @@ impl Resolver<'_> {
                     Item::Reducer(decl) => self.reducer(file.id, decl),
                     Item::Model(decl) => self.model(file.id, decl),
                     Item::Tool(decl) => self.tool(file.id, decl),
-                    Item::Prompt(decl) => self
-                        .diags
-                        .push(super::unsupported("`prompt`", decl.name.span)),
-                    Item::Instance(decl) => {
-                        self.diags
-                            .push(super::unsupported("an instance of a graph", decl.span));
-                    }
+                    Item::Prompt(decl) => self.prompt_item(file.id, decl),
                     _ => {}
                 }
             }

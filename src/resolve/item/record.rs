@@ -41,6 +41,11 @@ impl Resolver<'_> {
         for (copy, original) in std::mem::take(&mut self.record_copies) {
             let fields = self.program.types.records[original].fields.clone();
             self.program.types.records[copy].fields = fields;
+            let marked: Vec<_> = (self.program.marked.iter())
+                .filter(|((record, _), _)| *record == original)
+                .map(|((_, name), marks)| ((copy, name.clone()), *marks))
+                .collect();
+            self.program.marked.extend(marked);
         }
         for (copy, original) in std::mem::take(&mut self.enum_copies) {
             let members = self.program.types.enums[original].members.clone();
@@ -57,6 +62,10 @@ impl Resolver<'_> {
         };
         let fields = self.params(file, fields, "field", true);
         self.program.types.records[id].fields = self.record_fields(&fields);
+        for field in fields.iter().filter(|field| !field.marks.is_empty()) {
+            let key = (id, field.name.node.clone());
+            self.program.marked.insert(key, field.marks);
+        }
         self.program.records.push(RecordDecl {
             id,
             name: decl.name.clone(),
@@ -71,20 +80,24 @@ impl Resolver<'_> {
         };
         let mut members: Vec<Name> = Vec::new();
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
-        for member in &decl.members {
+        let mut all_aliases: Vec<(usize, Name)> = Vec::new();
+        for (index, member) in decl.members.iter().enumerate() {
             self.check_style(&member.name, Style::Snake);
-            let doc = self.member_doc(&member.doc, &member.attributes);
+            let (doc, aliases) = self.member_attributes(&member.doc, &member.attributes);
             if let Some(first) = seen.get(member.name.as_str()) {
                 self.twice("member", first, &member.name);
                 continue;
             }
             seen.insert(&member.name, &member.name);
             members.push(member.name.clone());
+            all_aliases.extend(aliases.iter().map(|alias| (index, alias.clone())));
             self.program.types.enums[id].members.push(EnumMember {
                 name: member.name.node.clone(),
                 doc,
+                aliases: aliases.into_iter().map(|alias| alias.node).collect(),
             });
         }
+        self.shared_aliases(decl, &all_aliases);
         if members.is_empty() {
             let message = format!("enum `{}` has no members", decl.name.node);
             self.bad_value(message, decl.name.span);

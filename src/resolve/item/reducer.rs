@@ -81,6 +81,8 @@ fn unknown_param(reducer: &Name, name: &str) -> Param {
         ty: Spanned::new(Type::Error, reducer.span),
         default: None,
         constraints: Default::default(),
+        marks: Default::default(),
+        sink: None,
         span: reducer.span,
     }
 }

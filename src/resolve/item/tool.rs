@@ -4,12 +4,11 @@ use crate::ast::Name;
 use crate::ast::item::{self, ToolDecl};
 use crate::ast::node::{Jumps, SetItem};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
-use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, codes};
+use crate::base::FileId;
 
 use super::super::Resolver;
 use super::super::program::{Tool, ToolBody};
-use super::super::target::{Arm, Jump, Route, Target, TargetKind};
+use super::super::target::{Arm, Emit, Jump, Route, SetItem as Write, Target, TargetKind};
 
 impl Resolver<'_> {
     /// A tool with its attributes and body.
@@ -21,12 +20,17 @@ impl Resolver<'_> {
             params,
             returns: decl.returns.as_ref().map(|ty| self.spanned_type(file, ty)),
             effect: Default::default(),
+            effect_span: None,
+            approve: None,
+            unattended: None,
+            marks: Default::default(),
+            on_error: None,
             idempotent: None,
             timeout_ms: None,
             body: None,
             span: decl.span,
         };
-        self.tool_attributes(&mut tool, &decl.attributes);
+        self.tool_attributes(file, &mut tool, &decl.attributes);
         tool.body = decl.body.as_ref().map(|body| self.tool_body(file, body));
         if let Some(body) = &tool.body {
             self.tool_names(&tool, body);
@@ -101,18 +105,28 @@ impl Resolver<'_> {
     }
 
     fn tool_jump(&mut self, file: FileId, jump: &WrittenJump) -> Jump {
-        if !jump.set.is_empty() {
-            let message = "a tool's jump has no `set` of its own";
-            let diagnostic = Diagnostic::new(&codes::UNSUPPORTED, message, jump.span)
-                .help("write the fields into the tool's `set`");
-            self.diags.push(diagnostic);
-        }
+        let set = self.tool_set(file, &jump.set).into_iter();
         let mut to = Vec::new();
         self.tool_targets(file, &jump.target, &mut to);
+        if to.is_empty() {
+            self.bad_value(
+                "a jump to nowhere, expected a target".into(),
+                jump.target.span,
+            );
+        }
+        let emits: Vec<Emit> = jump.emits.iter().map(|e| self.emit(file, e)).collect();
+        self.no_emit_on_start(&emits, "a jump");
         Jump {
             to,
-            set: Vec::new(),
-            emits: jump.emits.iter().map(|e| self.emit(file, e)).collect(),
+            set: set
+                .map(|item| Write {
+                    field: None,
+                    name: item.field,
+                    replace: item.replace,
+                    value: item.value,
+                })
+                .collect(),
+            emits,
             span: jump.span,
         }
     }
@@ -123,24 +137,30 @@ impl Resolver<'_> {
             Written::Node(name) => TargetKind::Named(Name::new(name.clone(), span)),
             Written::End => TargetKind::End,
             Written::Fail(message) => {
-                TargetKind::Fail(message.as_ref().map(|e| self.expr(file, e)))
+                let message = message.as_ref().map(|e| self.expr(file, e));
+                TargetKind::Fail(message.map(Box::new))
             }
             Written::All(targets) => {
                 targets.iter().for_each(|t| self.tool_targets(file, t, to));
                 return;
             }
-            Written::Computed(_) => self.no_tool_target("a computed target", span),
-            Written::Each { .. } => self.no_tool_target("`each`", span),
-            Written::Parent(_) => self.no_tool_target("`parent`", span),
+            Written::Computed(name) => TargetKind::Computed(Box::new(self.expr(file, name))),
+            Written::Each {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                self.check_local_name(var);
+                TargetKind::NamedEach {
+                    var: var.clone(),
+                    items: Box::new(self.expr(file, items)),
+                    worker: worker.clone(),
+                    with: self.named(file, with),
+                }
+            }
+            Written::Parent(name) => TargetKind::Parent(name.clone()),
         };
         to.push(Target { kind, span });
-    }
-
-    fn no_tool_target(&mut self, what: &str, span: Span) -> TargetKind {
-        let message = format!("a tool can't jump by {what}");
-        let diagnostic = Diagnostic::new(&codes::UNSUPPORTED, message, span)
-            .help("name a node that the calling node's `ends` lists");
-        self.diags.push(diagnostic);
-        TargetKind::Unknown
     }
 }

@@ -1,10 +1,12 @@
-//! Toolsets and `tools [..]` lists: which tools they come to.
+//! Toolsets and `tools [..]` lists: which tools they come to, and what each is narrowed by.
 
+use crate::ast::Name;
 use crate::ast::item::ToolRef;
 use crate::base::{FileId, Span};
+use crate::diag::{Diagnostic, codes};
 
 use super::super::names::{Thing, Wanted};
-use super::super::program::{ToolList, ToolUse};
+use super::super::program::{Narrowing, ToolList, ToolUse};
 use super::super::{Resolver, ToolsetState};
 
 impl Resolver<'_> {
@@ -14,29 +16,91 @@ impl Resolver<'_> {
             tools: Vec::new(),
             span,
         };
-        for tool in refs {
-            if let Some(narrow) = &tool.narrow {
-                let diagnostic = super::super::unsupported("`where` on a tool", narrow.span);
-                self.diags.push(diagnostic);
+        let mut named: Vec<&Name> = Vec::new();
+        for entry in refs {
+            if let Some(first) = named.iter().find(|name| name.node == entry.name.node) {
+                self.listed_twice(first, entry);
+                continue;
             }
-            let members = match self.find(file, &tool.name, Wanted::Tools) {
-                Some(Thing::Tool(id)) => vec![id],
-                Some(Thing::Toolset(index)) => {
-                    let set = self.toolset(index);
-                    set.tools.iter().map(|used| used.tool).collect()
-                }
-                _ => Vec::new(),
-            };
-            for id in members {
-                if !list.has(id) {
-                    list.tools.push(ToolUse {
-                        tool: id,
-                        span: tool.name.span,
-                    });
-                }
+            named.push(&entry.name);
+            let mut members = self.tool_members(file, &entry.name);
+            if let Some(condition) = &entry.narrow {
+                let narrowing = Narrowing {
+                    condition: self.expr(file, condition),
+                    name: entry.name.clone(),
+                    tools: members.clone(),
+                };
+                let id = self.program.narrowings.push(narrowing);
+                members.iter_mut().for_each(|used| used.narrowed.push(id));
+            }
+            for used in members {
+                self.add_tool(&mut list, used);
             }
         }
         list
+    }
+
+    /// The tool of that name, or all of the toolset's.
+    fn tool_members(&mut self, file: FileId, name: &Name) -> Vec<ToolUse> {
+        match self.find(file, name, Wanted::Tools) {
+            Some(Thing::Tool(tool)) => vec![ToolUse {
+                tool,
+                span: name.span,
+                narrowed: Vec::new(),
+            }],
+            Some(Thing::Toolset(index)) => {
+                let tools = self.toolset(index).tools.into_iter();
+                let here = |used| ToolUse {
+                    span: name.span,
+                    ..used
+                };
+                tools.map(here).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Adds a tool that may be there already, through another toolset. Narrowed in two ways it could mean
+    /// either of them or both, so that is refused.
+    fn add_tool(&mut self, list: &mut ToolList, used: ToolUse) {
+        let Some(first) = list.find(used.tool) else {
+            list.tools.push(used);
+            return;
+        };
+        if first.narrowed == used.narrowed {
+            return;
+        }
+        let tools = &self.program.tools;
+        let tool = tools.get(used.tool).map_or("?", |tool| &tool.name.node);
+        let message = format!("tool `{tool}` is in this list twice, narrowed in different ways");
+        let diagnostic = Diagnostic::new(&codes::TOOL_NARROWED_TWICE, message, used.span)
+            .here("again here")
+            .label(first.span, "first here")
+            .help(format!(
+                "list it once: `{tool} where A || B` for either, `{tool} where A && B` for both"
+            ));
+        self.diags.push(diagnostic);
+    }
+
+    fn listed_twice(&mut self, first: &Name, again: &ToolRef) {
+        match again.narrow {
+            None => self.twice("tool", first, &again.name),
+            Some(_) => {
+                let name = &again.name.node;
+                let message = format!("`{name}` is in this list twice");
+                let diagnostic = Diagnostic::new(
+                    &codes::TOOL_NARROWED_TWICE,
+                    message,
+                    again.name.span,
+                )
+                .here("again here")
+                .label(first.span, "first here")
+                .help(format!(
+                    "list it once: `{name} where A || B` for either, `{name} where A && B` for both"
+                ));
+                self.diags.push(diagnostic);
+            }
+        }
     }
 
     /// A toolset's tools. A circle of toolsets is reported once.
@@ -58,10 +122,21 @@ impl Resolver<'_> {
             }
             ToolsetState::Open => set.state = ToolsetState::Busy,
         }
+        if decl.tools.is_empty() {
+            self.no_tools(&format!("toolset `{}`", decl.name.node), decl.name.span);
+        }
         let list = self.tool_list(file, &decl.tools, decl.span);
         if let Some(set) = self.toolsets.get_mut(index) {
             set.state = ToolsetState::Done(list.clone());
         }
         list
+    }
+
+    /// Warns of a list without a tool where it says nothing. (On a graph it says that no tool may be used.)
+    pub fn no_tools(&mut self, of: &str, span: Span) {
+        let message = format!("{of} names no tool");
+        let diagnostic =
+            Diagnostic::new(&codes::EMPTY_TOOLS, message, span).help("name a tool, or take it out");
+        self.diags.push(diagnostic);
     }
 }

@@ -10,7 +10,7 @@ use crate::run::plan::WorkPlan;
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, RunState, ThreadImage, ThreadStatus};
 use crate::run::task::show;
-use crate::run::work::doubt;
+use crate::run::work::{approve, doubt};
 use crate::value::Value;
 
 use super::{Engine, StartError};
@@ -54,6 +54,8 @@ impl Engine {
                 return Err(StartError::refused(message));
             }
             doubt::check(&self.plan.flow, interrupt, &answer.value).map_err(StartError::refused)?;
+            approve::check(&self.plan.flow, interrupt, &answer.value)
+                .map_err(StartError::refused)?;
             if effects
                 .iter()
                 .any(|known| known.task == interrupt.task && known.id == interrupt.effect)
@@ -76,6 +78,9 @@ impl Engine {
     ) -> Result<&Type, StartError> {
         if doubt::is_doubt(open) {
             return Ok(self.plan.happened.as_ref().unwrap_or(&Type::Json));
+        }
+        if approve::is_approval(open) {
+            return Ok(self.plan.approval.as_ref().unwrap_or(&Type::Json));
         }
         let mut graph = &self.plan.graphs[graph];
         for name in open.path.split('/') {

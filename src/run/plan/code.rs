@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::Span;
-use crate::expr::Scope;
-use crate::expr::eval::{self, Env, Program};
+use crate::expr::eval::{self, Effect, Env, Program};
 use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
+use crate::expr::{Scope, Slot, Type};
 use crate::ir::{self, ErrorKind, Flow, Place};
 use crate::run::error::RunError;
 use crate::value::Value;
@@ -88,12 +88,21 @@ impl<'a> Builder<'a> {
             indent: indent(template),
             files: self.files.clone(),
         };
+        let mut own = Scope::default();
+        let mut args = None;
+        for arg in template.args.iter().flatten() {
+            let values: &mut Vec<Code> = args.get_or_insert_default();
+            values.push(self.code(&arg.value, scope)?);
+            own.declare(arg.name.as_str(), Type::Json);
+        }
+        let scope = if template.args.is_some() { &own } else { scope };
         let compiled = Template::compile_text(&template.text, scope).map_err(|error| {
             PlanError::new(format!("{}: {}", source.show(error.span), error.message))
         })?;
         Ok(Text {
             template: compiled,
             source,
+            args,
         })
     }
 
@@ -223,6 +232,25 @@ impl Code {
 pub struct Text {
     template: Template,
     source: Source,
+    /// Values of the names in the text, where it is that of a named prompt with parameters.
+    args: Option<Vec<Code>>,
+}
+
+/// The names of a named prompt's text.
+struct PromptEnv(Vec<Value>);
+
+impl Env for PromptEnv {
+    fn slot(&self, slot: Slot) -> Option<Value> {
+        self.0.get(slot.0 as usize).cloned()
+    }
+
+    fn field(&self, _index: u32) -> Option<Value> {
+        None
+    }
+
+    fn effect(&self, _effect: Effect) -> Result<Value, String> {
+        Err("a prompt has no effects".to_owned())
+    }
 }
 
 impl Text {
@@ -231,6 +259,14 @@ impl Text {
     /// # Errors
     /// Kind `expression`, with the place of the part that failed.
     pub fn render(&self, env: &dyn Env) -> Result<String, RunError> {
+        let Some(args) = &self.args else {
+            return self.rendered(env);
+        };
+        let values = args.iter().map(|value| value.eval(env));
+        self.rendered(&PromptEnv(values.collect::<Result<_, _>>()?))
+    }
+
+    fn rendered(&self, env: &dyn Env) -> Result<String, RunError> {
         self.template.render(env).map_err(|error| {
             RunError::new(ErrorKind::Expression, error.message).at(self.source.show(error.span))
         })

@@ -11,12 +11,15 @@ use crate::value::{List, Map, Value};
 
 use super::code::{Builder, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
+use super::narrow::{self, NarrowPlans};
 use super::node::{self, NodePlan, WorkPlan, slots};
 
 /// A graph.
 pub struct GraphPlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Values of its parameters: what `params` is, in all its expressions.
+    pub params: Option<Value>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
@@ -31,6 +34,8 @@ pub struct GraphPlan {
     pub nodes: IdVec<NodeId, NodePlan>,
     /// Joins: members, and where they lead.
     pub joins: IdVec<JoinId, (Vec<NodeId>, JumpPlan)>,
+    /// Tools that called graphs may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// Fields of this graph that the bodies of its tools read and write.
     pub tool_fields: BTreeMap<ToolId, ToolFields>,
 }
@@ -41,6 +46,8 @@ pub struct ToolFields {
     pub reads: Vec<FieldId>,
     /// By position in the body's `writes`.
     pub writes: Vec<FieldId>,
+    /// By the index that a jump of the body knows the field by.
+    pub jump_writes: Vec<FieldId>,
 }
 
 /// A graph of the flow.
@@ -67,6 +74,11 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
+        params: graph.instance.as_ref().map(|instance| {
+            let values = instance.params.iter();
+            let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
+            Value::Map(values.collect::<Map>())
+        }),
         initial: graph.fields.iter().map(initial).collect(),
         channels: graph
             .fields
@@ -80,6 +92,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .collect(),
         start,
         slots: scope.names.len(),
+        narrowed: narrow::plan(builder, &graph.narrowed)?,
         tool_fields: tool_fields(builder, graph, &nodes)?,
         nodes,
         joins,
@@ -134,7 +147,15 @@ fn tool_fields(
             .iter()
             .map(|item| field(&item.field))
             .collect::<Result<_, _>>()?;
-        fields.insert(tool, ToolFields { reads, writes });
+        let jump_writes = body.fields.iter().map(field).collect::<Result<_, _>>()?;
+        fields.insert(
+            tool,
+            ToolFields {
+                reads,
+                writes,
+                jump_writes,
+            },
+        );
     }
     Ok(fields)
 }

@@ -64,6 +64,17 @@ pub enum TargetPlan {
     Parent(Arc<str>),
     /// In a tool's body: the calling node's `ends` resolve it.
     Named(Arc<str>),
+    /// In a tool's body: one task an element, to a node that the calling node's `ends` resolve.
+    NamedEach {
+        /// Slot of the loop name.
+        var: Slot,
+        /// A list.
+        items: Code,
+        /// Who gets the tasks.
+        worker: Arc<str>,
+        /// Its input.
+        with: Vec<(Arc<str>, Code)>,
+    },
 }
 
 /// A write.
@@ -244,6 +255,21 @@ fn target(builder: &Builder<'_>, to: &Target, scope: &mut Scope) -> Result<Targe
                 var,
                 items,
                 worker: *worker,
+                with: named(builder, with, scope)?,
+            }
+        }
+        Target::NamedEach {
+            var,
+            items,
+            worker,
+            with,
+        } => {
+            let items = builder.code(items, scope)?;
+            let var = scope.declare(var.as_str(), Type::Json);
+            TargetPlan::NamedEach {
+                var,
+                items,
+                worker: worker.as_str().into(),
                 with: named(builder, with, scope)?,
             }
         }

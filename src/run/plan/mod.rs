@@ -3,19 +3,20 @@
 //! Expressions are compiled to slots, templates parsed, schemas made; edges are tables. Nothing is
 //! looked up by name while a flow runs. What is not here: anything of a run.
 //!
-//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`graph`].
+//! Reading order: [`code`] (expressions), [`jump`] (routes), [`node`], [`tool`], [`narrow`], [`graph`];
+//! `answer` (what the runtime itself asks a person).
 
+mod answer;
 pub mod code;
 pub mod graph;
 pub mod jump;
+pub mod narrow;
 pub mod node;
 pub mod tool;
 
 use std::sync::Arc;
 
 use crate::base::IdVec;
-use crate::expr::constraint::Constraints;
-use crate::expr::ty::{Record, RecordField};
 use crate::expr::{Scope, Type};
 use crate::ir::{Flow, GraphId, ReducerId, ToolId};
 
@@ -41,6 +42,8 @@ pub struct Plan {
     pub tools: IdVec<ToolId, ToolPlan>,
     /// Type of the answer to whether a call has happened; `None` where no tool asks that.
     pub happened: Option<Type>,
+    /// Type of the answer to whether a call may be made; `None` where no tool asks that.
+    pub approval: Option<Type>,
 }
 
 /// Makes a plan of a flow.
@@ -80,37 +83,14 @@ pub fn plan(flow: Arc<Flow>) -> Result<Plan, PlanError> {
         .map(|graph| graph::plan(&builder, graph))
         .collect::<Result<_, _>>()?;
     let version = flow.version();
-    let (flow, happened) = with_answer_type(flow);
+    let (flow, answers) = answer::with_answer_types(flow);
     Ok(Plan {
         version,
         graphs,
         reducers,
         tools,
-        happened,
+        happened: answers.happened,
+        approval: answers.approval,
         flow,
     })
-}
-
-/// The flow with the type of the answer to whether a call has happened, where a tool may ask it. No
-/// text of a flow can name it, so it is no part of the IR.
-fn with_answer_type(flow: Arc<Flow>) -> (Arc<Flow>, Option<Type>) {
-    let asks = |tool: &crate::ir::Tool| tool.idempotent == Some(false) && tool.body.is_none();
-    if !flow.tools.iter().any(asks) {
-        return (flow, None);
-    }
-    let field = |name: &str, ty: Type| RecordField {
-        name: name.to_owned(),
-        doc: String::new(),
-        ty,
-        default: None,
-        constraints: Constraints::default(),
-    };
-    let mut flow = Arc::unwrap_or_clone(flow);
-    let id = flow.types.records.push(Record {
-        index: Default::default(),
-        name: "happened".to_owned(),
-        doc: String::new(),
-        fields: vec![field("happened", Type::Bool), field("result", Type::Json)],
-    });
-    (Arc::new(flow), Some(Type::Record(id)))
 }

@@ -16,14 +16,16 @@ use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
 
 use super::code::{Builder, Code, PlanError, Text};
+
 use super::jump::{self, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
+use super::narrow::{self, NarrowPlans};
 
 /// Slots that every node's scope has, whether its kind fills them or not.
 pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "input",
         "run",
         "reply",
@@ -33,6 +35,7 @@ pub mod slots {
         "result",
         "answer",
         "error",
+        "params",
     ];
     /// What a send passed in.
     pub const INPUT: Slot = Slot(0);
@@ -52,6 +55,8 @@ pub mod slots {
     pub const ANSWER: Slot = Slot(7);
     /// Error that a handler sees.
     pub const ERROR: Slot = Slot(8);
+    /// Parameters of the graph, the same in all its nodes: they are in the graph's plan.
+    pub const PARAMS: Slot = Slot(9);
 }
 
 /// A node.
@@ -80,6 +85,8 @@ pub struct NodePlan {
     pub joins: Vec<JoinId>,
     /// What names lead to, for jumps of tools and of subgraphs that leave.
     pub ends: BTreeMap<String, TargetPlan>,
+    /// Tools that it may call with some arguments alone.
+    pub narrowed: NarrowPlans,
     /// What is tried again.
     pub retry: Option<Retry>,
     /// Longest time of one visit.
@@ -262,6 +269,7 @@ pub fn plan(
         next,
         joins: node.joins.clone(),
         ends,
+        narrowed: narrow::plan(builder, &node.narrowed)?,
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),
         on_error,

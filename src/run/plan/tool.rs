@@ -51,11 +51,7 @@ pub struct BodyPlan {
 pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
     Ok(ToolPlan {
         name: tool.name.as_str().into(),
-        spec: ToolSpec {
-            name: tool.name.clone(),
-            description: tool.doc.clone(),
-            parameters: fields_schema(&tool.params, &builder.flow.types),
-        },
+        spec: spec(builder, tool),
         timeout: tool.timeout_ms.map(Duration::from_millis),
         body: tool
             .body
@@ -63,6 +59,15 @@ pub fn plan(builder: &Builder<'_>, tool: &Tool) -> Result<ToolPlan, PlanError> {
             .map(|content| body(builder, tool, content))
             .transpose()?,
     })
+}
+
+/// What a model is shown of a tool that nothing narrows.
+pub fn spec(builder: &Builder<'_>, tool: &Tool) -> ToolSpec {
+    ToolSpec {
+        name: tool.name.clone(),
+        description: tool.doc.clone(),
+        parameters: fields_schema(&tool.params, &builder.flow.types),
+    }
 }
 
 fn body(builder: &Builder<'_>, tool: &Tool, body: &ToolBody) -> Result<BodyPlan, PlanError> {

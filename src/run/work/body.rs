@@ -1,17 +1,19 @@
 //! A tool with a body: `let`, `require`, `set`, `emit`, `goto`, `return`, on the calling node's state.
 
+use std::sync::Arc;
+
 use serde_json::Map as JsonMap;
 
 use crate::expr::Slot;
 use crate::expr::eval::{Effect, Env};
-use crate::ir::{ErrorKind, ToolId};
+use crate::ir::{ErrorKind, FieldId, ToolId};
 use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::plan::graph::ToolFields;
 use crate::run::plan::node::slots as node_slots;
 use crate::run::plan::tool::BodyPlan;
-use crate::run::plan::{Code, RoutePlan, TargetPlan};
+use crate::run::plan::{Code, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 use crate::run::task::{TaskRun, show};
 use crate::value::{Map, Value};
 
@@ -74,7 +76,7 @@ pub fn interpret(
     )
     .map_err(refuse)?;
     let before = run.mark();
-    done.apply(run, body, fields, scope).map_err(|error| {
+    done.apply(run, fields, scope).map_err(|error| {
         run.back_to(before);
         refuse(error)
     })
@@ -87,53 +89,49 @@ fn put(slots: &mut [Option<Value>], slot: Slot, value: Option<Value>) {
 }
 
 /// All that a body computes, before any of it has an effect.
-struct Done {
+struct Done<'p> {
     writes: Vec<Incoming>,
-    events: Vec<(usize, JsonMap<String, serde_json::Value>)>,
+    events: Vec<Sending<'p>>,
     goto: Option<Goto>,
     result: Value,
 }
 
-/// Where a body jumps.
-enum Goto {
-    End,
-    Named(Vec<String>),
+/// An event with its payload.
+type Sending<'p> = (&'p EmitPlan, JsonMap<String, serde_json::Value>);
+
+/// A jump of a body.
+#[derive(Default)]
+struct Goto {
+    /// Fields by the index that the body's jumps know them by.
+    writes: Vec<(FieldId, Incoming)>,
+    /// Where to; nowhere for `end`.
+    to: Vec<Going>,
 }
 
-impl Done {
+/// A place that a body goes to, by the name that the calling node's `ends` have.
+enum Going {
+    To(String),
+    Send(String, Value),
+}
+
+impl<'p> Done<'p> {
     fn compute(
         run: &TaskRun<'_>,
-        body: &BodyPlan,
+        body: &'p BodyPlan,
         env: &BodyEnv<'_, '_>,
-    ) -> Result<Done, RunError> {
+    ) -> Result<Done<'p>, RunError> {
         for (condition, message) in &body.requires {
             require(condition, message.as_ref(), env)?;
         }
-        let writes = body.set.iter().map(|item| {
-            Ok(Incoming {
-                value: item.value.eval(env)?,
-                replace: item.replace,
-            })
-        });
+        let writes = body.set.iter().map(|item| incoming(item, env));
         let writes = writes.collect::<Result<Vec<_>, RunError>>()?;
-        let mut events = Vec::new();
-        for (index, emit) in body.emits.iter().enumerate() {
-            if match &emit.when {
-                Some(when) => when.holds(env)?,
-                None => true,
-            } {
-                let payload = emit
-                    .fields
-                    .iter()
-                    .map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())));
-                events.push((index, payload.collect::<Result<_, RunError>>()?));
-            }
-        }
-        let goto = body
-            .goto
-            .as_ref()
-            .map(|route| chosen(route, env))
-            .transpose()?;
+        let mut events = events(&body.emits, env)?;
+        let jump = match &body.goto {
+            Some(route) => chosen(route, env)?,
+            None => None,
+        };
+        let goto = jump.map(|jump| jumped(jump, env)).transpose()?;
+        events.extend(jump.map_or(Ok(Vec::new()), |jump| self::events(&jump.emits, env))?);
         if goto.is_some() && run.jumped {
             let message =
                 "another tool has already ended this turn with a jump; this call was not made";
@@ -154,31 +152,63 @@ impl Done {
     fn apply(
         self,
         run: &mut TaskRun<'_>,
-        body: &BodyPlan,
         fields: &ToolFields,
         scope: &EffectScope,
     ) -> Result<Value, RunError> {
         for (field, incoming) in fields.writes.iter().zip(self.writes) {
             run.view.put(*field, incoming)?;
         }
-        match self.goto {
-            None => {}
-            Some(Goto::End) => run.jumped = true,
-            Some(Goto::Named(names)) => {
-                run.jumped = true;
-                for name in names {
-                    run.go_named(&name)?;
+        if let Some(goto) = self.goto {
+            for (index, incoming) in goto.writes {
+                if let Some(field) = fields.jump_writes.get(index.0 as usize) {
+                    run.view.put(*field, incoming)?;
+                }
+            }
+            run.jumped = true;
+            for place in goto.to {
+                match place {
+                    Going::To(name) => run.go_named(&name)?,
+                    Going::Send(name, input) => run.send_named(&name, input)?,
                 }
             }
         }
         // Last, for they can't be taken back.
-        for (index, payload) in self.events {
-            if let Some(emit) = body.emits.get(index) {
-                run.send_custom(&scope.next(), emit, payload);
-            }
+        for (emit, payload) in self.events {
+            run.send_custom(&scope.next(), emit, payload);
         }
         Ok(self.result)
     }
+}
+
+fn incoming(item: &SetPlan, env: &dyn Env) -> Result<Incoming, RunError> {
+    Ok(Incoming {
+        value: item.value.eval(env)?,
+        replace: item.replace,
+    })
+}
+
+fn events<'p>(emits: &'p [EmitPlan], env: &dyn Env) -> Result<Vec<Sending<'p>>, RunError> {
+    let mut events = Vec::new();
+    for emit in emits {
+        let holds = match &emit.when {
+            Some(when) => when.holds(env)?,
+            None => true,
+        };
+        if holds {
+            events.push((emit, values(&emit.fields, env)?));
+        }
+    }
+    Ok(events)
+}
+
+fn values(
+    fields: &[(Arc<str>, Code)],
+    env: &dyn Env,
+) -> Result<JsonMap<String, serde_json::Value>, RunError> {
+    let values = fields.iter();
+    values
+        .map(|(name, code)| Ok((name.to_string(), code.eval(env)?.to_json())))
+        .collect()
 }
 
 fn require(condition: &Code, message: Option<&Code>, env: &dyn Env) -> Result<(), RunError> {
@@ -192,36 +222,60 @@ fn require(condition: &Code, message: Option<&Code>, env: &dyn Env) -> Result<()
     Err(RunError::new(ErrorKind::ToolError, message).at(condition.place()))
 }
 
-/// The targets of the first arm that holds. A tool's targets are names, `end` or `fail`.
-fn chosen(route: &RoutePlan, env: &dyn Env) -> Result<Goto, RunError> {
-    let jump = match route {
-        RoutePlan::Always(jump) => Some(jump),
+/// The first jump whose condition holds.
+fn chosen<'p>(route: &'p RoutePlan, env: &dyn Env) -> Result<Option<&'p JumpPlan>, RunError> {
+    match route {
+        RoutePlan::Always(jump) => Ok(Some(jump)),
         RoutePlan::Arms(arms) => {
-            let mut found = None;
             for (when, jump) in arms {
                 let holds = match when {
                     Some(when) => when.holds(env)?,
                     None => true,
                 };
                 if holds {
-                    found = Some(jump);
-                    break;
+                    return Ok(Some(jump));
                 }
             }
-            found
+            Ok(None)
         }
+    }
+}
+
+/// What a jump writes, and where it leads: to names, for nodes are those of whichever graph calls the tool.
+fn jumped(jump: &JumpPlan, env: &BodyEnv<'_, '_>) -> Result<Goto, RunError> {
+    let writes = jump.set.iter();
+    let writes = writes.map(|item| Ok((item.field, incoming(item, env)?)));
+    let mut goto = Goto {
+        writes: writes.collect::<Result<_, RunError>>()?,
+        to: Vec::new(),
     };
-    let mut names = Vec::new();
-    for target in jump.map(|jump| jump.to.as_slice()).unwrap_or_default() {
+    for target in &jump.to {
         match target {
-            TargetPlan::Named(name) => names.push(name.to_string()),
+            TargetPlan::Named(name) | TargetPlan::Parent(name) => {
+                goto.to.push(Going::To(name.to_string()));
+            }
             TargetPlan::Computed { name, .. } => match name.eval(env)? {
                 Value::String(text) if &*text == "end" => {}
-                Value::String(text) => names.push(text.to_string()),
+                Value::String(text) => goto.to.push(Going::To(text.to_string())),
                 other => {
                     return Err(name.error(format!("{} is no place to go to", other.to_json())));
                 }
             },
+            TargetPlan::NamedEach {
+                var,
+                items,
+                worker,
+                with,
+            } => {
+                let list = items.eval(env)?;
+                let Some(list) = list.as_list() else {
+                    return Err(items.error("`each` needs a list".to_owned()));
+                };
+                for item in list.iter() {
+                    let input = input(env, (*var, item), with)?;
+                    goto.to.push(Going::Send(worker.to_string(), input));
+                }
+            }
             TargetPlan::Fail { message, place } => {
                 let message = match message {
                     Some(message) => show(&message.eval(env)?),
@@ -229,17 +283,29 @@ fn chosen(route: &RoutePlan, env: &dyn Env) -> Result<Goto, RunError> {
                 };
                 return Err(RunError::new(ErrorKind::Fail, message).at(place.clone()));
             }
-            TargetPlan::End
-            | TargetPlan::Node(_)
-            | TargetPlan::Each { .. }
-            | TargetPlan::Parent(_) => {}
+            TargetPlan::End | TargetPlan::Node(_) | TargetPlan::Each { .. } => {}
         }
     }
-    Ok(if names.is_empty() {
-        Goto::End
-    } else {
-        Goto::Named(names)
-    })
+    Ok(goto)
+}
+
+/// The input of one task of an `each`.
+fn input(
+    env: &BodyEnv<'_, '_>,
+    (var, item): (Slot, &Value),
+    with: &[(Arc<str>, Code)],
+) -> Result<Value, RunError> {
+    let mut slots = env.slots.to_vec();
+    put(&mut slots, var, Some(item.clone()));
+    let env = BodyEnv {
+        slots: &slots,
+        ..*env
+    };
+    let mut input = Map::new();
+    for (name, code) in with {
+        input.insert(&**name, code.eval(&env)?);
+    }
+    Ok(Value::Map(input))
 }
 
 struct BodyEnv<'r, 'a> {

@@ -10,7 +10,7 @@ use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
 
 use super::Stop;
-use super::tool_call::{Call, Errors, call_one};
+use super::tool_call::{Call, Errors, call_one, prepare};
 
 /// The work.
 ///
@@ -24,12 +24,16 @@ pub async fn work<'a>(
 ) -> Result<(), Stop> {
     let mut json = JsonMap::new();
     for (name, code) in args {
-        json.insert(name.to_string(), run.eval(code)?.to_json());
+        // Arguments are read by the names that the outside knows them by.
+        let params = &run.around.cx.plan.flow.tools[tool].params;
+        let param = params.iter().find(|param| param.name == **name);
+        let name = param.map_or(&**name, |param| param.outer_name());
+        json.insert(name.to_owned(), run.eval(code)?.to_json());
     }
     let scope = run.effects.child();
     let call = Call {
         tool,
-        args: Json::Object(json),
+        args: prepare(run, node, tool, &Json::Object(json), &scope)?,
         scope: &scope,
         errors: Errors::ToNode,
     };

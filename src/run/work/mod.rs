@@ -2,12 +2,14 @@
 //! the flow handles.
 
 mod agent;
+pub mod approve;
 mod body;
 mod call;
 pub mod doubt;
 mod interrupt;
 mod llm;
 mod model_call;
+mod narrow;
 mod retry;
 pub mod subgraph;
 mod tool_call;

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::expr::accept::{accept, lenient_json};
 use crate::expr::function::message::record;
-use crate::ir::{ErrorKind, Model, ModelId, Retry};
+use crate::ir::{ErrorKind, Model, ModelId, Retry, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -169,7 +169,8 @@ async fn with_fallbacks(
             fails_as_result: false,
         };
         let asked = retry::attempts(run, *policy, effect, |attempt| {
-            one_attempt(run, call, model, messages, id, path, attempt)
+            let asked = request(run, node, call, &flow.models[model], messages);
+            one_attempt(run, model, asked, id, path, attempt)
         });
         match asked.await {
             Ok(reply) => return Ok(reply),
@@ -186,9 +187,8 @@ async fn with_fallbacks(
 
 async fn one_attempt(
     run: &TaskRun<'_>,
-    call: &ModelCallPlan,
     id: ModelId,
-    messages: &List,
+    asked: ChatRequest,
     effect: &str,
     path: &str,
     attempt: u32,
@@ -218,9 +218,7 @@ async fn one_attempt(
             usage: Usage::default(),
             finish: None,
         };
-        let mut stream = backend
-            .stream(request(run, call, model, messages), &context)
-            .await?;
+        let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
             receive(run, model, &mut reply, delta?);
         }
@@ -286,13 +284,19 @@ fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta
     }
 }
 
-fn request(run: &TaskRun<'_>, call: &ModelCallPlan, model: &Model, messages: &List) -> ChatRequest {
+fn request(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: &ModelCallPlan,
+    model: &Model,
+    messages: &List,
+) -> ChatRequest {
     let tools = &run.around.cx.plan.tools;
-    let specs: Vec<ToolSpec> = call
-        .tools
-        .iter()
-        .map(|tool| tools[*tool].spec.clone())
-        .collect();
+    let shown = |tool: &ToolId| match node.narrowed.get(tool) {
+        Some(narrowed) => narrowed.spec.clone(),
+        None => tools[*tool].spec.clone(),
+    };
+    let specs: Vec<ToolSpec> = call.tools.iter().map(shown).collect();
     ChatRequest {
         model_name: model.name.clone(),
         model: model.model.clone(),

@@ -39,6 +39,10 @@ pub async fn work(
         key.as_str().into(),
         join_path(&frame.path, run.name),
     );
+    child.callers.clone_from(&frame.callers);
+    if !run.around.graph.narrowed.is_empty() {
+        child.callers.push(frame.graph);
+    }
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {

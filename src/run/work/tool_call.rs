@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
 use crate::expr::function::message::record;
-use crate::ir::{ErrorKind, ToolId};
+use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -23,8 +23,10 @@ use crate::run::tool::ToolCall;
 use crate::value::{Map, Value};
 
 use super::Stop;
+use super::approve;
 use super::body;
 use super::doubt::{self, Known};
+use super::narrow;
 use super::retry::{self, Attempted, Failure};
 
 /// A call that a model asked for.
@@ -80,8 +82,8 @@ pub enum Errors {
 pub struct Call<'c> {
     /// The tool.
     pub tool: ToolId,
-    /// Its arguments, an object.
-    pub args: Json,
+    /// Its arguments, of their types, let through here and approved.
+    pub args: Map,
     /// Its effects.
     pub scope: &'c EffectScope,
     /// Who gets its error.
@@ -99,36 +101,44 @@ pub async fn answer_all<'a>(
     calls: Vec<Requested>,
     parallel: bool,
 ) -> Result<Vec<Value>, Stop> {
-    let plan = run.around.cx.plan.clone();
     // Scopes are numbered before anything runs, so that timing can't change them.
     let scopes: Vec<EffectScope> = calls.iter().map(|_| run.effects.child()).collect();
     let mut results: Vec<Option<Result<Value, RunError>>> = calls.iter().map(|_| None).collect();
-    let mut outside = Vec::new();
+    let mut ready = Vec::new();
+    let mut open = Vec::new();
+    // All that a person has to approve is asked for at once, before any of the calls is made.
     for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
-        let tool = tools
-            .iter()
-            .copied()
-            .find(|tool| *plan.tools[*tool].name == *call.name);
-        let ready = match (tool, &call.args) {
-            (None, _) => Err(unknown(run, tools, &call.name)),
-            (Some(_), Err(problem)) => Err(format!("the arguments are no JSON: {problem}")),
-            (Some(tool), Ok(args)) => Ok(Call {
-                tool,
-                args: args.clone(),
-                scope,
-                errors: Errors::ToModel,
-            }),
+        let result = match requested(run, tools, call) {
+            Ok((tool, args)) => prepare(run, node, tool, args, scope).map(|args| (tool, args)),
+            Err(refusal) => Err(RunError::new(ErrorKind::ToolError, refusal).into()),
         };
-        let result = match ready {
-            Err(refusal) => Some(Err(RunError::new(ErrorKind::ToolError, refusal))),
-            Ok(call) if runs_inside(run, call.tool) => {
-                Some(unless_open(call_one(run, node, call).await)?)
-            }
-            Ok(call) if parallel => {
-                outside.push((index, call));
-                None
-            }
-            Ok(call) => Some(unless_open(call_outside(run, node, call).await)?),
+        match (result, results.get_mut(index)) {
+            (Ok((tool, args)), _) => ready.push((
+                index,
+                Call {
+                    tool,
+                    args,
+                    scope,
+                    errors: Errors::ToModel,
+                },
+            )),
+            (Err(Stop::Interrupted(more)), _) => open.extend(more),
+            (Err(Stop::Failed(error)), Some(place)) => *place = Some(Err(error)),
+            (Err(_), None) => {}
+        }
+    }
+    if !open.is_empty() {
+        return Err(Stop::Interrupted(open));
+    }
+    let mut outside = Vec::new();
+    for (index, call) in ready {
+        let result = if runs_inside(run, call.tool) {
+            Some(unless_open(call_one(run, node, call).await)?)
+        } else if parallel {
+            outside.push((index, call));
+            None
+        } else {
+            Some(unless_open(call_outside(run, node, call).await)?)
         };
         if let Some(place) = results.get_mut(index) {
             *place = result;
@@ -139,7 +149,6 @@ pub async fn answer_all<'a>(
     for (index, call) in outside {
         made.push(call_indexed(shared, node, index, call));
     }
-    let mut open = Vec::new();
     for (index, result) in join_all(made).await {
         match (unless_open(result), results.get_mut(index)) {
             (Err(Stop::Interrupted(more)), _) => open.extend(more),
@@ -153,6 +162,23 @@ pub async fn answer_all<'a>(
     match open.is_empty() {
         true => Ok(messages),
         false => Err(Stop::Interrupted(open)),
+    }
+}
+
+/// The tool and the arguments that a model asked for.
+fn requested<'c>(
+    run: &TaskRun<'_>,
+    tools: &[ToolId],
+    call: &'c Requested,
+) -> Result<(ToolId, &'c Json), String> {
+    let plan = &run.around.cx.plan;
+    let named = |tool: &ToolId| *plan.tools[*tool].name == *call.name;
+    let Some(tool) = tools.iter().copied().find(named) else {
+        return Err(unknown(run, tools, &call.name));
+    };
+    match &call.args {
+        Ok(args) => Ok((tool, args)),
+        Err(problem) => Err(format!("the arguments are no JSON: {problem}")),
     }
 }
 
@@ -207,7 +233,7 @@ fn runs_inside(run: &TaskRun<'_>, tool: ToolId) -> bool {
 /// Makes a call.
 ///
 /// # Errors
-/// Of its arguments, of the tool, of its result; [`Stop::Interrupted`] where it may have happened.
+/// Of the tool, of its result; [`Stop::Interrupted`] where it may have happened.
 pub async fn call_one<'a>(
     run: &mut TaskRun<'a>,
     node: &'a NodePlan,
@@ -216,25 +242,58 @@ pub async fn call_one<'a>(
     if !runs_inside(run, call.tool) {
         return call_outside(run, node, call).await;
     }
-    let args = arguments(run, &call)?;
     let cx = run.around.cx;
     if cx.wants(Mode::Debug) {
         let tool = cx.plan.tools[call.tool].name.to_string();
         run.send(call.scope.mark(), EventKind::Interpreted { tool });
     }
-    Ok(body::interpret(run, call.tool, &args, call.scope)?)
+    match body::interpret(run, call.tool, &call.args, call.scope) {
+        Ok(result) => Ok(result),
+        Err(error) => or_instead(run, call.tool, error),
+    }
 }
 
-fn arguments(run: &TaskRun<'_>, call: &Call<'_>) -> Result<Map, RunError> {
+/// The arguments of a call: of their types, let through here, and approved where a person has to.
+///
+/// # Errors
+/// Kind `tool_error` where one of these does not hold; [`Stop::Interrupted`] while nobody has answered.
+pub fn prepare(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    tool: ToolId,
+    args: &Json,
+    scope: &EffectScope,
+) -> Result<Map, Stop> {
     let flow = &run.around.cx.plan.flow;
-    let tool = &flow.tools[call.tool];
-    let accepted = accept_fields(&call.args, &tool.params, &flow.types).map_err(|wrong| {
+    let declared = &flow.tools[tool];
+    let accepted = accept_fields(args, &declared.params, &flow.types).map_err(|wrong| {
         RunError::new(
             ErrorKind::ToolError,
-            format!("`{}` refuses its arguments: {}", tool.name, all(&wrong)),
+            format!("`{}` refuses its arguments: {}", declared.name, all(&wrong)),
         )
     })?;
-    Ok(accepted.as_map().cloned().unwrap_or_default())
+    let args = accepted.as_map().cloned().unwrap_or_default();
+    narrow::check(run, node, tool, &args)?;
+    approve::settle(run, node, tool, args, scope)
+}
+
+/// What stands in place of a call's error: the value of `@on_error`; the error itself where there is none, or where it is
+/// the run's and not the tool's.
+fn or_instead(run: &TaskRun<'_>, tool: ToolId, error: RunError) -> Result<Value, Stop> {
+    let flow = &run.around.cx.plan.flow;
+    let tool = &flow.tools[tool];
+    match &tool.on_error {
+        Some(value) if !is_the_runs(&error) => {
+            let ty = tool.returns.as_ref().unwrap_or(&Type::Null);
+            // The compiler has held it to the type.
+            Ok(accept(value, ty, &flow.types).unwrap_or_default())
+        }
+        _ => Err(error.into()),
+    }
+}
+
+fn is_the_runs(error: &RunError) -> bool {
+    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
 }
 
 fn all(wrong: &[Mismatch]) -> String {
@@ -248,8 +307,7 @@ fn all(wrong: &[Mismatch]) -> String {
 async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Result<Value, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[call.tool];
-    let args = arguments(run, &call)?;
-    let Json::Object(args) = Value::Map(args).to_json() else {
+    let Json::Object(args) = Value::Map(call.args.clone()).to_json() else {
         return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
     let id = call.scope.next();
@@ -267,13 +325,15 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
                 id: &id,
                 kind: "tool",
                 subject: &tool.name,
-                fails_as_result: call.errors == Errors::ToModel,
+                fails_as_result: call.errors == Errors::ToModel || tool.on_error.is_some(),
             },
             |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
         );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
-            Err(error) if is_final(&error, call.errors) => Ok(json!({ "error": error.to_json() })),
+            Err(error) if is_final(tool, &error, call.errors) => {
+                Ok(json!({ "error": error.to_json() }))
+            }
             Err(error) => Err(error),
         }
     };
@@ -284,7 +344,7 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
     if let Some(error) = outcome.get("error") {
         let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
         let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
-        return Err(RunError::new(kind, text("message")).into());
+        return or_instead(run, call.tool, RunError::new(kind, text("message")));
     }
     let result = outcome.get("ok").unwrap_or(&Json::Null);
     accept(
@@ -292,13 +352,17 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
         tool.returns.as_ref().unwrap_or(&Type::Json),
         &cx.plan.flow.types,
     )
-    .map_err(|wrong| {
+    .or_else(|wrong| {
         let message = format!(
             "the result of `{}` is not of its type: {}",
             tool.name,
             all(&wrong)
         );
-        RunError::new(ErrorKind::InvalidOutput, message).into()
+        or_instead(
+            run,
+            call.tool,
+            RunError::new(ErrorKind::InvalidOutput, message),
+        )
     })
 }
 
@@ -318,8 +382,8 @@ fn known(
 }
 
 /// Whether an error is the call's result.
-fn is_final(error: &RunError, errors: Errors) -> bool {
-    errors == Errors::ToModel && !matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
+fn is_final(tool: &Tool, error: &RunError, errors: Errors) -> bool {
+    (errors == Errors::ToModel || tool.on_error.is_some()) && !is_the_runs(error)
 }
 
 async fn one_attempt(

@@ -1,0 +1,74 @@
+//! Addresses that only this machine, or the network that it stands in, can reach.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::backend::yaml::Cursor;
+use crate::diag::{Diagnostic, codes};
+
+/// Notes an address written out whose host is private. One that a variable gives is the environment's matter.
+pub fn note_private(cursor: &Cursor<'_>) {
+    let Some(text) = cursor.json().as_str().filter(|text| !text.contains("${")) else {
+        return;
+    };
+    // A template within the path is no part of the host.
+    let address = text.split("{{").next().unwrap_or(text);
+    let Some(host) = Url::parse(address).ok().and_then(|url| private(&url)) else {
+        return;
+    };
+    let message =
+        format!("`{host}` is a private host, written out: elsewhere it is another, or none");
+    let help = "take it from the environment: `${NAME}`";
+    let finding = Diagnostic::new(&codes::PRIVATE_HOST, message, cursor.span());
+    cursor.report(finding.help(help));
+}
+
+fn private(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_private = match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => {
+            ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified()
+        }
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        Err(_) => {
+            host == "localhost"
+                || [".localhost", ".local", ".internal", ".lan"]
+                    .iter()
+                    .any(|end| host.ends_with(end))
+        }
+    };
+    is_private.then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_hosts_are_told_from_public_ones() {
+        let host = |text: &str| private(&Url::parse(text).ok()?);
+        for text in [
+            "http://localhost:8080/x",
+            "http://127.0.0.1/",
+            "http://10.1.2.3/",
+            "https://172.20.0.4/a",
+            "http://192.168.1.1",
+            "http://169.254.169.254/latest",
+            "http://[::1]:80/",
+            "http://db.internal/",
+        ] {
+            assert!(host(text).is_some(), "{text}");
+        }
+        for text in [
+            "https://kb.example/x",
+            "http://172.40.0.1/",
+            "http://8.8.8.8/",
+        ] {
+            assert_eq!(host(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What a graph gives back: on every way to its end, or not.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::base::{IdVec, Span};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::ir::{FieldId, FieldMode, GraphId, JoinId};
+use crate::resolve::program::{Graph, Program};
+
+use super::calls::callers;
+use super::flow::arrows::Arrows;
+use super::flow::avoid::{Avoided, Count, circles_of};
+use super::flow::bits::Tracked;
+use super::flow::effect::{Effects, Given};
+use super::flow::{Flow, Goal, Spot, Way, Written};
+use super::types::facts::begins_set;
+
+/// Most arrows of a way that a message points at.
+const SHOWN: usize = 6;
+
+/// Most names of a way that a message writes out.
+const NAMED: usize = 8;
+
+/// Most fields of a graph that are reported with their way; of more, only the field is named.
+const TRACED: usize = 20;
+
+/// The writes on all ways of all graphs.
+///
+/// What a graph gives back depends on what those that it calls do. All are taken to give back all that
+/// they may, and looked at again where a called one turns out to give less.
+pub fn effects(
+    program: &Program,
+    flows: &IdVec<GraphId, Flow>,
+    written: &Written,
+) -> IdVec<GraphId, Effects> {
+    let mut given: Given = program
+        .graphs
+        .entries()
+        .map(|(id, graph)| possible(graph, id, written))
+        .collect();
+    let callers = callers(program);
+    // What is called stands mostly behind what calls it.
+    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
+    let mut waits = vec![true; program.graphs.len()];
+    while let Some(id) = open.pop_front() {
+        waits
+            .get_mut(id.0 as usize)
+            .into_iter()
+            .for_each(|w| *w = false);
+        let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
+            continue;
+        };
+        if callers.get(id).is_none_or(Vec::is_empty) {
+            continue;
+        }
+        let always = always(program, graph, flow, id, written, &given);
+        let Some(known) = given.get_mut(id).filter(|known| **known != always) else {
+            continue;
+        };
+        *known = always;
+        for (caller, _) in callers.get(id).into_iter().flatten() {
+            let slot = waits.get_mut(caller.0 as usize);
+            if let Some(slot) = slot.filter(|waits| !**waits) {
+                *slot = true;
+                open.push_back(*caller);
+            }
+        }
+    }
+    let all = program.graphs.entries().map(|(id, graph)| {
+        let flow = flows.get(id);
+        let empty = Flow::default();
+        let tracked = tracked(graph, id, written);
+        Effects::new(
+            program,
+            graph,
+            flow.unwrap_or(&empty),
+            written,
+            &given,
+            tracked,
+        )
+    });
+    all.collect()
+}
+
+fn possible(graph: &Graph, id: GraphId, written: &Written) -> BTreeSet<FieldId> {
+    let fields = graph.fields.entries();
+    let given = fields.filter(|(field, of)| of.mode.is_out() && written.has(id, *field));
+    given.map(|(field, _)| field).collect()
+}
+
+fn tracked(graph: &Graph, id: GraphId, written: &Written) -> Tracked {
+    let wanted = |field: FieldId| {
+        let of = graph.fields.get(field);
+        of.is_some_and(|of| !begins_set(of) || (of.mode.is_out() && written.has(id, field)))
+    };
+    Tracked::new(graph.fields.len(), wanted)
+}
+
+/// The fields that a graph gives back whenever it comes to its end. Of a field without a first value
+/// that is expected, and reported where it does not hold.
+fn always(
+    program: &Program,
+    graph: &Graph,
+    flow: &Flow,
+    id: GraphId,
+    written: &Written,
+    given: &Given,
+) -> BTreeSet<FieldId> {
+    let mut always = possible(graph, id, written);
+    let wanted =
+        |field: FieldId| always.contains(&field) && graph.fields.get(field).is_some_and(begins_set);
+    let tracked = Tracked::new(graph.fields.len(), wanted);
+    if tracked.is_empty() {
+        return always;
+    }
+    let effects = Effects::new(program, graph, flow, written, given, tracked);
+    let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
+    let avoided = Avoided::new(flow, &arrows, &effects, Count::Certain, &waiting, &group);
+    let left = avoided.at_start();
+    for field in effects.tracked.list(&left) {
+        always.remove(&field);
+    }
+    always
+}
+
+/// Reports `out` fields without a first value that some way to `end` does not write.
+pub fn left_unwritten(
+    graph: &Graph,
+    id: GraphId,
+    flow: &Flow,
+    arrows: &Arrows,
+    effects: &Effects,
+    (written, waiting): (&Written, &BTreeSet<JoinId>),
+    diags: &mut Diagnostics,
+) {
+    let needed = |field: FieldId| {
+        let of = graph.fields.get(field);
+        of.is_some_and(|of| of.mode == FieldMode::Out && !begins_set(of)) && written.has(id, field)
+    };
+    if flow.broken || !graph.fields.ids().any(needed) {
+        return;
+    }
+    let group = circles_of(flow);
+    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, &group);
+    let (possible, sure) = (of(Count::Possible), of(Count::Sure));
+    let (never, hoped) = (possible.at_start(), sure.at_start());
+    let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
+    for (number, field) in fields.enumerate() {
+        let certain = effects.tracked.has(&never, field);
+        let by = if certain { &possible } else { &sure };
+        let path = match number < TRACED {
+            true => by.witness(arrows, field),
+            false => Vec::new(),
+        };
+        if let Some(found) = report(graph, flow, field, certain, &path) {
+            diags.push(found);
+        }
+    }
+}
+
+fn report(
+    graph: &Graph,
+    flow: &Flow,
+    field: FieldId,
+    certain: bool,
+    path: &[(Option<Spot>, &Way, &Goal)],
+) -> Option<Diagnostic> {
+    let declared = graph.fields.get(field)?;
+    let name = &declared.name.node;
+    let way = written_out(flow, path);
+    let message = match (certain, way.is_empty()) {
+        (true, false) => format!("`out` field `{name}` is not written on the way `{way}`"),
+        (true, true) => format!("`out` field `{name}` is not written on every way to `end`"),
+        (false, _) => format!(
+            "`out` field `{name}` may be left unwritten: it is up to a model or a called graph whether it is written"
+        ),
+    };
+    let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span).help(
+        format!("write `{name}` on that way too, or give it a first value: `= ..` behind its type, or a `?` type"),
+    );
+    if !certain {
+        found.level = Level::Warning;
+    }
+    for (span, text) in turns(flow, path).into_iter().take(SHOWN) {
+        found = found.label(span, text);
+    }
+    Some(found)
+}
+
+/// `start -> a -> b -> end`, the middle of a long way left out.
+fn written_out(flow: &Flow, path: &[(Option<Spot>, &Way, &Goal)]) -> String {
+    let names = path.iter().filter_map(|(_, _, goal)| match goal.to {
+        Spot::Join(_) => None,
+        spot => Some(flow.name(spot)),
+    });
+    let names: Vec<&str> = std::iter::once("start").chain(names).collect();
+    if path.is_empty() {
+        return String::new();
+    }
+    let (head, tail) = (NAMED / 2, NAMED / 2);
+    match names.len() > NAMED {
+        true => {
+            let first = names.iter().take(head).copied();
+            let last = names.iter().skip(names.len() - tail).copied();
+            let all: Vec<&str> = first.chain(["..."]).chain(last).collect();
+            all.join(" -> ")
+        }
+        false => names.join(" -> "),
+    }
+}
+
+/// The arrows of a way where another could have been taken, and its last one.
+fn turns(flow: &Flow, path: &[(Option<Spot>, &Way, &Goal)]) -> Vec<(Span, String)> {
+    let mut turns = Vec::new();
+    for (number, (from, _, goal)) in path.iter().enumerate() {
+        let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
+        let last = number + 1 == path.len();
+        if ways > 1 || last {
+            let text = match last {
+                true => "it has no value here".to_owned(),
+                false => format!("on to `{}` without it", flow.name(goal.to)),
+            };
+            turns.push((goal.span, text));
+        }
+    }
+    // The end of the way says most: where there is not room for all, the first ones go.
+    let over = turns.len().saturating_sub(SHOWN);
+    turns.split_off(over)
+}

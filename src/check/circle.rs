@@ -1,0 +1,390 @@
+//! Circles that never end once they have gone round, and circles without a bound.
+
+use std::collections::BTreeSet;
+
+use crate::ast::expr::Expr;
+use crate::base::Span;
+use crate::base::name::list;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::infer::{Reads, reads};
+use crate::expr::scope::StateFields;
+use crate::expr::{Scope, Type};
+use crate::ir::{FieldId, NodeId};
+use crate::resolve::program::{Graph, Node, Route, TargetKind, Work};
+
+use super::flow::cycle::shortest;
+use super::flow::finish::usual;
+use super::flow::group::{Ends, groups};
+use super::flow::{Cause, Flow, Goal, Spot, Together, Way};
+use super::types::beside;
+
+/// Names that are something else at each visit of a node.
+const CHANGING: [&str; 9] = [
+    "run",
+    "input",
+    "reply",
+    "output",
+    "transcript",
+    "results",
+    "result",
+    "answer",
+    "error",
+];
+
+/// What lets a circle end at one place.
+enum Exit<'a> {
+    /// A cap, a timeout, a tool or a called graph decides.
+    Free,
+    /// These conditions decide.
+    When(NodeId, Vec<&'a Expr>, Span),
+}
+
+/// Reports circles whose ways out depend on nothing that changes while they go round, and those that
+/// go on for as long as a model, a tool or a person says.
+pub fn circles(
+    graph: &Graph,
+    flow: &Flow,
+    together: &Together,
+    reached: &[bool],
+    diags: &mut Diagnostics,
+) {
+    let state = graph.fields.iter();
+    let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
+    let fields = std::sync::Arc::new(state.collect::<StateFields>());
+    let among = |spot: Spot| {
+        let number = flow.number(spot);
+        number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
+    };
+    let mut written_beside: Option<Vec<BTreeSet<FieldId>>> = None;
+    for group in groups(flow, among, usual, Ends::Any) {
+        if !goes_round(flow, &group) || group.iter().all(|spot| is_branch(flow, *spot)) {
+            continue;
+        }
+        let exits = exits(graph, flow, &group);
+        if exits.is_empty() {
+            continue;
+        }
+        let scopes = Scopes {
+            graph,
+            fields: fields.clone(),
+        };
+        let mut changed = written(flow, &group);
+        if let Some(read) = scopes.stuck(&exits, &changed) {
+            let beside = written_beside.get_or_insert_with(|| beside(flow, together));
+            for spot in &group {
+                if let Spot::Node(id) = spot {
+                    changed.extend(beside.get(id.0 as usize).into_iter().flatten());
+                }
+            }
+            if scopes.stuck(&exits, &changed).is_some() {
+                diags.push(stuck(graph, flow, &group, &exits, &read));
+                continue;
+            }
+        }
+        if !scopes.bounded(flow, &group, &exits) {
+            diags.push(unbounded(flow, &group));
+        }
+    }
+}
+
+fn goes_round(flow: &Flow, group: &[Spot]) -> bool {
+    let itself = |spot: Spot| {
+        let ways = flow.ways(spot).iter().filter(|way| usual(way));
+        ways.flat_map(|way| &way.goals).any(|goal| goal.to == spot)
+    };
+    group.len() > 1 || group.first().is_some_and(|spot| itself(*spot))
+}
+
+fn is_branch(flow: &Flow, spot: Spot) -> bool {
+    matches!(spot, Spot::Node(id) if flow.stops.get(id).is_some_and(|stop| stop.branch))
+}
+
+fn stays(group: &[Spot], way: &Way) -> bool {
+    way.goals
+        .iter()
+        .any(|goal| group.binary_search(&goal.to).is_ok())
+}
+
+/// What the circle may write, and the updates of its arrows.
+fn written(flow: &Flow, group: &[Spot]) -> BTreeSet<FieldId> {
+    let mut fields = BTreeSet::new();
+    for spot in group {
+        if let Spot::Node(id) = spot {
+            let own = flow
+                .stops
+                .get(*id)
+                .into_iter()
+                .flat_map(|stop| &stop.writes);
+            fields.extend(own.map(|write| write.field));
+        }
+        let ways = flow.ways(*spot).iter().filter(|way| stays(group, way));
+        fields.extend(ways.flat_map(|way| &way.writes).map(|write| write.field));
+    }
+    fields
+}
+
+fn exits<'a>(graph: &'a Graph, flow: &Flow, group: &[Spot]) -> Vec<Exit<'a>> {
+    let mut exits = Vec::new();
+    for spot in group {
+        let Spot::Node(id) = *spot else { continue };
+        let Some(node) = graph.nodes.get(id) else {
+            continue;
+        };
+        exits.extend(sent(flow, group, id, node));
+        let ways = || flow.ways(*spot).iter().filter(|way| usual(way));
+        let decided = |way: &Way| {
+            let outside = matches!(
+                way.cause,
+                Cause::Tool | Cause::Child | Cause::Timeout | Cause::Visits
+            );
+            outside && (stays(group, way) || way.cause != Cause::Visits)
+        };
+        for way in ways().filter(|way| !stays(group, way)) {
+            let free = matches!(
+                way.cause,
+                Cause::Visits | Cause::Timeout | Cause::Tool | Cause::Child
+            ) || ways().any(|other| stays(group, other) && decided(other));
+            exits.push(match free {
+                true => Exit::Free,
+                false => {
+                    let (conditions, place) = conditions(node, way);
+                    Exit::When(id, conditions, place)
+                }
+            });
+        }
+    }
+    exits
+}
+
+/// Where a circle goes on by `each` alone: it ends there with an empty list.
+fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit<'a>> {
+    let inside = |goal: &&Goal| group.binary_search(&goal.to).is_ok();
+    let mut exits = Vec::new();
+    for way in flow.ways(Spot::Node(id)).iter().filter(|way| usual(way)) {
+        let back: Vec<&Goal> = way.goals.iter().filter(inside).collect();
+        if back.is_empty() || back.iter().any(|goal| !goal.many) {
+            continue;
+        }
+        let lists = node.targets().filter_map(|target| match &target.kind {
+            TargetKind::Each { items, .. } => Some((target.span, &**items)),
+            _ => None,
+        });
+        let lists: Vec<(Span, &Expr)> = lists
+            .filter(|(span, _)| back.iter().any(|goal| goal.span == *span))
+            .collect();
+        let Some((_, first)) = lists.first() else {
+            continue;
+        };
+        let place = first.span;
+        let lists = lists.iter().map(|(_, items)| *items).collect();
+        exits.push(Exit::When(id, lists, place));
+    }
+    exits
+}
+
+/// The conditions that decide whether a way is taken, and the place of the one that speaks of it.
+fn conditions<'a>(node: &'a Node, way: &Way) -> (Vec<&'a Expr>, Span) {
+    let mut found: Vec<&Expr> = Vec::new();
+    for skip in &node.skips {
+        found.push(&skip.when);
+        if skip.to.as_ref().is_some_and(|jump| jump.span == way.span) {
+            return (found, skip.when.span);
+        }
+    }
+    match node.goto.as_ref().map(|goto| &goto.node) {
+        Some(Route::Arms(arms, _)) => {
+            for arm in arms {
+                found.extend(arm.when.as_ref());
+                if arm.jump.span == way.span {
+                    computed(&arm.jump.to, &mut found);
+                    // An `else` is decided by the condition before it.
+                    let place = found.last().map_or(arm.span, |when| when.span);
+                    return (found, place);
+                }
+            }
+        }
+        Some(Route::Always(jump)) => computed(&jump.to, &mut found),
+        None => {}
+    }
+    (found, way.span)
+}
+
+fn computed<'a>(targets: &'a [crate::resolve::program::Target], found: &mut Vec<&'a Expr>) {
+    found.extend(targets.iter().filter_map(|target| match &target.kind {
+        TargetKind::Computed(name) => Some(&**name),
+        _ => None,
+    }));
+}
+
+struct Scopes<'a> {
+    graph: &'a Graph,
+    fields: std::sync::Arc<StateFields>,
+}
+
+impl Scopes<'_> {
+    /// What an expression of a node reads, its `let` names looked through.
+    fn read(&self, node: NodeId, expr: &Expr) -> (BTreeSet<FieldId>, bool) {
+        let mut scope = Scope {
+            state: Some(self.fields.clone()),
+            ..Scope::default()
+        };
+        for name in CHANGING {
+            scope.declare(name, Type::Error);
+        }
+        let lets = self
+            .graph
+            .nodes
+            .get(node)
+            .map_or(&[][..], |node| &node.lets);
+        let mut known: Vec<Reads> = Vec::new();
+        let see = |reads: Reads, known: &[Reads]| {
+            let mut all = Reads {
+                fields: reads.fields.clone(),
+                effects: reads.effects,
+                ..Reads::default()
+            };
+            for slot in reads.slots {
+                match (slot.0 as usize)
+                    .checked_sub(CHANGING.len())
+                    .and_then(|at| known.get(at))
+                {
+                    Some(of) => {
+                        all.fields.extend(&of.fields);
+                        all.effects |= of.effects;
+                    }
+                    None => all.effects = true,
+                }
+            }
+            all
+        };
+        for binding in lets {
+            let seen = see(reads(&binding.value, &scope), &known);
+            known.push(seen);
+            scope.declare(&binding.name.node, Type::Error);
+        }
+        let seen = see(reads(expr, &scope), &known);
+        (seen.fields.into_iter().map(FieldId).collect(), seen.effects)
+    }
+
+    /// The fields that all ways out depend on, where none of them is among the changed ones and nothing
+    /// else that they read changes.
+    fn stuck(&self, exits: &[Exit], changed: &BTreeSet<FieldId>) -> Option<BTreeSet<FieldId>> {
+        let mut all = BTreeSet::new();
+        for exit in exits {
+            let Exit::When(node, conditions, _) = exit else {
+                return None;
+            };
+            for condition in conditions {
+                let (fields, changes) = self.read(*node, condition);
+                if changes || !fields.is_disjoint(changed) {
+                    return None;
+                }
+                all.extend(fields);
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// Whether something counts: a cap, a person, or a number, a list or a map that a way out looks at.
+    fn bounded(&self, flow: &Flow, group: &[Spot], exits: &[Exit]) -> bool {
+        let nodes = || {
+            group.iter().filter_map(|spot| match spot {
+                Spot::Node(id) => Some(*id),
+                _ => None,
+            })
+        };
+        let paced = |id: NodeId| {
+            let node = self.graph.nodes.get(id);
+            node.is_some_and(|node| matches!(node.work, Work::Interrupt { .. }))
+        };
+        let capped = |id: NodeId| {
+            let ways = flow.ways(Spot::Node(id)).iter();
+            ways.into_iter().any(|way| way.cause == Cause::Visits)
+        };
+        let counted = |exit: &Exit| match exit {
+            Exit::Free => false,
+            Exit::When(node, conditions, _) => conditions.iter().any(|condition| {
+                let (fields, _) = self.read(*node, condition);
+                fields.iter().any(|field| self.counts(*field)) || speaks_of_run(condition)
+            }),
+        };
+        self.graph.recursion_limit.is_some()
+            || nodes().any(|id| paced(id) || capped(id))
+            || exits.iter().any(counted)
+    }
+
+    fn counts(&self, field: FieldId) -> bool {
+        let field = self.graph.fields.get(field);
+        field.is_some_and(|field| {
+            let ty = match &field.ty.node {
+                Type::Nullable(of) => of,
+                other => other,
+            };
+            matches!(
+                ty,
+                Type::Int | Type::Float | Type::List(_) | Type::Map(_) | Type::Error
+            )
+        })
+    }
+}
+
+fn speaks_of_run(condition: &Expr) -> bool {
+    let mut scope = Scope::default();
+    scope.declare("run", Type::Error);
+    !reads(condition, &scope).slots.is_empty()
+}
+
+fn names(flow: &Flow, group: &[Spot]) -> String {
+    let nodes = group.iter().filter(|spot| matches!(spot, Spot::Node(_)));
+    list(nodes.map(|spot| flow.name(*spot)))
+}
+
+fn stuck(
+    graph: &Graph,
+    flow: &Flow,
+    group: &[Spot],
+    exits: &[Exit],
+    read: &BTreeSet<FieldId>,
+) -> Diagnostic {
+    let fields = read.iter().filter_map(|id| graph.fields.get(*id));
+    let fields = list(fields.map(|field| field.name.node.as_str()));
+    let places = exits.iter().filter_map(|exit| match exit {
+        Exit::When(_, _, place) => Some(*place),
+        Exit::Free => None,
+    });
+    let places: Vec<Span> = places.collect();
+    let message = format!(
+        "the way out of the cycle of {} depends on {fields} alone, which nothing in it writes",
+        names(flow, group)
+    );
+    let first = places.first().copied().unwrap_or_default();
+    let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, first)
+        .here("once the cycle has gone round, this stays as it is");
+    for place in places.iter().skip(1) {
+        found = found.label(*place, "and so does this");
+    }
+    let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+    let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+    if let Some(cycle) = cycle {
+        found = cycle.labels(flow, found);
+    }
+    found.help("write it in the cycle, or say how often it may go round: `max_visits N -> TARGET`")
+}
+
+fn unbounded(flow: &Flow, group: &[Spot]) -> Diagnostic {
+    let head = group.first().and_then(|spot| match spot {
+        Spot::Node(id) => flow.stops.get(*id),
+        _ => None,
+    });
+    let message = format!("nothing bounds the loop of {}", names(flow, group));
+    let place = head.map_or(Span::default(), |stop| stop.span);
+    let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+    let mut found = Diagnostic::new(&codes::UNBOUNDED_LOOP, message, place).help(
+        "cap it: `max_visits N -> TARGET` on one of its nodes, or a counter that a way out looks at",
+    );
+    let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+    if let Some(cycle) = cycle {
+        found = cycle.labels(flow, found);
+    }
+    found
+}

@@ -1,0 +1,176 @@
+//! What is written on each way out of a node: what is written whenever it is taken, and what may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::IdVec;
+use crate::ir::{FieldId, GraphId, NodeId};
+use crate::resolve::program::{Graph, Node, Program, Work};
+
+use super::bits::{FieldSet, Tracked};
+use super::build::called_bodies;
+use super::model::{Cause, Flow, Spot, Way};
+use super::written::Written;
+
+/// The fields that a graph gives back whenever it comes to its end, for each graph.
+pub type Given = IdVec<GraphId, BTreeSet<FieldId>>;
+
+/// Writes on the ways of a graph.
+pub struct Effects {
+    /// The fields that are followed: those that begin without a value, and those that are given back.
+    pub tracked: Tracked,
+    /// By node and way.
+    sure: Vec<Vec<FieldSet>>,
+    /// By node and way.
+    may: Vec<Vec<FieldSet>>,
+    /// By node: fields that its called graph gives back whenever it ends.
+    given: BTreeMap<NodeId, BTreeSet<FieldId>>,
+}
+
+impl Effects {
+    /// The writes of a graph, in which called graphs give back `given`.
+    pub fn new(
+        program: &Program,
+        graph: &Graph,
+        flow: &Flow,
+        written: &Written,
+        given: &Given,
+        tracked: Tracked,
+    ) -> Self {
+        let mut effects = Self {
+            tracked,
+            sure: Vec::new(),
+            may: Vec::new(),
+            given: BTreeMap::new(),
+        };
+        if effects.tracked.is_empty() {
+            return effects;
+        }
+        for (id, node) in graph.nodes.entries() {
+            let work = work(program, graph, node, written, given, &effects.tracked);
+            let ways = flow.ways(Spot::Node(id)).iter();
+            let each = ways.map(|way| of_way(program, graph, node, way, &work, &effects.tracked));
+            let (sure, may) = each.unzip();
+            if let Work::Subgraph { .. } = node.work {
+                let given = effects.tracked.list(&work.given).collect();
+                effects.given.insert(id, given);
+            }
+            effects.sure.push(sure);
+            effects.may.push(may);
+        }
+        effects
+    }
+
+    /// What is written whenever a spot's way of that number is taken.
+    pub fn sure(&self, flow: &Flow, spot: Spot, way: usize) -> FieldSet {
+        self.of(&self.sure, flow, spot, way)
+    }
+
+    /// What may be written when it is taken.
+    pub fn may(&self, flow: &Flow, spot: Spot, way: usize) -> FieldSet {
+        self.of(&self.may, flow, spot, way)
+    }
+
+    /// The followed fields that the graph called by a node gives back whenever it comes to its end.
+    pub fn given(&self, node: NodeId) -> BTreeSet<FieldId> {
+        self.given.get(&node).cloned().unwrap_or_default()
+    }
+
+    /// What a way writes itself, wherever it comes from.
+    pub fn on(&self, way: &Way) -> FieldSet {
+        self.tracked.of(way.writes.iter().map(|write| write.field))
+    }
+
+    fn of(&self, from: &[Vec<FieldSet>], flow: &Flow, spot: Spot, way: usize) -> FieldSet {
+        let known = match spot {
+            Spot::Node(id) => from.get(id.0 as usize).and_then(|ways| ways.get(way)),
+            _ => None,
+        };
+        known.cloned().unwrap_or_else(|| {
+            let way = flow.ways(spot).get(way);
+            way.map_or_else(|| self.tracked.none(), |way| self.on(way))
+        })
+    }
+}
+
+/// What a node's work and `set` write when it comes to its own way on, and what they may.
+struct Wrote {
+    sure: FieldSet,
+    may: FieldSet,
+    set: FieldSet,
+    given: FieldSet,
+}
+
+fn work(
+    program: &Program,
+    graph: &Graph,
+    node: &Node,
+    written: &Written,
+    given: &Given,
+    tracked: &Tracked,
+) -> Wrote {
+    let set = tracked.of(node.set.iter().filter_map(|item| item.field));
+    let bodies = called_bodies(program, node);
+    let by_tools = bodies.iter().flat_map(|(_, body)| &body.set);
+    let mut may = tracked.of(by_tools.filter_map(|item| graph.field(&item.field.node)));
+    let mut sure = match node.work {
+        Work::Call { .. } => may.clone(),
+        _ => tracked.none(),
+    };
+    if let Work::Subgraph {
+        graph: Some(child), ..
+    } = &node.work
+    {
+        let all = written.taken_from(program, graph, node, *child);
+        let always = given.get(*child);
+        for (from, to) in all {
+            tracked.add(&mut may, to);
+            if always.is_some_and(|always| always.contains(&from)) {
+                tracked.add(&mut sure, to);
+            }
+        }
+    }
+    let given = match node.work {
+        Work::Subgraph { .. } => sure.clone(),
+        _ => tracked.none(),
+    };
+    sure.join(&set);
+    may.join(&set);
+    Wrote {
+        sure,
+        may,
+        set,
+        given,
+    }
+}
+
+fn of_way(
+    program: &Program,
+    graph: &Graph,
+    node: &Node,
+    way: &Way,
+    work: &Wrote,
+    tracked: &Tracked,
+) -> (FieldSet, FieldSet) {
+    let own = tracked.of(way.writes.iter().map(|write| write.field));
+    let skipped = node.skips.iter().any(|skip| skip.to.is_none());
+    let (mut sure, mut may) = match way.cause {
+        // A `skip` without a target takes the same way with nothing written.
+        Cause::Edge | Cause::Goto if skipped => (tracked.none(), tracked.none()),
+        Cause::Edge | Cause::Goto => (work.sure.clone(), work.may.clone()),
+        Cause::Tool => {
+            let bodies = called_bodies(program, node);
+            let body = bodies.iter().filter(|(span, _)| *span == way.span);
+            let sets = body.flat_map(|(_, body)| &body.set);
+            let mut sure = tracked.of(sets.filter_map(|item| graph.field(&item.field.node)));
+            sure.join(&work.set);
+            (sure, work.may.clone())
+        }
+        Cause::Child => (tracked.none(), work.may.clone()),
+        Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => {
+            (tracked.none(), tracked.none())
+        }
+    };
+    sure.join(&own);
+    may.join(&own);
+    (sure, may)
+}

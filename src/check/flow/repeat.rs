@@ -1,0 +1,80 @@
+//! The same arrow twice, and the same join.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::base::Span;
+use crate::base::name::list;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::NodeId;
+
+use super::model::{Flow, Gather, Spot, Way};
+
+/// Reports targets that one way names twice, and joins that are written twice.
+pub fn repeated(flow: &Flow, diags: &mut Diagnostics) {
+    let ways = |spot| flow.ways(spot).iter().map(move |way| (Some(spot), way));
+    let begins = flow.start.iter().map(|way| (None, way));
+    for (from, way) in begins.chain(flow.spots().flat_map(ways)) {
+        twice(flow, from, way, diags);
+    }
+    let mut known: BTreeMap<Vec<NodeId>, &Gather> = BTreeMap::new();
+    for join in &flow.joins {
+        let mut members: Vec<NodeId> = join.members.iter().map(|(node, _)| *node).collect();
+        members.sort();
+        match known.get(&members) {
+            Some(first) if goal(first) == goal(join) => {
+                diags.push(same(flow, first, join));
+            }
+            _ => drop(known.insert(members, join)),
+        }
+    }
+}
+
+fn goal(join: &Gather) -> Option<Spot> {
+    match join.ways.as_slice() {
+        [way] => match way.goals.as_slice() {
+            [goal] => Some(goal.to),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn twice(flow: &Flow, from: Option<Spot>, way: &Way, diags: &mut Diagnostics) {
+    let mut known: HashMap<Spot, Span> = HashMap::new();
+    let named =
+        |goal: &&super::model::Goal| !goal.many && matches!(goal.to, Spot::Node(_) | Spot::End);
+    for goal in way.goals.iter().filter(named) {
+        let Some(first) = known
+            .insert(goal.to, goal.span)
+            .filter(|first| *first != goal.span)
+        else {
+            continue;
+        };
+        let to = flow.name(goal.to);
+        let from = match from {
+            Some(Spot::Join(_)) => "this join".to_owned(),
+            Some(spot) => format!("`{}`", flow.name(spot)),
+            None => "`start`".to_owned(),
+        };
+        diags.push(
+            Diagnostic::new(
+                &codes::DUPLICATE_EDGE,
+                format!("{from} leads to `{to}` twice"),
+                goal.span,
+            )
+            .label(first, "the first time")
+            .help("take one of the two out: it runs once either way"),
+        );
+    }
+}
+
+fn same(flow: &Flow, first: &Gather, join: &Gather) -> Diagnostic {
+    let names = join
+        .members
+        .iter()
+        .map(|(node, _)| flow.name(Spot::Node(*node)));
+    let message = format!("the join of {} is written twice", list(names));
+    Diagnostic::new(&codes::DUPLICATE_EDGE, message, join.span)
+        .label(first.span, "the first time")
+        .help("take one of the two out")
+}

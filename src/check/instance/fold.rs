@@ -1,0 +1,310 @@
+//! One graph with values for its parameters: conditions on them are decided, and what that rules out goes.
+//!
+//! Only what names a parameter is folded. A condition that is constant without them is written as
+//! it is meant to be, or a mistake of its own, and reported elsewhere.
+
+use crate::ast::expr::Expr;
+use crate::base::Spanned;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::fold::lift::{literal, plain_json};
+use crate::expr::fold::{Folder, names_params};
+use crate::ir::NodeId;
+use crate::resolve::program::{
+    Arm, Ask, Emit, Graph, Jump, Node, Program, Route, TargetKind, Work,
+};
+use crate::value::Value;
+
+use super::args::Wrong;
+
+/// Folds the expressions of an instance.
+pub struct Folding<'a> {
+    folder: Folder<'a>,
+    /// Whether all values are known.
+    pub is_whole: bool,
+    wrong: &'a Wrong,
+    /// Numbers that the instance can't have.
+    pub diags: Diagnostics,
+}
+
+impl<'a> Folding<'a> {
+    /// The folding of `graph`, which is an instance.
+    pub fn new(program: &'a Program, graph: &Graph, wrong: &'a Wrong) -> Self {
+        let instance = graph.instance.as_ref();
+        let values = instance.map_or(&[][..], |instance| &instance.args);
+        let known = graph.params.iter().zip(values).map(|(param, arg)| {
+            let value = arg.as_ref().map(|arg| Value::from_json(&arg.value));
+            (param.name.node.clone(), value)
+        });
+        Self {
+            folder: Folder::new(
+                &program.types,
+                program.functions(graph.file),
+                known.collect(),
+            ),
+            is_whole: instance.is_none_or(|instance| instance.is_whole()),
+            wrong,
+            diags: Diagnostics::new(),
+        }
+    }
+
+    /// The value of an expression that is the same in every run of the instance.
+    pub fn value(&self, expr: &Expr) -> Option<serde_json::Value> {
+        if self.wrong.contains(&expr.span) {
+            return None;
+        }
+        plain_json(&self.folder.fold(expr).value?)
+    }
+
+    /// Folds a whole graph.
+    pub fn graph(&mut self, graph: &mut Graph) {
+        for field in graph.fields.iter_mut() {
+            if let Some(default) = field.default.as_mut().filter(|e| names_params(e)) {
+                match self.value(default) {
+                    Some(value) => *default = literal(&value, default.span),
+                    None if !self.is_whole || self.wrong.contains(&default.span) => {}
+                    None => self.diags.push(
+                        Diagnostic::new(
+                            &codes::DEFAULT_NOT_CONSTANT,
+                            "a default must be a constant",
+                            default.span,
+                        )
+                        .help("make it of literals and `params`; compute other values in a node"),
+                    ),
+                }
+            }
+        }
+        if let Some(by) = &graph.recursion_by {
+            let limit = self.count(graph, "recursion_limit", by);
+            let limit = limit.map(|limit| Spanned::new(limit, by.span));
+            graph.recursion_limit = limit.or(graph.recursion_limit);
+        }
+        graph.start.iter_mut().for_each(|route| self.route(route));
+        graph
+            .on_error
+            .iter_mut()
+            .for_each(|route| self.route(route));
+        graph
+            .joins
+            .iter_mut()
+            .for_each(|join| self.jump(&mut join.to));
+        let ids: Vec<NodeId> = graph.nodes.ids().collect();
+        for id in ids {
+            let Some(mut node) = graph.nodes.get(id).cloned() else {
+                continue;
+            };
+            self.counts(graph, &mut node);
+            self.node(&mut node);
+            if let Some(slot) = graph.nodes.get_mut(id) {
+                *slot = node;
+            }
+        }
+    }
+
+    fn node(&mut self, node: &mut Node) {
+        self.skips(node);
+        node.lets.iter_mut().for_each(|l| self.expr(&mut l.value));
+        node.requires.retain_mut(|require| {
+            let holds = self.condition(&mut require.condition);
+            require.message.iter_mut().for_each(|e| self.expr(e));
+            holds != Some(true)
+        });
+        node.set.iter_mut().for_each(|s| self.expr(&mut s.value));
+        self.emits(&mut node.emits);
+        node.edges.iter_mut().for_each(|jump| self.jump(jump));
+        node.goto
+            .iter_mut()
+            .for_each(|goto| self.route(&mut goto.node));
+        node.on_error.iter_mut().for_each(|route| self.route(route));
+        node.max_visits
+            .iter_mut()
+            .for_each(|max| self.jump(&mut max.to));
+        self.work(&mut node.work);
+    }
+
+    fn work(&mut self, work: &mut Work) {
+        match work {
+            Work::Llm(call) => call.messages.iter_mut().for_each(|e| self.expr(e)),
+            Work::Agent { call, until, .. } => {
+                call.messages.iter_mut().for_each(|e| self.expr(e));
+                if let Some(condition) = until
+                    && self.condition(condition) == Some(false)
+                {
+                    *until = None;
+                }
+            }
+            Work::Tools { messages, .. } => messages.iter_mut().for_each(|e| self.expr(e)),
+            Work::Call { args, .. } => args.iter_mut().for_each(|a| self.expr(&mut a.value)),
+            Work::Interrupt { ask, timeout, .. } => {
+                if let Some(Ask::Fields(fields)) = ask {
+                    fields.iter_mut().for_each(|f| self.expr(&mut f.value));
+                }
+                timeout
+                    .iter_mut()
+                    .for_each(|timeout| self.jump(&mut timeout.to));
+            }
+            Work::Subgraph { with, .. } => {
+                with.iter_mut().for_each(|pass| self.expr(&mut pass.value));
+            }
+            Work::Update | Work::Branch | Work::Unknown => {}
+        }
+    }
+
+    /// A `skip` that never holds goes. One that always holds leaves nothing of the node but the way that it
+    /// takes; before a `goto` it stays as it is, for that may need what is skipped, which is reported.
+    fn skips(&mut self, node: &mut Node) {
+        let mut always: Option<Option<Jump>> = None;
+        node.skips.retain_mut(|skip| {
+            skip.to.iter_mut().for_each(|jump| self.jump(jump));
+            if always.is_some() {
+                return false;
+            }
+            match self.condition(&mut skip.when) {
+                Some(false) => return false,
+                Some(true) => always = Some(skip.to.clone()),
+                None => {}
+            }
+            true
+        });
+        let Some(to) =
+            always.filter(|to| node.skips.len() == 1 && (to.is_some() || node.goto.is_none()))
+        else {
+            return;
+        };
+        node.work = Work::Update;
+        node.skips.clear();
+        node.lets.clear();
+        node.requires.clear();
+        node.set.clear();
+        node.emits.clear();
+        node.goto = None;
+        node.ends = None;
+        if let Some(to) = to {
+            node.joins.clear();
+            node.edges = vec![to];
+        }
+    }
+
+    fn route(&mut self, route: &mut Route) {
+        match route {
+            Route::Always(jump) => self.jump(jump),
+            Route::Arms(arms, _) => {
+                self.arms(arms);
+                if let Some(arm) = arms.first().filter(|arm| arm.when.is_none()) {
+                    *route = Route::Always(arm.jump.clone());
+                }
+            }
+        }
+    }
+
+    /// Arms that are never taken go, and so does all behind one that always is.
+    fn arms(&mut self, arms: &mut Vec<Arm>) {
+        let mut taken = false;
+        arms.retain_mut(|arm| {
+            self.jump(&mut arm.jump);
+            let holds = arm.when.as_mut().and_then(|when| self.condition(when));
+            if taken || holds == Some(false) {
+                return false;
+            }
+            if holds == Some(true) {
+                arm.when = None;
+            }
+            taken |= holds == Some(true);
+            true
+        });
+    }
+
+    fn jump(&mut self, jump: &mut Jump) {
+        jump.set
+            .iter_mut()
+            .for_each(|item| self.expr(&mut item.value));
+        self.emits(&mut jump.emits);
+        for target in &mut jump.to {
+            match &mut target.kind {
+                TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
+                TargetKind::Computed(name) => self.expr(name),
+                TargetKind::Each { items, with, .. }
+                | TargetKind::NamedEach { items, with, .. } => {
+                    self.expr(items);
+                    with.iter_mut().for_each(|arg| self.expr(&mut arg.value));
+                }
+                TargetKind::Node(_)
+                | TargetKind::End
+                | TargetKind::Parent(_)
+                | TargetKind::Named(_)
+                | TargetKind::Unknown => {}
+            }
+        }
+    }
+
+    fn emits(&mut self, emits: &mut Vec<Emit>) {
+        emits.retain_mut(|emit| {
+            emit.fields.iter_mut().for_each(|f| self.expr(&mut f.value));
+            match emit.when.as_mut().and_then(|when| self.condition(when)) {
+                Some(false) => return false,
+                Some(true) => emit.when = None,
+                None => {}
+            }
+            true
+        });
+    }
+
+    /// What is left of a condition that names a parameter, and its value where that is decided.
+    fn condition(&mut self, condition: &mut Expr) -> Option<bool> {
+        let holds = self.holds(condition);
+        self.expr(condition);
+        holds
+    }
+
+    fn holds(&self, condition: &Expr) -> Option<bool> {
+        names_params(condition)
+            .then(|| self.folder.fold(condition).bool())
+            .flatten()
+    }
+
+    fn expr(&self, expr: &mut Expr) {
+        if names_params(expr) {
+            *expr = self.folder.fold(expr).expr;
+        }
+    }
+
+    fn counts(&mut self, graph: &Graph, node: &mut Node) {
+        if let Work::Agent {
+            max_turns,
+            turns_by: Some(by),
+            ..
+        } = &mut node.work
+            && let Some(turns) = self.count(graph, "max_turns", by)
+        {
+            *max_turns = turns;
+        }
+        if let Some(max) = &mut node.max_visits
+            && let Some(by) = &max.limit_by
+            && let Some(limit) = self.count(graph, "max_visits", by)
+        {
+            max.limit = limit;
+        }
+    }
+
+    /// The number of a property; reported where the instance's is none. The place to blame is where the value
+    /// was given, if the property is no more than a parameter.
+    fn count(&mut self, graph: &Graph, what: &str, by: &Expr) -> Option<u32> {
+        let number = self.value(by)?.as_i64()?;
+        if let Some(count) = u32::try_from(number).ok().filter(|count| *count > 0) {
+            return Some(count);
+        }
+        let message = format!("`{what}` is {number}, expected at least 1");
+        let given = crate::expr::infer::path(by).and_then(|path| {
+            let name = path.strip_prefix("params.")?;
+            let at = graph.params.iter().position(|p| p.name.node == name)?;
+            graph.instance.as_ref()?.args.get(at)?.clone()
+        });
+        let found = match given {
+            Some(arg) => {
+                Diagnostic::new(&codes::BAD_VALUE, message, arg.span).label(by.span, "needed here")
+            }
+            None => Diagnostic::new(&codes::BAD_VALUE, message, by.span),
+        };
+        self.diags.push(found);
+        None
+    }
+}

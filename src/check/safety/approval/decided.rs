@@ -1,0 +1,287 @@
+//! Fields that hold what a person said: written from an answer, directly or through other fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::expr::Expr;
+use crate::ir::{FieldId, GraphId};
+use crate::resolve::program::{Graph, Node, Program, Route, SetItem, Work};
+
+use super::super::reads::{self, Lets, Mention, mentions};
+use super::answer::{Says, value};
+
+/// A field of a graph.
+pub type Place = (GraphId, FieldId);
+
+/// A write of a field, as far as answers go.
+pub struct Told<'a> {
+    /// The field.
+    pub to: Place,
+    /// The value.
+    pub value: &'a Expr,
+    /// Where the node that writes stands; `None` for the entry and joins.
+    pub by: Option<crate::ir::NodeId>,
+    /// Whether it is part of an interrupt's jump, so that the answer has decided it.
+    pub of_jump: bool,
+    /// Whether it is made from an answer.
+    pub from_answer: bool,
+}
+
+/// What of the state comes from answers.
+pub struct Decided<'a> {
+    /// Fields made from answers.
+    pub fields: BTreeSet<Place>,
+    /// All writes by nodes and jumps.
+    pub writes: Vec<Told<'a>>,
+    /// What is made from each field.
+    feeds: BTreeMap<Place, Vec<Place>>,
+    /// Fields of called graphs that are given something else than a field or a no.
+    given: Vec<Place>,
+}
+
+impl<'a> Decided<'a> {
+    /// Finds them.
+    pub fn new(program: &'a Program) -> Self {
+        let mut find = Find {
+            program,
+            writes: Vec::new(),
+            feeds: BTreeMap::new(),
+            begun: Vec::new(),
+            given: Vec::new(),
+        };
+        for (id, graph) in program.graphs.entries() {
+            for (at, node) in graph.nodes.entries() {
+                find.node(id, graph, at, node);
+            }
+        }
+        let mut fields = BTreeSet::new();
+        let mut open = std::mem::take(&mut find.begun);
+        while let Some(place) = open.pop() {
+            if fields.insert(place) {
+                open.extend(find.feeds.get(&place).into_iter().flatten());
+            }
+        }
+        let mut decided = Self {
+            fields,
+            writes: find.writes,
+            feeds: find.feeds,
+            given: find.given,
+        };
+        decided.mark(program);
+        decided
+    }
+
+    fn mark(&mut self, program: &'a Program) {
+        for write in &mut self.writes {
+            let (id, _) = write.to;
+            let graph = program.graphs.get(id);
+            let node = graph.and_then(|graph| graph.nodes.get(write.by?));
+            let (Some(graph), Some(node)) = (graph, node) else {
+                continue;
+            };
+            let lets = reads::lets(&node.lets);
+            let fields = &self.fields;
+            write.from_answer |=
+                mentions(write.value, &lets)
+                    .into_iter()
+                    .any(|mention| match mention {
+                        Mention::Field(name) => graph
+                            .field(name)
+                            .is_some_and(|field| fields.contains(&(id, field))),
+                        Mention::Name(name) => is_answer(node, name),
+                    });
+        }
+    }
+
+    /// Fields that can only say yes where a person did: whatever else is written there says no, or is
+    /// written where `open` shows that no run comes without an approval.
+    pub fn only_by_a_person(
+        &self,
+        program: &Program,
+        open: &dyn Fn(GraphId, crate::ir::NodeId) -> bool,
+    ) -> BTreeSet<Place> {
+        let mut written: BTreeSet<Place> = self.writes.iter().map(|write| write.to).collect();
+        written.extend(&self.fields);
+        let mut fed: Vec<Place> = written.iter().copied().collect();
+        while let Some(place) = fed.pop() {
+            let to = self.feeds.get(&place).into_iter().flatten();
+            fed.extend(to.filter(|to| written.insert(**to)));
+        }
+        let mut spoiled: BTreeSet<Place> = BTreeSet::new();
+        for write in &self.writes {
+            let free = write.by.is_none_or(|by| open(write.to.0, by));
+            let harmless =
+                write.from_answer || write.of_jump || value(write.value) == Says::No || !free;
+            if !harmless {
+                spoiled.insert(write.to);
+            }
+        }
+        for (id, graph) in program.graphs.entries() {
+            for (field, declared) in graph.fields.entries() {
+                let given = declared.mode.is_in() && program.entry == Some(id);
+                let begun = declared.default.as_ref();
+                if given || begun.is_some_and(|default| value(default) != Says::No) {
+                    spoiled.insert((id, field));
+                }
+            }
+            for node in &graph.nodes {
+                let by_tools = super::super::super::flow::build::called_bodies(program, node);
+                let names = by_tools.iter().flat_map(|(_, body)| &body.set);
+                let fields = names.filter_map(|item| graph.field(&item.field.node));
+                spoiled.extend(fields.map(|field| (id, field)));
+            }
+        }
+        let mut open: Vec<Place> = spoiled.iter().chain(&self.given).copied().collect();
+        spoiled.clear();
+        while let Some(place) = open.pop() {
+            if spoiled.insert(place) {
+                open.extend(self.feeds.get(&place).into_iter().flatten());
+            }
+        }
+        written.retain(|place| !spoiled.contains(place));
+        written
+    }
+}
+
+/// Whether a name of a node's scope is a person's answer.
+pub fn is_answer(node: &Node, name: &str) -> bool {
+    name == "answer" && matches!(node.work, Work::Interrupt { .. })
+}
+
+struct Find<'a> {
+    program: &'a Program,
+    writes: Vec<Told<'a>>,
+    /// What is made from each field.
+    feeds: BTreeMap<Place, Vec<Place>>,
+    /// Fields written from an answer itself.
+    begun: Vec<Place>,
+    given: Vec<Place>,
+}
+
+impl<'a> Find<'a> {
+    fn node(&mut self, id: GraphId, graph: &'a Graph, at: crate::ir::NodeId, node: &'a Node) {
+        let lets = reads::lets(&node.lets);
+        self.sets(id, graph, (at, node), &lets, &node.set, false);
+        let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+        let asked = matches!(node.work, Work::Interrupt { .. });
+        for jump in goto {
+            self.sets(id, graph, (at, node), &lets, &jump.set, asked);
+        }
+        let others = node.edges.iter();
+        let others = others.chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
+        let others = others.chain(node.on_error.iter().flat_map(Route::jumps));
+        for jump in others {
+            self.sets(id, graph, (at, node), &lets, &jump.set, false);
+        }
+        self.call(id, graph, node);
+    }
+
+    fn sets(
+        &mut self,
+        id: GraphId,
+        graph: &'a Graph,
+        (at, node): (crate::ir::NodeId, &'a Node),
+        lets: &Lets<'a>,
+        set: &'a [SetItem],
+        of_jump: bool,
+    ) {
+        for item in set {
+            let Some(field) = item.field else { continue };
+            let to = (id, field);
+            self.writes.push(Told {
+                to,
+                value: &item.value,
+                by: Some(at),
+                of_jump,
+                from_answer: false,
+            });
+            if of_jump {
+                self.begun.push(to);
+            }
+            for mention in mentions(&item.value, lets) {
+                match mention {
+                    Mention::Field(name) => {
+                        if let Some(from) = graph.field(name) {
+                            self.feeds.entry((id, from)).or_default().push(to);
+                        }
+                    }
+                    Mention::Name(name) if is_answer(node, name) => self.begun.push(to),
+                    Mention::Name("result") => self.results(node, to),
+                    Mention::Name(_) => {}
+                }
+            }
+        }
+    }
+
+    /// `result` of a subgraph: any of its `out` fields.
+    fn results(&mut self, node: &Node, to: Place) {
+        let Work::Subgraph {
+            graph: Some(child), ..
+        } = &node.work
+        else {
+            return;
+        };
+        let Some(called) = self.program.graphs.get(*child) else {
+            return;
+        };
+        for (from, _) in called.fields.entries().filter(|(_, f)| f.mode.is_out()) {
+            self.feeds.entry((*child, from)).or_default().push(to);
+        }
+    }
+
+    /// Fields that pass in and out of a called graph.
+    fn call(&mut self, id: GraphId, graph: &Graph, node: &Node) {
+        let Work::Subgraph {
+            graph: Some(child),
+            with,
+            into,
+            ..
+        } = &node.work
+        else {
+            return;
+        };
+        let Some(called) = self.program.graphs.get(*child) else {
+            return;
+        };
+        let lets = reads::lets(&node.lets);
+        for (inner, field) in called.fields.entries() {
+            let name = &field.name.node;
+            let outer = graph.field(name);
+            if field.mode.is_in() {
+                let given = with.iter().find(|pass| pass.to == Some(inner));
+                if let Some(pass) = given
+                    && mentions(&pass.value, &lets).is_empty()
+                    && value(&pass.value) != Says::No
+                {
+                    self.given.push((*child, inner));
+                }
+                let from: Vec<FieldId> = match given {
+                    Some(pass) => mentions(&pass.value, &lets)
+                        .into_iter()
+                        .filter_map(|mention| match mention {
+                            Mention::Field(name) => graph.field(name),
+                            Mention::Name(_) => None,
+                        })
+                        .collect(),
+                    None => outer.into_iter().collect(),
+                };
+                for from in from {
+                    let fed = self.feeds.entry((id, from)).or_default();
+                    fed.push((*child, inner));
+                }
+            }
+            if field.mode.is_out() {
+                let bound: Vec<FieldId> = into
+                    .iter()
+                    .filter(|binding| binding.from == Some(inner))
+                    .filter_map(|binding| binding.to)
+                    .collect();
+                let to = match bound.is_empty() {
+                    true => outer.into_iter().collect(),
+                    false => bound,
+                };
+                let fed = self.feeds.entry((*child, inner)).or_default();
+                fed.extend(to.into_iter().map(|to| (id, to)));
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Destructive tools: none may be reached from `start` without a person who agreed.
+//!
+//! A run is followed through all graphs that it calls, as long as nobody has agreed to anything. What it comes to then is
+//! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
+//! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
+//!
+//! Reading order: [`answer`] (yes or no), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`report`].
+
+mod answer;
+mod decided;
+mod report;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use crate::base::{IdVec, Span};
+use crate::diag::Diagnostics;
+use crate::ir::flow::ToolEffect;
+use crate::ir::{GraphId, NodeId, ToolId};
+use crate::resolve::program::{Node, Program, Tool, Work};
+
+use super::super::flow::Flow;
+use decided::Decided;
+use walk::Walk;
+
+/// Reports destructive tools that run without an approval.
+pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+    if !program.tools.iter().any(needs_approval) {
+        return;
+    }
+    let decided = Decided::new(program);
+    let first = Walk::new(program, flows, &decided, BTreeSet::new()).run();
+    if !first.comes_to_one() {
+        return;
+    }
+    // What is written where no run comes without an approval is said by a person too.
+    let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
+    let sure = decided.only_by_a_person(program, &open);
+    let walk = Walk::new(program, flows, &decided, sure).run();
+    report::report(program, &walk, diags);
+}
+
+/// Whether a person has to agree before the tool runs.
+fn needs_approval(tool: &Tool) -> bool {
+    tool.effect == ToolEffect::Destructive && tool.approve.is_none() && tool.unattended.is_none()
+}
+
+/// Tools of a node that a person has to agree to, each with the place to point at. An `llm` only asks for calls.
+fn destroys(program: &Program, node: &Node) -> Vec<(ToolId, Span)> {
+    if matches!(node.work, Work::Llm(_)) {
+        return Vec::new();
+    }
+    let tools = node.tools().into_iter();
+    let found = tools.filter(|used| program.tools.get(used.node).is_some_and(needs_approval));
+    let inside = |span: Span| {
+        span.file == node.span.file && span.start >= node.span.start && span.end <= node.span.end
+    };
+    found
+        .map(|used| match inside(used.span) {
+            true => (used.node, used.span),
+            // Taken from the graph's list.
+            false => (used.node, node.name.span),
+        })
+        .collect()
+}

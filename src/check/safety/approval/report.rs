@@ -1,0 +1,160 @@
+//! What is said of a destructive tool that runs without an approval, with the way to it.
+
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::ToolId;
+use crate::resolve::program::{Node, Program};
+
+use super::super::super::flow::Spot;
+use super::destroys;
+use super::walk::{Asked, At, Bypass, Hop, Walk};
+
+/// The most names that a path is shown with; of longer ones the middle is left out.
+const SHOWN: usize = 10;
+
+/// Reports each tool of each node that was come to, in the order declared.
+pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
+    let mut found: Vec<&At> = walk.found.iter().collect();
+    found.sort_by_key(|at| (at.graph, at.spot));
+    for at in found {
+        let Some(node) = node(program, *at) else {
+            continue;
+        };
+        let path = path(program, walk, *at);
+        for (tool, span) in destroys(program, node) {
+            diags.push(finding(program, &path, *at, (tool, span), node));
+        }
+    }
+}
+
+fn node(program: &Program, at: At) -> Option<&Node> {
+    let Spot::Node(id) = at.spot else { return None };
+    program.graphs.get(at.graph)?.nodes.get(id)
+}
+
+/// The way to a place.
+struct Path {
+    /// Names from the entry to it.
+    shown: String,
+    /// Interrupts that it passes, in order: how, where, and the node's name.
+    past: Vec<(Bypass, Span, String)>,
+    /// Whether the last of them leads straight to it.
+    straight: bool,
+}
+
+fn path(program: &Program, walk: &Walk, to: At) -> Path {
+    let mut names: Vec<String> = Vec::new();
+    let mut past: Vec<(Bypass, Span, String)> = Vec::new();
+    let mut straight = false;
+    let mut at = Some(to);
+    while let Some(here) = at {
+        names.extend(node(program, here).map(|node| node.name.node.clone()));
+        let Some((from, hop)) = walk.came(here) else {
+            break;
+        };
+        if let Hop::Past(bypass, span) = hop {
+            let by = from.and_then(|from| node(program, from));
+            let name = by.map_or_else(String::new, |node| node.name.node.clone());
+            past.push((bypass, span, name));
+            straight |= here == to;
+        }
+        at = from;
+    }
+    names.push("start".to_owned());
+    names.reverse();
+    past.reverse();
+    if names.len() > SHOWN {
+        let end = names.split_off(names.len() - SHOWN / 2);
+        names.truncate(SHOWN / 2);
+        names.push("..".to_owned());
+        names.extend(end);
+    }
+    Path {
+        shown: names.join(" -> "),
+        past,
+        straight,
+    }
+}
+
+fn finding(
+    program: &Program,
+    path: &Path,
+    at: At,
+    (tool, span): (ToolId, Span),
+    node: &Node,
+) -> Diagnostic {
+    let declared = program.tools.get(tool);
+    let name = declared.map_or("?", |tool| &tool.name.node);
+    let runs = match node.name.node == name {
+        true => format!("destructive tool `{name}`"),
+        false => format!("destructive tool `{name}` of `{}`", node.name.node),
+    };
+    let last = path.past.last();
+    let mut found = match last {
+        Some((Bypass::Refused, place, by)) => Diagnostic::new(
+            &codes::RUNS_AFTER_REFUSAL,
+            match by.is_empty() {
+                true => format!("{runs} is reached where the answer is no"),
+                false => format!("{runs} is reached on the arm of `{by}` where the answer is no"),
+            },
+            *place,
+        )
+        .label(span, format!("runs `{name}`"))
+        .help(format!(
+            "lead this arm past `{}`, or ask again before it",
+            node.name.node
+        )),
+        Some((Bypass::Ignored, place, by)) => Diagnostic::new(
+            &codes::ANSWER_IGNORED,
+            format!("{runs} runs whatever is answered at `{by}`"),
+            *place,
+        )
+        .label(span, format!("runs `{name}`"))
+        .help(format!(
+            "decide by the answer: `goto {{ when answer.. -> {}  else -> end }}`",
+            node.name.node
+        )),
+        _ => {
+            let place = last.filter(|_| path.straight).map(|(_, span, _)| *span);
+            let found = Diagnostic::new(
+                &codes::UNAPPROVED_TOOL,
+                format!("{runs} is reached without an approval"),
+                place.unwrap_or(span),
+            );
+            let found = match place {
+                Some(_) => found.label(span, format!("runs `{name}`")),
+                None => found,
+            };
+            found.help("put an `interrupt` on the way, or mark the tool `@approve`, or `@unattended` if nobody has to be asked")
+        }
+    };
+    let primary = found.span();
+    for (bypass, place, by) in &path.past {
+        if *place != primary {
+            found = found.label(*place, told(*bypass, by));
+        } else {
+            found = found.here(told(*bypass, by));
+        }
+    }
+    if let Some(tool) = declared
+        && let Some(effect) = tool.effect_span
+    {
+        found = found.label(effect, "what it does can't be undone");
+    }
+    let asked = match at.asked {
+        Asked::Open => "with the answer not looked at: ",
+        Asked::No => "the way: ",
+    };
+    found.label(node.name.span, format!("{asked}{}", path.shown))
+}
+
+fn told(bypass: Bypass, by: &str) -> String {
+    match bypass {
+        Bypass::Skipped => format!("`{by}` is skipped here"),
+        Bypass::TimedOut => format!("nobody answers `{by}`"),
+        Bypass::Failed => format!("`{by}` fails"),
+        Bypass::Visits => format!("`{by}` is not entered any more"),
+        Bypass::Refused => "here the answer is no".to_owned(),
+        Bypass::Ignored => format!("nothing looks at the answer of `{by}`"),
+    }
+}

@@ -1,0 +1,571 @@
+//! Where runs come without anybody having agreed, through all graphs.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use crate::ast::expr::Expr;
+use crate::ast::node::TemplateText;
+use crate::base::{IdVec, Span};
+use crate::ir::{GraphId, JoinId, NodeId};
+use crate::resolve::program::{Graph, Node, Program, Route, Skip, TargetKind, Work};
+
+use super::super::super::calls::callers;
+use super::super::super::flow::{Cause, Flow, Spot, Way};
+use super::super::reads::{self, Mention};
+use super::super::roots;
+use super::answer::{Answers, Says};
+use super::decided::{Decided, Place, is_answer};
+use super::destroys;
+
+/// What has been asked on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Nobody was asked, or somebody refused.
+    No,
+    /// Somebody was asked and nothing has looked at the answer yet.
+    Open,
+}
+
+/// What made a run go on without an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hop {
+    /// The entry of a graph that nobody calls.
+    Start,
+    /// Nothing special.
+    On,
+    /// Into a called graph, or back from it.
+    Call,
+    /// Past an interrupt, or where its answer was looked at.
+    Past(Bypass, Span),
+}
+
+/// How an interrupt did not help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bypass {
+    /// `skip`
+    Skipped,
+    /// `timeout`
+    TimedOut,
+    /// `on_error`
+    Failed,
+    /// `max_visits`
+    Visits,
+    /// The answer says no.
+    Refused,
+    /// The answer is not looked at.
+    Ignored,
+}
+
+/// What the arms of a `goto` say, by the place of their jumps.
+type Said = HashMap<Span, Says>;
+
+/// A place of the walk, by graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At {
+    /// The graph.
+    pub graph: GraphId,
+    /// The node, join or exit in it.
+    pub spot: Spot,
+    /// What has been asked before.
+    pub asked: Asked,
+}
+
+/// The walk and what it has come to.
+pub struct Walk<'a> {
+    /// The program.
+    pub program: &'a Program,
+    flows: &'a IdVec<GraphId, Flow>,
+    decided: &'a Decided<'a>,
+    /// Fields that only a person's answer makes say yes.
+    sure: BTreeSet<Place>,
+    /// First number of each graph's places.
+    first: Vec<usize>,
+    callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    /// For each place how it was first come to: from where, and by what.
+    came: Vec<Option<(Option<At>, Hop)>>,
+    /// Members of joins that have come, by number of the join and what was asked.
+    joined: Vec<BTreeSet<NodeId>>,
+    /// How many members each join waits for, where it was asked.
+    waits: HashMap<(GraphId, JoinId), usize>,
+    open: VecDeque<At>,
+    seen: BTreeSet<(GraphId, Spot)>,
+    /// Nodes come to that run a destructive tool, with the first way to each.
+    pub found: Vec<At>,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that has not begun.
+    pub fn new(
+        program: &'a Program,
+        flows: &'a IdVec<GraphId, Flow>,
+        decided: &'a Decided<'a>,
+        sure: BTreeSet<Place>,
+    ) -> Self {
+        let mut count = 0;
+        let mut first = Vec::new();
+        for flow in flows {
+            first.push(count);
+            // Its nodes, its joins, its end, its ways upward.
+            count += 2 * (flow.stops.len() + flow.joins.len() + 2);
+        }
+        Self {
+            program,
+            flows,
+            decided,
+            sure,
+            first,
+            callers: callers(program),
+            came: vec![None; count],
+            joined: vec![BTreeSet::new(); count],
+            waits: HashMap::new(),
+            open: VecDeque::new(),
+            seen: BTreeSet::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Follows everything.
+    pub fn run(mut self) -> Self {
+        for graph in roots(self.program) {
+            self.enter(graph, Asked::No, None, Hop::Start);
+        }
+        while let Some(at) = self.open.pop_front() {
+            match at.spot {
+                Spot::Node(id) => self.node(at, id),
+                Spot::Join(_) => {
+                    let flow = self.flows.get(at.graph);
+                    for way in flow.into_iter().flat_map(|flow| flow.ways(at.spot)) {
+                        self.take(at, way, at.asked, Hop::On);
+                    }
+                }
+                Spot::End | Spot::Leave => self.back(at),
+                Spot::Fail => {}
+            }
+        }
+        self
+    }
+
+    /// Whether a destructive tool was come to.
+    pub fn comes_to_one(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Whether a run may come to the node without an approval.
+    pub fn visited(&self, graph: GraphId, node: NodeId) -> bool {
+        [Asked::No, Asked::Open].into_iter().any(|asked| {
+            let at = At {
+                graph,
+                spot: Spot::Node(node),
+                asked,
+            };
+            self.came(at).is_some()
+        })
+    }
+
+    /// From where and by what a place was come to.
+    pub fn came(&self, at: At) -> Option<(Option<At>, Hop)> {
+        self.came.get(self.number(at)?).copied().flatten()
+    }
+
+    fn number(&self, at: At) -> Option<usize> {
+        let flow = self.flows.get(at.graph)?;
+        let count = flow.stops.len() + flow.joins.len();
+        let spot = match at.spot {
+            Spot::End => count,
+            Spot::Leave => count + 1,
+            Spot::Fail => return None,
+            spot => flow.number(spot)?,
+        };
+        let asked = usize::from(at.asked == Asked::Open);
+        Some(self.first.get(at.graph.0 as usize)? + 2 * spot + asked)
+    }
+
+    fn enter(&mut self, graph: GraphId, asked: Asked, from: Option<At>, hop: Hop) {
+        let flow = self.flows.get(graph);
+        // Where an edge or a node is lost, what looks like a way past an approval may be none.
+        let Some(flow) = flow.filter(|flow| !flow.broken) else {
+            return;
+        };
+        for way in &flow.start {
+            for goal in &way.goals {
+                let at = At {
+                    graph,
+                    spot: goal.to,
+                    asked,
+                };
+                self.come(at, from, hop);
+            }
+        }
+    }
+
+    fn take(&mut self, from: At, way: &Way, asked: Asked, hop: Hop) {
+        for goal in &way.goals {
+            let at = At {
+                spot: goal.to,
+                asked,
+                ..from
+            };
+            match goal.to {
+                Spot::Join(join) => self.arrive(at, join, from, hop),
+                _ => self.come(at, Some(from), hop),
+            }
+        }
+    }
+
+    /// A join goes on when all members have come: one of them behind an approval is enough.
+    fn arrive(&mut self, at: At, join: JoinId, from: At, hop: Hop) {
+        let Spot::Node(member) = from.spot else {
+            return self.come(at, Some(from), hop);
+        };
+        let flow = self.flows.get(at.graph);
+        let all = *self.waits.entry((at.graph, join)).or_insert_with(|| {
+            let join = flow.and_then(|flow| flow.joins.get(join));
+            let members = join.into_iter().flat_map(|join| &join.members);
+            let members: BTreeSet<NodeId> = members.map(|(id, _)| *id).collect();
+            members.len()
+        });
+        let arrived = self.number(at).and_then(|n| self.joined.get_mut(n));
+        let Some(arrived) = arrived else { return };
+        arrived.insert(member);
+        if arrived.len() >= all {
+            self.come(at, Some(from), hop);
+        }
+    }
+
+    fn come(&mut self, at: At, from: Option<At>, hop: Hop) {
+        let Some(slot) = self.number(at).and_then(|n| self.came.get_mut(n)) else {
+            return;
+        };
+        if slot.is_none() {
+            *slot = Some((from, hop));
+            self.open.push_back(at);
+        }
+    }
+
+    /// The end of a called graph leads on in all callers that were come to.
+    fn back(&mut self, at: At) {
+        let callers = self.callers.get(at.graph).cloned().unwrap_or_default();
+        for (graph, node) in callers {
+            for asked in [Asked::No, Asked::Open] {
+                let caller = At {
+                    graph,
+                    spot: Spot::Node(node),
+                    asked,
+                };
+                if self.came(caller).is_some() {
+                    self.on_from_call(caller, node, at);
+                }
+            }
+        }
+    }
+
+    fn on_from_call(&mut self, caller: At, node: NodeId, inner: At) {
+        let (Some(graph), Some(flow)) = (
+            self.program.graphs.get(caller.graph),
+            self.flows.get(caller.graph),
+        ) else {
+            return;
+        };
+        let Some(declared) = graph.nodes.get(node) else {
+            return;
+        };
+        let from = inner;
+        let said = self.said(caller.graph, graph, declared, inner.asked);
+        for way in flow.ways(caller.spot) {
+            let fits = match way.cause {
+                Cause::Child => inner.spot == Spot::Leave,
+                Cause::Edge | Cause::Goto => inner.spot == Spot::End,
+                _ => false,
+            };
+            if !fits {
+                continue;
+            }
+            let on = self.arm(&said, declared, way, inner.asked);
+            if let Some((asked, hop)) = on {
+                let hop = match hop {
+                    Hop::On => Hop::Call,
+                    hop => hop,
+                };
+                // The way back is told as one from the inner graph.
+                for goal in &way.goals {
+                    let at = At {
+                        graph: caller.graph,
+                        spot: goal.to,
+                        asked,
+                    };
+                    match goal.to {
+                        Spot::Join(join) => self.arrive(at, join, caller, hop),
+                        _ => self.come(at, Some(from), hop),
+                    }
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, at: At, id: NodeId) {
+        let (Some(graph), Some(flow)) =
+            (self.program.graphs.get(at.graph), self.flows.get(at.graph))
+        else {
+            return;
+        };
+        let Some(node) = graph.nodes.get(id) else {
+            return;
+        };
+        let Some(asked) = self.behind_guards(at.graph, graph, node, at.asked) else {
+            self.ways(at, graph, node, flow, None);
+            return;
+        };
+        let uses = at.asked == Asked::Open && self.looks_at_answer(at.graph, graph, node);
+        let runs_one = !destroys(self.program, node).is_empty();
+        if runs_one && !uses && self.seen.insert((at.graph, at.spot)) {
+            self.found.push(at);
+        }
+        if let Work::Subgraph {
+            graph: Some(child), ..
+        } = &node.work
+        {
+            self.enter(*child, asked, Some(at), Hop::Call);
+            // What it may have come to before leads on here too.
+            for spot in [Spot::End, Spot::Leave] {
+                for asked in [Asked::No, Asked::Open] {
+                    let inner = At {
+                        graph: *child,
+                        spot,
+                        asked,
+                    };
+                    if self.came(inner).is_some() {
+                        self.on_from_call(at, id, inner);
+                    }
+                }
+            }
+        }
+        self.ways(at, graph, node, flow, Some(asked));
+    }
+
+    /// Follows the ways out of a node; `behind` is what is known behind its guards, `None` where they ask a person.
+    fn ways(
+        &mut self,
+        at: At,
+        graph: &'a Graph,
+        node: &'a Node,
+        flow: &'a Flow,
+        behind: Option<Asked>,
+    ) {
+        let interrupt = matches!(node.work, Work::Interrupt { .. });
+        let calls = matches!(node.work, Work::Subgraph { graph: Some(_), .. });
+        let said = self.said(at.graph, graph, node, behind.unwrap_or(at.asked));
+        for way in flow.ways(at.spot) {
+            let past = |bypass| match interrupt {
+                true => Hop::Past(bypass, way.span),
+                false => Hop::On,
+            };
+            let on = match way.cause {
+                Cause::Visits => Some((at.asked, past(Bypass::Visits))),
+                Cause::Timeout => Some((at.asked, past(Bypass::TimedOut))),
+                Cause::Error => Some((at.asked, past(Bypass::Failed))),
+                Cause::Skip => self.skip(at, graph, node, way, interrupt),
+                Cause::Edge | Cause::Goto if interrupt => {
+                    for skip in node.skips.iter().filter(|skip| skip.to.is_none()) {
+                        let hop = Hop::Past(Bypass::Skipped, skip.span);
+                        self.take(at, way, at.asked, hop);
+                    }
+                    behind.and_then(|asked| self.arm(&said, node, way, asked))
+                }
+                // A called graph leads on from its own end.
+                Cause::Edge | Cause::Goto | Cause::Child if calls => {
+                    for _ in node.skips.iter().filter(|skip| skip.to.is_none()) {
+                        if way.cause != Cause::Child {
+                            self.take(at, way, at.asked, Hop::On);
+                        }
+                    }
+                    None
+                }
+                _ => behind.and_then(|asked| self.arm(&said, node, way, asked)),
+            };
+            if let Some((asked, hop)) = on {
+                self.take(at, way, asked, hop);
+            }
+        }
+    }
+
+    fn skip(
+        &self,
+        at: At,
+        graph: &'a Graph,
+        node: &'a Node,
+        way: &Way,
+        interrupt: bool,
+    ) -> Option<(Asked, Hop)> {
+        let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
+        let skip = node.skips.iter().find(own)?;
+        let says = self.says((at.graph, graph, node), at.asked, &skip.when);
+        let (asked, hop) = decide(at.asked, says, skip.span)?;
+        match (interrupt, hop) {
+            (true, Hop::On) => Some((asked, Hop::Past(Bypass::Skipped, skip.span))),
+            _ => Some((asked, hop)),
+        }
+    }
+
+    /// What is known behind `skip` and `require`; `None` where a person has agreed.
+    fn behind_guards(
+        &self,
+        id: GraphId,
+        graph: &'a Graph,
+        node: &'a Node,
+        asked: Asked,
+    ) -> Option<Asked> {
+        let mut asked = asked;
+        let skips = node.skips.iter().map(|skip| (&skip.when, true));
+        let requires = node.requires.iter();
+        let requires = requires.map(|require| (&require.condition, false));
+        for (condition, negated) in skips.chain(requires) {
+            let says = self.says((id, graph, node), asked, condition);
+            let says = match negated {
+                true => says.flipped(),
+                false => says,
+            };
+            asked = decide(asked, says, condition.span)?.0;
+        }
+        Some(asked)
+    }
+
+    /// What is known behind one of a node's own ways; `None` where a person has agreed.
+    fn arm(&self, said: &Said, node: &Node, way: &Way, asked: Asked) -> Option<(Asked, Hop)> {
+        let says = match way.cause {
+            Cause::Goto => said.get(&way.span).copied().unwrap_or(Says::Nothing),
+            _ => Says::Nothing,
+        };
+        if !matches!(node.work, Work::Interrupt { .. }) {
+            return decide(asked, says, way.span);
+        }
+        match says {
+            Says::Yes | Says::Something => None,
+            Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, way.span))),
+            Says::Nothing => {
+                let asked = match keeps_answer(node) {
+                    true => Asked::Open,
+                    false => Asked::No,
+                };
+                Some((asked, Hop::Past(Bypass::Ignored, node.name.span)))
+            }
+        }
+    }
+
+    /// What each arm of a node's `goto` says of the answer, by the place of its jump.
+    fn said(&self, id: GraphId, graph: &'a Graph, node: &'a Node, asked: Asked) -> Said {
+        let inside = (id, graph, node);
+        let mut said = Said::new();
+        match node.goto.as_ref().map(|goto| &goto.node) {
+            Some(Route::Arms(arms, _)) => {
+                let mut before: Vec<Says> = Vec::new();
+                for arm in arms {
+                    let says = match &arm.when {
+                        Some(when) => self.says(inside, asked, when),
+                        None => otherwise(&before),
+                    };
+                    said.insert(arm.jump.span, says);
+                    before.push(says);
+                }
+            }
+            // Where the answer is the name of a target, the person has chosen it.
+            Some(Route::Always(jump)) => {
+                let chosen = jump.to.iter().any(|target| match &target.kind {
+                    TargetKind::Computed(expr) => self.says(inside, asked, expr) != Says::Nothing,
+                    _ => false,
+                });
+                if chosen {
+                    said.insert(jump.span, Says::Something);
+                }
+            }
+            None => {}
+        }
+        said
+    }
+
+    /// What a condition says of an answer. A field that others write too counts only once somebody was asked.
+    fn says(
+        &self,
+        (id, graph, node): (GraphId, &'a Graph, &'a Node),
+        asked: Asked,
+        condition: &'a Expr,
+    ) -> Says {
+        let is = |mention: Mention<'_>| match mention {
+            Mention::Name(name) => is_answer(node, name),
+            Mention::Field(name) => graph.field(name).is_some_and(|field| {
+                let place = (id, field);
+                self.sure.contains(&place)
+                    || asked == Asked::Open && self.decided.fields.contains(&place)
+            }),
+        };
+        let lets = reads::lets(&node.lets);
+        Answers { lets, is: &is }.says(condition)
+    }
+
+    /// Whether a node reads what a person said, so that the answer is part of what it does.
+    fn looks_at_answer(&self, id: GraphId, graph: &'a Graph, node: &'a Node) -> bool {
+        let lets = reads::lets(&node.lets);
+        let kept = |name: &str| {
+            let field = graph.field(name);
+            field.is_some_and(|field| self.decided.fields.contains(&(id, field)))
+        };
+        let exprs: Vec<&Expr> = match &node.work {
+            Work::Call { args, .. } => args.iter().map(|arg| &arg.value).collect(),
+            Work::Llm(call) | Work::Agent { call, .. } => call.messages.iter().collect(),
+            Work::Tools { messages, .. } => messages.iter().collect(),
+            _ => Vec::new(),
+        };
+        let texts = match &node.work {
+            Work::Llm(call) | Work::Agent { call, .. } => [&call.system, &call.prompt],
+            _ => [&None, &None],
+        };
+        let in_text = |text: &TemplateText| {
+            let words = text.text.split("state.").skip(1);
+            let names = words.map(|rest| {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                rest.get(..end.unwrap_or(rest.len())).unwrap_or("")
+            });
+            names.into_iter().any(kept)
+        };
+        let words = || texts.into_iter().flatten();
+        let given = words().flat_map(|words| &words.from);
+        let given = given.flat_map(|prompt| prompt.args.iter().map(|arg| &arg.value));
+        let exprs = exprs.into_iter().chain(given);
+        words().map(|words| &words.text).any(in_text)
+            || exprs.into_iter().any(|expr| {
+                let found = reads::mentions(expr, &lets);
+                found
+                    .into_iter()
+                    .any(|mention| matches!(mention, Mention::Field(name) if kept(name)))
+            })
+    }
+}
+
+/// What holds for `else` behind these arms.
+fn otherwise(before: &[Says]) -> Says {
+    let has = |says| before.contains(&says);
+    match () {
+        () if has(Says::Yes) => Says::No,
+        () if has(Says::No) => Says::Yes,
+        () if has(Says::Something) => Says::Something,
+        () => Says::Nothing,
+    }
+}
+
+/// Whether an interrupt writes its answer somewhere.
+fn keeps_answer(node: &Node) -> bool {
+    let lets = reads::lets(&node.lets);
+    let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+    let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
+    node.set.iter().chain(jumps).any(|item| {
+        let mentions = reads::mentions(&item.value, &lets);
+        mentions.contains(&Mention::Name("answer"))
+    })
+}
+
+/// What a condition comes to, given what has been asked; `None` where a person has agreed.
+fn decide(asked: Asked, says: Says, span: Span) -> Option<(Asked, Hop)> {
+    match (asked, says) {
+        (_, Says::Yes) | (Asked::Open, Says::Something) => None,
+        (Asked::Open, Says::No) => Some((Asked::No, Hop::Past(Bypass::Refused, span))),
+        _ => Some((asked, Hop::On)),
+    }
+}

@@ -1,0 +1,66 @@
+//! Safety: what a flow may do without a person, and what may flow where.
+//!
+//! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
+//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`Flow`]).
+//!
+//! Reading order: [`reads`] (what an expression mentions), [`approval`] (destructive tools behind a person), [`origin`] (where a
+//! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
+
+pub mod approval;
+pub mod literal;
+pub mod origin;
+pub mod reads;
+pub mod secret;
+pub mod sink;
+pub mod system;
+pub mod trifecta;
+
+use std::collections::HashSet;
+
+use crate::base::IdVec;
+use crate::diag::Diagnostics;
+use crate::ir::GraphId;
+use crate::resolve::Program;
+use crate::resolve::program::Marks;
+
+use super::calls::callers;
+use super::flow::Flow;
+
+/// All rules of safety. `flows` are the flows of the program's graphs.
+pub fn safety(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+    let mut found = Diagnostics::new();
+    approval::approvals(program, flows, &mut found);
+    sink::sinks(program, flows, &mut found);
+    secret::secrets(program, flows, &mut found);
+    system::system_texts(program, flows, &mut found);
+    trifecta::trifectas(program, flows, &mut found);
+    // Instances of one graph share its text, and what is wrong with it.
+    let mut seen = HashSet::new();
+    for finding in found.iter() {
+        if seen.insert((finding.code.slug, finding.span(), finding.message.clone())) {
+            diags.push(finding.clone());
+        }
+    }
+}
+
+/// Whether some tool's result or some field has such a mark.
+fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
+    let tools = program.tools.iter().map(|tool| &tool.marks);
+    let fields = program.graphs.iter().flat_map(|graph| &graph.fields);
+    let fields = fields.map(|field| &field.marks);
+    tools.chain(fields).chain(program.marked.values()).any(has)
+}
+
+/// Graphs that a run may begin with: the entry, and those that no other calls.
+fn roots(program: &Program) -> Vec<GraphId> {
+    let callers = callers(program);
+    let mut roots: Vec<GraphId> = callers
+        .entries()
+        .filter(|(id, callers)| program.entry == Some(*id) || callers.is_empty())
+        .map(|(id, _)| id)
+        .collect();
+    if roots.is_empty() {
+        roots.extend(program.graphs.ids());
+    }
+    roots
+}

@@ -1,0 +1,436 @@
+//! One step back: from a place over the ways that lead to it, past what writes the field on them.
+
+use crate::base::Span;
+use crate::ir::{Channel, GraphId, NodeId};
+use crate::resolve::program::{Arm, Field, Graph, Jump, Node, Route, SetItem, Work};
+
+use super::super::super::flow::build::called_bodies;
+use super::super::super::flow::{Cause, Spot, Way};
+use super::graph::{asks, jumps};
+use super::leaf::{Env, Path, Vetted, env, guards, leaves, vetted, without};
+use super::search::{Inside, Key, Search};
+
+/// A source: where, and what it is.
+pub(super) type Source = (Span, String);
+
+/// Whether what stood in the field before goes on behind a write.
+enum Behind {
+    Gone,
+    There,
+}
+
+impl<'a> Search<'a> {
+    /// Looks at all ways that lead to an open item. A hit comes with the item that it is the source of.
+    pub(super) fn cross(&mut self, at: usize) -> Option<(usize, Source)> {
+        let key = self.items.get(at)?.key;
+        let ways: Vec<(Option<usize>, usize)> = self.backwards(key.graph)?.into(key.place).to_vec();
+        for (from, index) in ways {
+            let hit = self.over(at, key, from, index);
+            if hit.is_some() {
+                return hit.map(|source| (at, source));
+            }
+        }
+        None
+    }
+
+    fn over(&mut self, at: usize, key: Key, from: Option<usize>, index: usize) -> Option<Source> {
+        let (graph, flow) = (
+            self.program.graphs.get(key.graph)?,
+            self.flows.get(key.graph)?,
+        );
+        let spot = from.map(|number| flow.spot(number));
+        match spot {
+            None => {
+                let way = flow.start.get(index)?;
+                let route = graph.start.iter();
+                let jump = route.flat_map(Route::jumps).find(|j| j.span == way.span);
+                let inside = Inside::Start(key.graph);
+                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &Vec::new()) {
+                    Ok(Behind::There) => self.at_start(at, key),
+                    Ok(Behind::Gone) => None,
+                    Err(source) => Some(source),
+                }
+            }
+            Some(Spot::Join(id)) => {
+                let set = graph.joins.get(id).map(|join| &join.to.set[..]);
+                match self.written(at, key, Inside::Start(key.graph), set, &Vec::new()) {
+                    Ok(Behind::There) => {
+                        let rest = self.rest(key);
+                        let to = (key.graph, Spot::Join(id));
+                        self.push(to, (key.field, &rest), Some(at), None);
+                        None
+                    }
+                    Ok(Behind::Gone) => None,
+                    Err(source) => Some(source),
+                }
+            }
+            Some(Spot::Node(id)) => {
+                let way = flow.ways(Spot::Node(id)).get(index)?;
+                self.past(at, key, (id, graph.nodes.get(id)?), graph, way)
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Past a node that leads on by that way.
+    fn past(
+        &mut self,
+        at: usize,
+        key: Key,
+        (id, node): (NodeId, &'a Node),
+        graph: &'a Graph,
+        way: &Way,
+    ) -> Option<Source> {
+        let env = env(&node.lets);
+        let path = self.whole(graph, key);
+        let told = match self.wanted.guarded {
+            true => told_by_way(graph, node, id, way, &env),
+            false => Vetted::new(),
+        };
+        let holds = |told: &Vetted| told.iter().any(|known| known.holds(&path));
+        if holds(&told) {
+            return None;
+        }
+        let jump = jump_of(graph, node, id, way);
+        let after = Inside::After(key.graph, id);
+        match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
+            Ok(Behind::There) => {}
+            Ok(Behind::Gone) => return None,
+            Err(source) => return Some(source),
+        }
+        let own = matches!(
+            way.cause,
+            Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+        );
+        let skipped = node.skips.iter().any(|skip| skip.to.is_none());
+        if own {
+            if self.wanted.guarded && asks(node, &self.passes) {
+                return None;
+            }
+            if self.wanted.guarded && matches!(node.work, Work::Interrupt { .. }) {
+                // Only skipping it leads past the person.
+                self.before(at, key, id);
+                return None;
+            }
+            let mut known = told;
+            if self.wanted.guarded {
+                let skips = node.skips.iter().map(|skip| &skip.when);
+                known.extend(guards(skips, &node.requires, &env));
+            }
+            let work = Inside::Work(key.graph, id);
+            match self.written(at, key, work, Some(&node.set), &known) {
+                Ok(Behind::Gone) if !skipped => return None,
+                Ok(_) => {}
+                Err(source) => return Some(source),
+            }
+            if let Some(source) = self.by_tools(at, key, (id, node), graph) {
+                return Some(source);
+            }
+            self.by_child(at, key, (id, node), graph);
+            if holds(&known) && !skipped {
+                return None;
+            }
+        }
+        self.before(at, key, id);
+        None
+    }
+
+    fn before(&mut self, at: usize, key: Key, node: NodeId) {
+        let rest = self.rest(key);
+        let to = (key.graph, Spot::Node(node));
+        self.push(to, (key.field, &rest), Some(at), None);
+    }
+
+    /// Looks at the values that a `set` writes to the field.
+    fn written(
+        &mut self,
+        at: usize,
+        key: Key,
+        inside: Inside,
+        set: Option<&'a [SetItem]>,
+        told: &Vetted,
+    ) -> Result<Behind, Source> {
+        let graph = self.program.graphs.get(key.graph);
+        let Some(field) = graph.and_then(|graph| graph.fields.get(key.field)) else {
+            return Ok(Behind::There);
+        };
+        let items = set.into_iter().flatten();
+        let mut behind = Behind::There;
+        for item in items.filter(|item| item.field == Some(key.field)) {
+            if let Some((span, word)) = self.wanted.mark(&field.marks) {
+                return Err(marked(span, word, &field.name.node));
+            }
+            let env = self.env_of(inside);
+            let made_from = without(self.below(key, &item.value, &env), told);
+            let note = (
+                item.name.span,
+                format!("written to `{}` here", field.name.node),
+            );
+            for leaf in made_from {
+                if let Some(source) = self.resolve_noting(inside, &leaf, Some(at), note.clone()) {
+                    return Err(source);
+                }
+            }
+            if item.replace || overwrites(field) {
+                behind = Behind::Gone;
+            }
+        }
+        Ok(behind)
+    }
+
+    /// What a written value's part is made from that the key asks for: of a record literal the field's own value.
+    fn below(&self, key: Key, value: &crate::ast::expr::Expr, env: &Env) -> Vec<super::leaf::Leaf> {
+        use crate::ast::expr::ExprKind;
+        let rest = self.rest(key);
+        if let (ExprKind::Record { fields, .. }, Some(first)) = (&value.kind, rest.first()) {
+            let named = fields.iter().find(|field| field.name.node == *first);
+            return named.map_or_else(Vec::new, |field| leaves(&field.value, env));
+        }
+        let mut made_from = leaves(value, env);
+        // A path that is passed on whole has the same parts.
+        if let ExprKind::Ident(_) | ExprKind::Select { .. } = &value.kind {
+            for leaf in &mut made_from {
+                leaf.path.0.extend(rest.iter().cloned());
+            }
+        }
+        made_from
+    }
+
+    pub(super) fn env_of(&self, inside: Inside) -> Env {
+        match inside {
+            Inside::Before(graph, node)
+            | Inside::Work(graph, node)
+            | Inside::After(graph, node) => self
+                .node(graph, node)
+                .map_or_else(Env::new, |(_, node)| env(&node.lets)),
+            Inside::Body(_, _, tool) => {
+                let body = self
+                    .program
+                    .tools
+                    .get(tool)
+                    .and_then(|tool| tool.body.as_ref());
+                body.map_or_else(Env::new, |body| env(&body.lets))
+            }
+            Inside::Start(_) | Inside::End(_) => Env::new(),
+        }
+    }
+
+    /// What bodies of tools write to the field.
+    fn by_tools(
+        &mut self,
+        at: usize,
+        key: Key,
+        (id, node): (NodeId, &'a Node),
+        graph: &'a Graph,
+    ) -> Option<Source> {
+        if called_bodies(self.program, node).is_empty() {
+            return None;
+        }
+        let name = &graph.fields.get(key.field)?.name.node;
+        for used in node.tools() {
+            let Some(tool) = self.program.tools.get(used.node) else {
+                continue;
+            };
+            let Some(body) = &tool.body else { continue };
+            let env = env(&body.lets);
+            let told = match self.wanted.guarded {
+                true => guards(std::iter::empty(), &body.requires, &env),
+                false => Vetted::new(),
+            };
+            for item in body.set.iter().filter(|item| item.field.node == *name) {
+                let inside = Inside::Body(key.graph, id, used.node);
+                let note = (
+                    item.field.span,
+                    format!("written to `{name}` by tool `{}`", tool.name.node),
+                );
+                for leaf in without(leaves(&item.value, &env), &told) {
+                    let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
+                    if hit.is_some() {
+                        return hit;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// What a called graph gives back to the field.
+    fn by_child(
+        &mut self,
+        at: usize,
+        key: Key,
+        (_, node): (NodeId, &'a Node),
+        graph: &'a Graph,
+    ) -> Option<()> {
+        let Work::Subgraph {
+            graph: Some(child),
+            into,
+            name,
+            ..
+        } = &node.work
+        else {
+            return None;
+        };
+        let field = graph.fields.get(key.field)?;
+        let called = self.program.graphs.get(*child)?;
+        let rest = self.rest(key);
+        for (inner, given) in called.fields.entries().filter(|(_, f)| f.mode.is_out()) {
+            let mut bound = into.iter().filter(|binding| binding.from == Some(inner));
+            let by_name = into.iter().all(|binding| binding.from != Some(inner))
+                && given.name.node == field.name.node;
+            if by_name || bound.any(|binding| binding.to == Some(key.field)) {
+                let note = (name.span, format!("given back by `{}`", called.name.node));
+                self.out_of(*child, inner, &rest, Some(at), note);
+            }
+        }
+        Some(())
+    }
+
+    /// Opens an `out` field of a called graph, as it is where that ends or leaves.
+    pub(super) fn out_of(
+        &mut self,
+        child: GraphId,
+        field: crate::ir::FieldId,
+        rest: &[String],
+        parent: Option<usize>,
+        note: Source,
+    ) {
+        for spot in [Spot::End, Spot::Leave] {
+            self.push((child, spot), (field, rest), parent, Some(note.clone()));
+        }
+    }
+
+    /// The field as its graph begins: its mark, or what a caller passes in.
+    fn at_start(&mut self, at: usize, key: Key) -> Option<Source> {
+        let graph = self.program.graphs.get(key.graph)?;
+        let field = graph.fields.get(key.field)?;
+        if let Some((span, word)) = self.wanted.mark(&field.marks) {
+            return Some(marked(span, word, &field.name.node));
+        }
+        if !field.mode.is_in() {
+            return None;
+        }
+        let callers = self.callers.get(key.graph).cloned().unwrap_or_default();
+        let rest = self.rest(key);
+        for (caller, id) in callers {
+            let Some((outer, node)) = self.node(caller, id) else {
+                continue;
+            };
+            let Work::Subgraph { with, name, .. } = &node.work else {
+                continue;
+            };
+            let given = with.iter().find(|pass| pass.to == Some(key.field));
+            let env = env(&node.lets);
+            let note = (
+                given.map_or(name.span, |pass| pass.name.span),
+                format!("passed to `{}` here", graph.name.node),
+            );
+            let passed = match given {
+                Some(pass) => self.below(key, &pass.value, &env),
+                None if outer.field(&field.name.node).is_some() => {
+                    let mut path = vec!["state".to_owned(), field.name.node.clone()];
+                    path.extend(rest.iter().cloned());
+                    vec![super::leaf::Leaf {
+                        path: Path(path),
+                        span: name.span,
+                    }]
+                }
+                None => Vec::new(),
+            };
+            for leaf in self.unguarded(node, passed, &env) {
+                let inside = Inside::Before(caller, id);
+                let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
+                if hit.is_some() {
+                    return hit;
+                }
+            }
+        }
+        None
+    }
+
+    /// As [`Search::unguarded`], for a node by its id.
+    pub fn node_leaves(
+        &self,
+        (graph, node): (GraphId, NodeId),
+        leaves: Vec<super::leaf::Leaf>,
+        env: &Env,
+    ) -> Vec<super::leaf::Leaf> {
+        match self.node(graph, node) {
+            Some((_, node)) => self.unguarded(node, leaves, env),
+            None => leaves,
+        }
+    }
+
+    /// Leaves that the node's own guards don't vouch for.
+    pub fn unguarded(
+        &self,
+        node: &Node,
+        leaves: Vec<super::leaf::Leaf>,
+        env: &Env,
+    ) -> Vec<super::leaf::Leaf> {
+        if !self.wanted.guarded {
+            return leaves;
+        }
+        let skips = node.skips.iter().map(|skip| &skip.when);
+        without(leaves, &guards(skips, &node.requires, env))
+    }
+}
+
+/// A field that is a source by its mark.
+pub(super) fn marked(span: Span, word: &str, name: &str) -> Source {
+    (span, format!("`{name}` is `@{word}`"))
+}
+
+fn overwrites(field: &Field) -> bool {
+    matches!(field.channel, Channel::Last | Channel::AnyLast)
+}
+
+/// The jump that a way of a node is made from.
+fn jump_of<'a>(graph: &'a Graph, node: &'a Node, id: NodeId, way: &Way) -> Option<&'a Jump> {
+    let handler = graph.on_error_of(id).into_iter().flat_map(Route::jumps);
+    let all = jumps(node).chain(handler);
+    match way.cause {
+        Cause::Tool | Cause::Child => None,
+        _ => all.into_iter().find(|jump| jump.span == way.span),
+    }
+}
+
+/// What is vouched for where a node takes a way: its arm, or the `skip`.
+fn told_by_way(graph: &Graph, node: &Node, id: NodeId, way: &Way, env: &Env) -> Vetted {
+    let arms = |route: &Route| match route {
+        Route::Arms(arms, _) => told_by_arm(arms, way.span, env),
+        Route::Always(_) => Vetted::new(),
+    };
+    match way.cause {
+        Cause::Goto => node
+            .goto
+            .as_ref()
+            .map_or_else(Vetted::new, |goto| arms(&goto.node)),
+        Cause::Error => graph.on_error_of(id).map_or_else(Vetted::new, arms),
+        Cause::Skip => {
+            let own = node
+                .skips
+                .iter()
+                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == way.span));
+            own.map_or_else(Vetted::new, |skip| vetted(&skip.when, true, env))
+        }
+        _ => Vetted::new(),
+    }
+}
+
+fn told_by_arm(arms: &[Arm], span: Span, env: &Env) -> Vetted {
+    let Some(at) = arms.iter().position(|arm| arm.jump.span == span) else {
+        return Vetted::new();
+    };
+    let Some(arm) = arms.get(at) else {
+        return Vetted::new();
+    };
+    match &arm.when {
+        Some(when) => vetted(when, true, env),
+        None => {
+            let before = arms.get(..at).unwrap_or_default();
+            let whens = before.iter().filter_map(|arm| arm.when.as_ref());
+            whens.flat_map(|when| vetted(when, false, env)).collect()
+        }
+    }
+}

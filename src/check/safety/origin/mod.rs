@@ -1,0 +1,23 @@
+//! Where a value comes from: a search backwards, from where it is used to where it was made.
+//!
+//! From a place and a path in scope, [`Search::source`] goes back over the ways that lead there, through writes of state fields, `let` names, sends,
+//! called graphs and bodies of tools, until a source that is [`Wanted`], or until nothing is left. Where the rule lets them,
+//! a person, a condition on the value, an overwritten field or a type without free text end a branch of it.
+//!
+//! What has once been found to come from nowhere is not searched again, so that all questions of a rule together cost no
+//! more than places times fields.
+//!
+//! Reading order: [`leaf`] (expressions), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`], [`resolve`].
+
+mod cross;
+mod graph;
+mod leaf;
+mod resolve;
+mod search;
+mod shape;
+
+pub use graph::jumps;
+pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves, vetted};
+pub(super) use resolve::prompt_leaves;
+pub use search::{Inside, Search, Trail};
+pub use shape::{Wanted, is_plain};

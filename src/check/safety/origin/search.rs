@@ -1,0 +1,206 @@
+//! The search: what is open, what has been seen, and the trail back to the use.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::base::{IdVec, Span};
+use crate::ir::{FieldId, GraphId, NodeId, ToolId};
+use crate::resolve::program::{Graph, Node, Program};
+
+use super::super::super::calls::callers;
+use super::super::super::flow::{Flow, Spot};
+use super::graph::{Backwards, number, unasked};
+use super::leaf::{Leaf, Path};
+use super::shape::Wanted;
+
+/// Where a path is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inside {
+    /// In a node, before its work and its writes.
+    Before(GraphId, NodeId),
+    /// In a node, behind its work; `state` is still as it was before.
+    Work(GraphId, NodeId),
+    /// In a node, behind what its `set` wrote.
+    After(GraphId, NodeId),
+    /// In the body of a tool that the node runs.
+    Body(GraphId, NodeId, ToolId),
+    /// Where the graph begins.
+    Start(GraphId),
+    /// Where the graph ends.
+    End(GraphId),
+}
+
+/// A value's way from its source to its use.
+#[derive(Debug, Clone)]
+pub struct Trail {
+    /// Where it begins, and what that is.
+    pub source: (Span, String),
+    /// Writes that it passes, from the source on.
+    pub through: Vec<(Span, String)>,
+    /// Where it is read for the use.
+    pub read: Span,
+}
+
+/// A field of a graph's state as a place of it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub graph: GraphId,
+    /// By [`number`].
+    pub place: usize,
+    pub field: FieldId,
+    /// Which path below the field, by [`Search::path`].
+    pub rest: u32,
+}
+
+/// What is open, with what it was asked for.
+pub(super) struct Item {
+    pub key: Key,
+    pub parent: Option<usize>,
+    /// The write or binding that leads on to the parent.
+    pub note: Option<(Span, String)>,
+}
+
+/// The search for sources of one kind.
+pub struct Search<'a> {
+    pub(super) program: &'a Program,
+    pub(super) flows: &'a IdVec<GraphId, Flow>,
+    pub(super) wanted: Wanted,
+    pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
+    /// Graphs that can be passed without a person.
+    pub(super) passes: Vec<bool>,
+    backwards: HashMap<GraphId, Backwards<'a>>,
+    paths: HashMap<Vec<String>, u32>,
+    names: Vec<Vec<String>>,
+    /// What comes from nowhere.
+    clean: HashSet<Key>,
+    // Of the question at hand:
+    pub(super) items: Vec<Item>,
+    open: VecDeque<usize>,
+    seen: HashSet<Key>,
+    /// What was looked into already: the prompts of a node (0), or what is sent as its n-th input.
+    pub(super) entered: HashSet<(GraphId, NodeId, usize)>,
+}
+
+impl<'a> Search<'a> {
+    /// A search for such sources.
+    pub fn new(program: &'a Program, flows: &'a IdVec<GraphId, Flow>, wanted: Wanted) -> Self {
+        Self {
+            program,
+            flows,
+            wanted,
+            callers: callers(program),
+            passes: unasked(program, flows),
+            backwards: HashMap::new(),
+            paths: HashMap::new(),
+            names: Vec::new(),
+            clean: HashSet::new(),
+            items: Vec::new(),
+            open: VecDeque::new(),
+            seen: HashSet::new(),
+            entered: HashSet::new(),
+        }
+    }
+
+    /// The first source that one of the leaves, read there, comes from.
+    pub fn source(&mut self, inside: Inside, leaves: &[Leaf]) -> Option<Trail> {
+        leaves.iter().find_map(|leaf| self.trail(inside, leaf))
+    }
+
+    fn trail(&mut self, inside: Inside, leaf: &Leaf) -> Option<Trail> {
+        self.items.clear();
+        self.open.clear();
+        self.seen.clear();
+        self.entered.clear();
+        let mut hit = self
+            .resolve(inside, leaf, None)
+            .map(|source| (None, source));
+        while hit.is_none() {
+            let Some(at) = self.open.pop_front() else {
+                break;
+            };
+            hit = self.cross(at).map(|(by, source)| (Some(by), source));
+        }
+        let Some((by, source)) = hit else {
+            // Nothing on the way was a source, so none of it is.
+            self.clean.extend(self.seen.drain());
+            return None;
+        };
+        let mut through = Vec::new();
+        let mut at = by;
+        while let Some(item) = at.and_then(|at| self.items.get(at)) {
+            through.extend(item.note.clone());
+            at = item.parent;
+        }
+        through.dedup();
+        Some(Trail {
+            source,
+            through,
+            read: leaf.span,
+        })
+    }
+
+    /// Opens a field as it is where a node begins, or at another place.
+    pub(super) fn push(
+        &mut self,
+        (graph, spot): (GraphId, Spot),
+        (field, rest): (FieldId, &[String]),
+        parent: Option<usize>,
+        note: Option<(Span, String)>,
+    ) {
+        let Some(place) = self.flows.get(graph).and_then(|flow| number(flow, spot)) else {
+            return;
+        };
+        let rest = self.path(rest);
+        let key = Key {
+            graph,
+            place,
+            field,
+            rest,
+        };
+        if !self.clean.contains(&key) && self.seen.insert(key) {
+            self.items.push(Item { key, parent, note });
+            self.open.push_back(self.items.len() - 1);
+        }
+    }
+
+    fn path(&mut self, rest: &[String]) -> u32 {
+        if let Some(id) = self.paths.get(rest) {
+            return *id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(rest.to_vec());
+        self.paths.insert(rest.to_vec(), id);
+        id
+    }
+
+    /// The path below the field of a key.
+    pub(super) fn rest(&self, key: Key) -> Vec<String> {
+        self.names
+            .get(key.rest as usize)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The path of a key as expressions name it.
+    pub(super) fn whole(&self, graph: &Graph, key: Key) -> Path {
+        let field = graph.fields.get(key.field);
+        let name = field.map_or("", |field| &field.name.node);
+        let mut path = vec!["state".to_owned(), name.to_owned()];
+        path.extend(self.rest(key));
+        Path(path)
+    }
+
+    /// The graph, read backwards.
+    pub(super) fn backwards(&mut self, id: GraphId) -> Option<&Backwards<'a>> {
+        let (program, flows) = (self.program, self.flows);
+        let (graph, flow) = (program.graphs.get(id)?, flows.get(id)?);
+        let read = || Backwards::new(graph, flow);
+        Some(self.backwards.entry(id).or_insert_with(read))
+    }
+
+    /// A node of a graph.
+    pub(super) fn node(&self, graph: GraphId, node: NodeId) -> Option<(&'a Graph, &'a Node)> {
+        let program: &'a Program = self.program;
+        let graph = program.graphs.get(graph)?;
+        Some((graph, graph.nodes.get(node)?))
+    }
+}

@@ -1,0 +1,69 @@
+//! What an expression mentions, by name and without types.
+
+use std::collections::BTreeMap;
+
+use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::item::Let;
+
+/// Parts of an expression.
+pub fn parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Select { operand, .. } | ExprKind::Unary(_, operand) => vec![operand],
+        ExprKind::Index { operand, index, .. } => vec![operand, index],
+        ExprKind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
+        ExprKind::Binary(_, left, right) => vec![left, right],
+        ExprKind::Logical(_, operands) => operands.iter().collect(),
+        ExprKind::Conditional(condition, yes, no) => vec![condition, yes, no],
+        ExprKind::List(elements) => elements.iter().map(|e| &e.value).collect(),
+        ExprKind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).collect(),
+        ExprKind::Record { fields, .. } => fields.iter().map(|f| &f.value).collect(),
+        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => Vec::new(),
+    }
+}
+
+/// A name that an expression mentions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mention<'a> {
+    /// `state.field`
+    Field(&'a str),
+    /// Another name in scope, such as `answer`.
+    Name(&'a str),
+}
+
+/// What a name is replaced by: `let` names of a node.
+pub type Lets<'a> = BTreeMap<&'a str, Vec<Mention<'a>>>;
+
+/// What `let` names of a node come to, in order.
+pub fn lets(lets: &[Let]) -> Lets<'_> {
+    let mut known = Lets::new();
+    for bound in lets {
+        let mentions = mentions(&bound.value, &known);
+        known.insert(&bound.name.node, mentions);
+    }
+    known
+}
+
+/// All that an expression mentions, `let` names replaced by what they mention, each once.
+pub fn mentions<'a>(expr: &'a Expr, lets: &Lets<'a>) -> Vec<Mention<'a>> {
+    let mut found = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Ident(name) => match lets.get(name.as_str()) {
+                Some(known) => found.extend(known),
+                None => found.push(Mention::Name(name)),
+            },
+            ExprKind::Select { operand, field, .. } if is_state(operand) => {
+                found.push(Mention::Field(&field.node));
+            }
+            _ => open.extend(parts(expr)),
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn is_state(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Ident(name) if name == "state")
+}

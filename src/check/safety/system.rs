@@ -1,0 +1,51 @@
+//! Untrusted text in a `system` prompt: there a model takes it for orders of its owner.
+
+use crate::base::IdVec;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::GraphId;
+use crate::resolve::program::{Program, Work};
+
+use super::super::flow::Flow;
+use super::origin::{Inside, Search, Wanted, env, text_leaves};
+
+/// Warns of them.
+pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+    if !super::marked(program, |marks| marks.untrusted.is_some()) {
+        return;
+    }
+    let wanted = Wanted {
+        untrusted: true,
+        guarded: true,
+        ..Wanted::default()
+    };
+    let mut search = Search::new(program, flows, wanted);
+    for (id, graph) in program.graphs.entries() {
+        for (at, node) in graph.nodes.entries() {
+            let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
+                continue;
+            };
+            let Some(text) = &call.system else { continue };
+            let lets = env(&node.lets);
+            let read = text_leaves(text, &lets);
+            for leaf in search.node_leaves((id, at), read, &lets) {
+                let one = std::slice::from_ref(&leaf);
+                let Some(trail) = search.source(Inside::Before(id, at), one) else {
+                    continue;
+                };
+                let path = leaf.path.0.join(".").replace(".*", "[..]");
+                let message = format!(
+                    "`{path}` in the `system` text of `{}` was written by somebody untrusted",
+                    node.name.node
+                );
+                let found = Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, leaf.span)
+                    .label(trail.source.0, trail.source.1.clone());
+                let found = trail.through.iter().fold(found, |found, (span, text)| {
+                    found.label(*span, text.clone())
+                });
+                diags.push(
+                    found.help("show it in `prompt` or in a user message, as material to work on"),
+                );
+            }
+        }
+    }
+}

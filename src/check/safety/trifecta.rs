@@ -1,0 +1,231 @@
+//! The three-way rule: private data, untrusted content and a way out, in the hands of one model and with no person in
+//! between. The content may tell the model to send the data away.
+
+use crate::base::{IdVec, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::flow::{SinkKind, ToolEffect};
+use crate::ir::{GraphId, NodeId};
+use crate::resolve::program::{Node, Program, Tool, Work};
+
+use super::super::flow::Flow;
+use super::origin::{Inside, Leaf, Search, Wanted, env, leaves, prompt_leaves};
+
+/// Reports agents with all three, and calls whose arguments come from the first two.
+pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+    if !super::marked(program, |marks| marks.untrusted.is_some()) {
+        return;
+    }
+    let wanted = Wanted {
+        through_models: true,
+        ..Wanted::default()
+    };
+    let mut rule = Rule {
+        program,
+        private: Search::new(
+            program,
+            flows,
+            Wanted {
+                private: true,
+                ..wanted
+            },
+        ),
+        untrusted: Search::new(
+            program,
+            flows,
+            Wanted {
+                untrusted: true,
+                guarded: true,
+                ..wanted
+            },
+        ),
+        diags,
+    };
+    for (id, graph) in program.graphs.entries() {
+        for (at, node) in graph.nodes.entries() {
+            match &node.work {
+                Work::Agent { .. } => rule.agent((id, at), node),
+                Work::Call { .. } => rule.call((id, at), node),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// One of the three, and how it is known.
+struct Part {
+    span: Span,
+    text: String,
+    /// It is marked, not taken from an effect.
+    sure: bool,
+}
+
+struct Rule<'a, 'd> {
+    program: &'a Program,
+    private: Search<'a>,
+    untrusted: Search<'a>,
+    diags: &'d mut Diagnostics,
+}
+
+impl Rule<'_, '_> {
+    fn agent(&mut self, at: (GraphId, NodeId), node: &Node) {
+        let tools: Vec<(&Tool, Span)> = node
+            .tools()
+            .into_iter()
+            .filter_map(|used| Some((self.program.tools.get(used.node)?, used.span)))
+            .collect();
+        let Some(out) = tools.iter().find_map(|(tool, span)| outward(tool, *span)) else {
+            return;
+        };
+        let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
+            return;
+        };
+        let read = prompt_leaves(node, call);
+        let by_tool = tools
+            .iter()
+            .find(|(tool, _)| tool.marks.untrusted.is_some());
+        let untrusted = match by_tool {
+            Some((tool, span)) => Some(Part {
+                span: *span,
+                text: format!("untrusted: what `{}` gives back", tool.name.node),
+                sure: true,
+            }),
+            None => in_texts(&mut self.untrusted, at, node, &read),
+        };
+        let Some(untrusted) = untrusted else { return };
+        let private = tools
+            .iter()
+            .find_map(|(tool, span)| private(tool, *span, true));
+        let private = private
+            .or_else(|| in_texts(&mut self.private, at, node, &read))
+            .or_else(|| {
+                tools
+                    .iter()
+                    .find_map(|(tool, span)| private_by_effect(tool, *span))
+            });
+        let Some(private) = private else { return };
+        let sure = out.sure && private.sure;
+        let code = match sure {
+            true => &codes::LETHAL_TRIFECTA,
+            false => &codes::POSSIBLE_TRIFECTA,
+        };
+        let message = format!(
+            "agent `{}` has private data, untrusted content and a way out, with no person in between",
+            node.name.node
+        );
+        self.report(code, message, node.name.span, [private, untrusted, out]);
+    }
+
+    /// A call that sends away what a model made of both.
+    fn call(&mut self, (id, at): (GraphId, NodeId), node: &Node) {
+        let Work::Call {
+            tool: Some(tool),
+            name,
+            args,
+        } = &node.work
+        else {
+            return;
+        };
+        let Some(tool) = self.program.tools.get(*tool) else {
+            return;
+        };
+        let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {
+            return;
+        };
+        let lets = env(&node.lets);
+        let read: Vec<Leaf> = args
+            .iter()
+            .flat_map(|arg| leaves(&arg.value, &lets))
+            .collect();
+        let Some(untrusted) = in_texts(&mut self.untrusted, (id, at), node, &read) else {
+            return;
+        };
+        let Some(private) = in_texts(&mut self.private, (id, at), node, &read) else {
+            return;
+        };
+        let message = format!(
+            "`{}` sends away private data together with untrusted content, with no person in between",
+            node.name.node
+        );
+        self.report(
+            &codes::LETHAL_TRIFECTA,
+            message,
+            name.span,
+            [private, untrusted, out],
+        );
+    }
+
+    fn report(
+        &mut self,
+        code: &'static crate::diag::Code,
+        message: String,
+        span: Span,
+        parts: [Part; 3],
+    ) {
+        let found = Diagnostic::new(code, message, span);
+        let found = parts
+            .into_iter()
+            .fold(found, |found, part| found.label(part.span, part.text));
+        self.diags.push(found.help(
+            "mark the tool that leads out `@approve`, or let another agent, without the private data, read the untrusted content",
+        ));
+    }
+}
+
+fn in_texts(
+    search: &mut Search,
+    (id, at): (GraphId, NodeId),
+    node: &Node,
+    read: &[Leaf],
+) -> Option<Part> {
+    let read = search.node_leaves((id, at), read.to_vec(), &env(&node.lets));
+    let trail = search.source(Inside::Before(id, at), &read)?;
+    let (span, text) = trail.source;
+    Some(Part {
+        span,
+        text: format!("read by `{}`: {text}", node.name.node),
+        sure: true,
+    })
+}
+
+fn private(tool: &Tool, span: Span, sure: bool) -> Option<Part> {
+    tool.marks.private.or(tool.marks.secret)?;
+    Some(Part {
+        span,
+        text: format!("private: what `{}` gives back", tool.name.node),
+        sure,
+    })
+}
+
+/// A tool that is said to read something of ours, which may be private.
+fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
+    let reads = tool.effect == ToolEffect::Read && tool.effect_span.is_some();
+    let ours = reads && tool.body.is_none() && tool.marks.untrusted.is_none();
+    ours.then(|| Part {
+        span,
+        text: format!("may be private: what `{}` reads", tool.name.node),
+        sure: false,
+    })
+}
+
+/// A tool that carries what it is given to the outside.
+fn outward(tool: &Tool, span: Span) -> Option<Part> {
+    if tool.approve.is_some() || tool.body.is_some() {
+        return None;
+    }
+    let carries = |kind: Option<SinkKind>| {
+        matches!(
+            kind,
+            None | Some(SinkKind::Url | SinkKind::Shell | SinkKind::Html)
+        )
+    };
+    let by_sink = tool
+        .params
+        .iter()
+        .any(|param| param.sink.is_some_and(|sink| carries(sink.kind)));
+    let by_effect = tool.effect != ToolEffect::Read;
+    (by_sink || by_effect).then(|| Part {
+        span,
+        text: format!("the way out: `{}`", tool.name.node),
+        sure: true,
+    })
+}

@@ -1,0 +1,139 @@
+//! `each` in a tool's body: what it sends against the `input` of the node that gets it, in every graph that runs the tool.
+
+use crate::base::name::{closest, list};
+use crate::base::{IdVec, Span};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::infer::assignable;
+use crate::ir::ToolId;
+use crate::resolve::program::{Graph, Node, Param, Program, TargetKind, Work};
+
+use super::types::cx::Sent;
+use super::types::tool::BodyTypes;
+
+/// Reports what the nodes that tools send to don't take.
+pub fn sends(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
+    for graph in &program.graphs {
+        let nodes = graph.nodes.iter();
+        for node in nodes.filter(|node| !matches!(node.work, Work::Llm(_))) {
+            for used in node.tools() {
+                let (Some(tool), Some(types)) =
+                    (program.tools.get(used.node), bodies.get(used.node))
+                else {
+                    continue;
+                };
+                for sent in &types.sends {
+                    let send = Send {
+                        program,
+                        graph,
+                        tool: &tool.name.node,
+                        place: used.span,
+                        sent,
+                    };
+                    send.check(node, diags);
+                }
+            }
+        }
+    }
+}
+
+struct Send<'a> {
+    program: &'a Program,
+    graph: &'a Graph,
+    tool: &'a str,
+    place: Span,
+    sent: &'a Sent,
+}
+
+impl Send<'_> {
+    fn check(&self, node: &Node, diags: &mut Diagnostics) {
+        let name = &self.sent.worker;
+        let end = node.ends.as_ref().and_then(|ends| ends.find(&name.node));
+        let worker = match end.map(|end| &end.to.kind) {
+            Some(TargetKind::Node(id)) => self.graph.nodes.get(*id),
+            // What `ends` lacks or does not know is reported there.
+            Some(TargetKind::Unknown) | None => None,
+            Some(_) => {
+                let message = format!(
+                    "tool `{}` sends to `{}`, which is no node of `{}` here",
+                    self.tool, name.node, self.graph.name.node
+                );
+                diags.push(
+                    Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, self.place)
+                        .label(name.span, "the send")
+                        .help("name a node that declares `input`"),
+                );
+                None
+            }
+        };
+        if let Some(worker) = worker {
+            self.input(worker, diags);
+        }
+    }
+
+    fn input(&self, worker: &Node, diags: &mut Diagnostics) {
+        let (tool, to) = (self.tool, &worker.name.node);
+        let params = &worker.input;
+        for (name, found) in &self.sent.with {
+            let Some(param) = params.iter().find(|param| param.name.node == name.node) else {
+                let known = || params.iter().map(|param| param.name.node.as_str());
+                let help = match closest(&name.node, known()) {
+                    Some(near) => format!("its nearest is `{near}`"),
+                    None if params.is_empty() => format!("declare it in `{to}`: `input {{ .. }}`"),
+                    None => format!("it takes {}", list(known())),
+                };
+                let message = format!(
+                    "tool `{tool}` sends `{}`, which the input of `{to}` has not",
+                    name.node
+                );
+                diags.push(
+                    Diagnostic::new(&codes::UNKNOWN_FIELD, message, self.place)
+                        .label(name.span, "sent here")
+                        .help(help),
+                );
+                continue;
+            };
+            let types = &self.program.types;
+            if !assignable(found, &param.ty.node, types) {
+                let message = format!(
+                    "tool `{tool}` sends `{}` as `{}`, but `{to}` takes `{}`",
+                    name.node,
+                    types.show(found),
+                    types.show(&param.ty.node)
+                );
+                diags.push(
+                    Diagnostic::new(&codes::TYPE_MISMATCH, message, self.place)
+                        .label(name.span, "sent here")
+                        .label(param.ty.span, "taken here"),
+                );
+            }
+        }
+        let given = |param: &&Param| {
+            let mut with = self.sent.with.iter();
+            with.any(|(name, _)| name.node == param.name.node)
+        };
+        let missing = params.iter().filter(|param| {
+            param.default.is_none() && !param.ty.node.admits_null() && !given(param)
+        });
+        let missing: Vec<&str> = missing.map(|param| param.name.node.as_str()).collect();
+        if !missing.is_empty()
+            && self
+                .sent
+                .with
+                .iter()
+                .all(|(name, _)| known(params, &name.node))
+        {
+            let message = format!(
+                "tool `{tool}` sends to `{to}` without its input {}",
+                list(missing)
+            );
+            diags.push(
+                Diagnostic::new(&codes::MISSING_FIELD, message, self.place)
+                    .label(self.sent.worker.span, "the send"),
+            );
+        }
+    }
+}
+
+fn known(params: &[Param], name: &str) -> bool {
+    params.iter().any(|param| param.name.node == name)
+}

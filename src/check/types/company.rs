@@ -1,0 +1,146 @@
+//! Which tasks surely run beside another, and what they surely write: what a step has written when the next begins.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{FieldId, NodeId};
+
+use super::super::flow::arrows::Arrows;
+use super::super::flow::avoid::{Avoided, Count, circles_of};
+use super::super::flow::bits::FieldSet;
+use super::super::flow::effect::Effects;
+use super::super::flow::{Cause, Flow, Goal, Spot, Way};
+
+/// Nodes that run in the super-step of another whenever that one does, as far as is known.
+pub type Company = BTreeSet<NodeId>;
+
+/// Most nodes that are kept as company of one.
+const MOST: usize = 16;
+
+/// What the tasks of a flow surely do.
+pub struct Sure<'a> {
+    flow: &'a Flow,
+    effects: &'a Effects,
+    /// By node: what it writes whatever way it takes.
+    writes: Vec<FieldSet>,
+    /// By node: nodes that it leads to whatever way it takes.
+    next: Vec<Company>,
+    /// By node: what is written by all that it leads to, up to the end. Only where a node is deferred.
+    ends: Vec<FieldSet>,
+}
+
+impl<'a> Sure<'a> {
+    /// Looks at all nodes of a flow.
+    pub fn new(flow: &'a Flow, effects: &'a Effects) -> Self {
+        let mut sure = Self {
+            flow,
+            effects,
+            writes: Vec::new(),
+            next: Vec::new(),
+            ends: Vec::new(),
+        };
+        if effects.tracked.is_empty() {
+            return sure;
+        }
+        for id in flow.stops.ids() {
+            sure.writes.push(sure.always_written(id));
+            sure.next.push(sure.always_next(id));
+        }
+        if flow.stops.iter().any(|stop| stop.defer) {
+            let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
+            let left = Avoided::new(flow, &arrows, effects, Count::Certain, &waiting, &group);
+            for id in flow.stops.ids() {
+                let mut written = effects.tracked.all();
+                written.without(&left.from(Spot::Node(id)));
+                sure.ends.push(written);
+            }
+        }
+        sure
+    }
+
+    /// What the tasks beside a node have written when the next step begins.
+    pub fn written_beside(&self, company: &Company) -> Vec<FieldId> {
+        self.gather(&self.writes, company)
+    }
+
+    /// What they and all that follows them have written when nothing is left to run.
+    pub fn written_at_last(&self, company: &Company) -> Vec<FieldId> {
+        self.gather(&self.ends, company)
+    }
+
+    fn gather(&self, by_node: &[FieldSet], company: &Company) -> Vec<FieldId> {
+        let mut all = self.effects.tracked.none();
+        for id in company {
+            if let Some(set) = by_node.get(id.0 as usize) {
+                all.join(set);
+            }
+        }
+        self.effects.tracked.list(&all).collect()
+    }
+
+    /// The company of what a goal leads to: the way's other goals, and what those beside `from` lead to. From a
+    /// branch, which costs no step, those beside it themselves.
+    pub fn beside(
+        &self,
+        way: &Way,
+        goal: &Goal,
+        from: Option<NodeId>,
+        company: &Company,
+    ) -> Company {
+        if self.writes.is_empty() {
+            return Company::new();
+        }
+        let others = way.goals.iter().filter_map(|goal| self.task(goal));
+        let branch = from.is_some_and(|id| self.flow.stops.get(id).is_some_and(|stop| stop.branch));
+        let mut beside: Company = others.take(MOST).collect();
+        match branch {
+            true => beside.extend(company),
+            false => beside.extend(
+                company
+                    .iter()
+                    .filter_map(|id| self.next.get(id.0 as usize))
+                    .flatten(),
+            ),
+        }
+        if let Spot::Node(own) = goal.to {
+            beside.remove(&own);
+        }
+        while beside.len() > MOST {
+            beside.pop_last();
+        }
+        beside
+    }
+
+    /// The node that a goal surely starts in the next step.
+    fn task(&self, goal: &Goal) -> Option<NodeId> {
+        let Spot::Node(id) = goal.to else { return None };
+        let stop = self.flow.stops.get(id)?;
+        let capped = stop.ways.iter().any(|way| way.cause == Cause::Visits);
+        (!goal.many && !stop.branch && !stop.defer && !capped).then_some(id)
+    }
+
+    fn always_written(&self, id: NodeId) -> FieldSet {
+        let mut all: Option<FieldSet> = None;
+        for (at, way) in self.flow.ways(Spot::Node(id)).iter().enumerate() {
+            if way.cause == Cause::Visits {
+                continue;
+            }
+            let sure = self.effects.sure(self.flow, Spot::Node(id), at);
+            match &mut all {
+                Some(all) => all.keep(&sure),
+                None => all = Some(sure),
+            }
+        }
+        all.unwrap_or_else(|| self.effects.tracked.none())
+    }
+
+    fn always_next(&self, id: NodeId) -> Company {
+        let ways = self.flow.ways(Spot::Node(id)).iter();
+        let ways = ways.filter(|way| way.cause != Cause::Visits);
+        let goals = ways.map(|way| {
+            let goals = way.goals.iter().filter_map(|goal| self.task(goal));
+            goals.take(MOST).collect::<Company>()
+        });
+        let shared = goals.reduce(|all, goals| all.intersection(&goals).copied().collect());
+        shared.unwrap_or_default()
+    }
+}

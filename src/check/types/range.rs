@@ -1,0 +1,155 @@
+//! Conditions that compare a number with a constant, as ranges of its values.
+
+use crate::ast::expr::{BinaryOp, Expr, ExprKind};
+use crate::expr::TypeTable;
+use crate::expr::infer::{constant, path};
+
+use super::cases::Reader;
+
+/// A range of numbers: both bounds, each with whether it is one of the numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    low: (f64, bool),
+    high: (f64, bool),
+}
+
+impl Range {
+    /// All numbers.
+    pub const ALL: Range = Range {
+        low: (f64::NEG_INFINITY, true),
+        high: (f64::INFINITY, true),
+    };
+
+    /// What a size can be.
+    const SIZES: Range = Range {
+        low: (0.0, true),
+        high: (f64::INFINITY, true),
+    };
+
+    /// The numbers that both have.
+    pub fn and(self, other: Range) -> Range {
+        let low = match self.low.0 == other.low.0 {
+            true => (self.low.0, self.low.1 && other.low.1),
+            false if self.low.0 > other.low.0 => self.low,
+            false => other.low,
+        };
+        let high = match self.high.0 == other.high.0 {
+            true => (self.high.0, self.high.1 && other.high.1),
+            false if self.high.0 < other.high.0 => self.high,
+            false => other.high,
+        };
+        Range { low, high }
+    }
+
+    /// Whether no number is in it. `whole` says that only whole numbers count.
+    pub fn is_empty(self, whole: bool) -> bool {
+        let (low, high) = match whole {
+            true => (
+                first_whole(self.low),
+                -first_whole((-self.high.0, self.high.1)),
+            ),
+            false => (self.low.0, self.high.0),
+        };
+        let point = whole || (self.low.1 && self.high.1);
+        low > high || (low == high && !point)
+    }
+
+    /// Whether all its numbers are in another.
+    pub fn within(self, other: Range) -> bool {
+        self.and(other) == self
+    }
+}
+
+/// The least whole number from a lower bound on.
+fn first_whole((bound, taken): (f64, bool)) -> f64 {
+    match bound.fract() == 0.0 && !taken {
+        true => bound + 1.0,
+        false => bound.ceil(),
+    }
+}
+
+/// A place that numbers are compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// What is compared: a path, or `size(path)`.
+    pub subject: String,
+    /// Values for which the comparison holds, of those that there can be.
+    pub range: Range,
+    /// Values that there can be.
+    pub domain: Range,
+    /// Whether they are whole numbers.
+    pub whole: bool,
+}
+
+/// What a comparison of a place with a number says; `None` for any other condition.
+pub fn compared(reader: &mut Reader, expr: &Expr) -> Option<Compared> {
+    let ExprKind::Binary(op, left, right) = &expr.kind else {
+        return None;
+    };
+    let types = &reader.cx.program.types;
+    let (place, number, op) = match (number(left, types), number(right, types)) {
+        (None, Some(number)) => (left, number, op.node),
+        (Some(number), None) => (right, number, turned(op.node)?),
+        _ => return None,
+    };
+    let range = match op {
+        BinaryOp::Less => bounded(Range::ALL.low, (number, false)),
+        BinaryOp::LessEqual => bounded(Range::ALL.low, (number, true)),
+        BinaryOp::Greater => bounded((number, false), Range::ALL.high),
+        BinaryOp::GreaterEqual => bounded((number, true), Range::ALL.high),
+        BinaryOp::Equal => bounded((number, true), (number, true)),
+        _ => return None,
+    };
+    let (subject, domain, whole) = match measured(place) {
+        Some(of) => (format!("size({})", path(of)?), Range::SIZES, true),
+        None => {
+            let subject = reader.subject(place)?;
+            let whole = reader.is_whole(&subject);
+            (subject, Range::ALL, whole)
+        }
+    };
+    Some(Compared {
+        subject,
+        range: range.and(domain),
+        domain,
+        whole,
+    })
+}
+
+fn bounded(low: (f64, bool), high: (f64, bool)) -> Range {
+    Range { low, high }
+}
+
+/// `3 < x` is `x > 3`.
+fn turned(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
+        BinaryOp::Equal => BinaryOp::Equal,
+        _ => return None,
+    })
+}
+
+/// What `size(x)` or `x.size()` measures.
+fn measured(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Call {
+            target,
+            function,
+            args,
+        } if function.node == "size" => match (target.as_deref(), args.as_slice()) {
+            (None, [of]) => Some(of),
+            (Some(of), []) => Some(of),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The number of a constant; beyond 2^53 floats are too coarse to compare with.
+fn number(expr: &Expr, types: &TypeTable) -> Option<f64> {
+    let number = constant(expr, types)?.as_f64()?;
+    (number.abs() < 9_007_199_254_740_992.0).then_some(number)
+}

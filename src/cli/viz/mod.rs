@@ -1,0 +1,140 @@
+//! `graphc viz FILE`
+//!
+//! [`way`] reads from the store where a thread went.
+
+pub mod way;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::ir::{Flow, GraphId, Work};
+use crate::viz::{Drawing, Form, draw};
+
+use super::{Context, Exit, Failure, files, flow, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  graphc viz desk.graph                mermaid, as Markdown shows it
+  graphc viz desk.graph --format dot | dot -Tsvg > desk.svg
+  graphc viz desk.graph --format html --xray -o desk.html
+  graphc viz desk.graph --graph Desk   one graph of several
+  graphc viz desk.graph --format svg --thread t1 -o t1.svg";
+
+/// Arguments of `graphc viz`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The flow: `*.graph`, its IR, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The graph to draw; all of them, each in a frame, where left out
+    #[arg(long, value_name = "NAME")]
+    pub graph: Option<String>,
+    /// Form of the drawing
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub format: Format,
+    /// Draw subgraphs in place of the nodes that run them, to a depth, or all
+    #[arg(long, value_name = "DEPTH", num_args = 0..=1, default_missing_value = "4294967295")]
+    pub xray: Option<u32>,
+    /// Mark where a thread went: visits, where it stands, what it waits for
+    #[arg(long, value_name = "ID")]
+    pub thread: Option<String>,
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    #[arg(long, value_name = "URL", requires = "thread")]
+    pub store: Option<String>,
+    /// Leave out what explains the kinds of arrows
+    #[arg(long)]
+    pub no_legend: bool,
+    /// File to write in place of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Form of the drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// A mermaid flowchart
+    #[default]
+    Mermaid,
+    /// Graphviz
+    Dot,
+    /// A picture
+    Svg,
+    /// A page: the picture to move about in, and what is known of each node
+    Html,
+}
+
+/// Writes the drawing.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let loaded = flow::load(&args.file, context)?;
+    let flow = loaded.flow;
+    let depth = args.xray.unwrap_or(0);
+    let trace = match &args.thread {
+        Some(thread) => {
+            let store = args.store.clone();
+            Some(way::read(thread, store, &flow, &loaded.project, context)?)
+        }
+        None => None,
+    };
+    let graphs: Vec<GraphId> = match &args.graph {
+        Some(name) => vec![flow::graph(&flow, Some(name))?],
+        None if depth > 0 => outermost(&flow),
+        None => flow.graphs.entries().map(|(id, _)| id).collect(),
+    };
+    let drawing = Drawing {
+        form: match args.format {
+            Format::Mermaid => Form::Mermaid,
+            Format::Dot => Form::Dot,
+            Format::Svg => Form::Svg,
+            Format::Html => Form::Html,
+        },
+        depth: depth as usize,
+        legend: !args.no_legend,
+        trace: trace.as_ref(),
+    };
+    let drawn = draw(&flow, &graphs, &drawing).map_err(|error| {
+        Failure::unusable(error.to_string())
+            .help("draw one graph with `--graph`, or let Graphviz do it with `--format dot`")
+    })?;
+    match &args.output {
+        None => output::print(&drawn.text)?,
+        Some(path) => {
+            files::replace(path, &drawn.text)?;
+            context.say(&format!("wrote {}", files::shown(path)));
+        }
+    }
+    if drawn.closed > 0 {
+        let calls = if drawn.closed == 1 {
+            "call stays"
+        } else {
+            "calls stay"
+        };
+        context.say(&format!(
+            "{} subgraph {calls} closed: the picture would be too large; draw one with `--graph`",
+            drawn.closed
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// The graphs that no other calls: the others are drawn inside them. All, where each is called.
+fn outermost(flow: &Flow) -> Vec<GraphId> {
+    let mut called = BTreeSet::new();
+    for (id, graph) in flow.graphs.entries() {
+        for node in &graph.nodes {
+            if let Work::Subgraph { graph, .. } = &node.work
+                && *graph != id
+            {
+                called.insert(*graph);
+            }
+        }
+    }
+    let all = || flow.graphs.entries().map(|(id, _)| id);
+    let outer: Vec<GraphId> = all().filter(|id| !called.contains(id)).collect();
+    match outer.is_empty() {
+        true => all().collect(),
+        false => outer,
+    }
+}

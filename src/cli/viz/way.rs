@@ -1,0 +1,172 @@
+//! Where a thread went, read from its checkpoints.
+//!
+//! A checkpoint names the tasks of the step that comes next. All but the newest of a frame have been
+//! run; those of the newest are under way where the frame is, which hangs on the task of its caller.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use crate::base::SourceMap;
+use crate::ir::Flow;
+use crate::run::engine::open_interrupts;
+use crate::run::store::{CheckpointInfo, RunState, ThreadStatus};
+use crate::viz::trace::Trace;
+
+use super::super::project::Project;
+use super::super::run::session::runtime;
+use super::super::storage::Place;
+use super::super::threads::{Format, Shelf, failed};
+use super::super::{Context, Exit, Failure, settings};
+
+/// Checkpoints read at once.
+const PAGE: usize = 1_000;
+
+/// Reads the way of a thread of this flow.
+pub fn read(
+    thread: &str,
+    store: Option<String>,
+    flow: &Flow,
+    project: &Project,
+    context: &Context,
+) -> Result<Trace, Failure> {
+    let mut sources = SourceMap::new();
+    let config = settings::load(project, context, &mut sources)?;
+    let place = Place::find(store.as_deref(), &config, project)
+        .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+    let shelf = Shelf::open(&place, store, Format::Human)?;
+    let work = async {
+        let (store, info) = shelf.thread(thread).await?;
+        let mut all = Vec::new();
+        let mut before = None;
+        loop {
+            let page = store.history(thread, before, PAGE).await.map_err(failed)?;
+            let full = page.len() == PAGE;
+            before = page.last().map(|checkpoint| checkpoint.seq);
+            all.extend(page);
+            if !full {
+                return Ok((info.status, all));
+            }
+        }
+    };
+    let (status, checkpoints) = runtime()?.block_on(work)?;
+    if flow.graph(&status.graph).is_none() {
+        let message = format!(
+            "thread `{thread}` runs graph `{}`, which this flow does not have",
+            status.graph
+        );
+        return Err(
+            Failure::unusable(message).help("name the flow that the thread was started with")
+        );
+    }
+    Ok(trace(thread, &status, &checkpoints))
+}
+
+/// The trace of checkpoints, newest first.
+fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) -> Trace {
+    let mut trace = Trace::new(thread, &status.graph);
+    let mut newest: BTreeMap<&str, &CheckpointInfo> = BTreeMap::new();
+    let mut graphs: BTreeMap<String, String> = BTreeMap::new();
+    for checkpoint in checkpoints {
+        newest.entry(&checkpoint.frame).or_insert(checkpoint);
+        let graph = text(&checkpoint.schedule, "graph");
+        graphs.entry(path(&checkpoint.frame)).or_insert(graph);
+    }
+    let standing = matches!(
+        status.state,
+        RunState::Running | RunState::Interrupted | RunState::Failed | RunState::Cancelled
+    );
+    let live = if standing {
+        live(&newest)
+    } else {
+        BTreeSet::new()
+    };
+    for checkpoint in checkpoints {
+        let frame = &*checkpoint.frame;
+        let last = newest
+            .get(frame)
+            .is_some_and(|newest| newest.seq == checkpoint.seq);
+        let graph = text(&checkpoint.schedule, "graph");
+        for (node, _) in tasks(&checkpoint.schedule) {
+            let at = format!("{}{node}", path(frame));
+            trace.note(&at, &graph, |standing| match last && live.contains(frame) {
+                true => standing.now = true,
+                false => standing.visits += 1,
+            });
+        }
+    }
+    let graph_of = |at: &str| {
+        let caller = at
+            .rfind('/')
+            .map_or("", |end| at.get(..=end).unwrap_or_default());
+        graphs.get(caller).cloned().unwrap_or_default()
+    };
+    for open in open_interrupts(status) {
+        let ask = match &open.ask {
+            Json::Null => String::new(),
+            Json::String(text) => text.clone(),
+            ask => format!("{ask:#}"),
+        };
+        trace.note(&open.path, &graph_of(&open.path), |standing| {
+            standing.waits = Some(ask.clone());
+        });
+    }
+    if status.state == RunState::Failed {
+        let at = status.error.as_ref().map(|error| text(error, "path"));
+        if let Some(at) = at.filter(|at| !at.is_empty()) {
+            trace.note(&at, &graph_of(&at), |standing| standing.failed = true);
+        }
+    }
+    trace
+}
+
+/// Frames that are under way: the run's own, and those whose call is a task of a frame that is.
+fn live<'a>(newest: &BTreeMap<&'a str, &CheckpointInfo>) -> BTreeSet<&'a str> {
+    let mut live = BTreeSet::new();
+    // A caller's key is the beginning of what it calls, so that it comes before it.
+    for (frame, checkpoint) in newest {
+        let called = frame.strip_suffix('/').map(|task| match task.rfind('/') {
+            Some(end) => task.split_at(end + 1),
+            None => ("", task),
+        });
+        let Some((caller, task)) = called else {
+            live.insert(*frame);
+            continue;
+        };
+        let Some(above) = newest.get(caller).filter(|_| live.contains(caller)) else {
+            continue;
+        };
+        let standing = tasks(&above.schedule).iter().any(|(node, send)| {
+            let send = send.map(|send| format!("[{send}]")).unwrap_or_default();
+            format!("{}:{node}{send}", above.step) == task
+        });
+        if standing && checkpoint.frame == **frame {
+            live.insert(*frame);
+        }
+    }
+    live
+}
+
+/// Path of the nodes of a frame: `cake_man/` for the key `3:cake_man/`, empty for the run's own graph.
+fn path(frame: &str) -> String {
+    let parts = frame.split_terminator('/');
+    let names = parts.map(|part| {
+        let name = part.split_once(':').map_or(part, |(_, name)| name);
+        name.split_once('[').map_or(name, |(name, _)| name)
+    });
+    names.map(|name| format!("{name}/")).collect()
+}
+
+/// Tasks of the step that comes next: the node, and the number of the send.
+fn tasks(schedule: &Json) -> Vec<(String, Option<u64>)> {
+    let tasks = schedule.get("tasks").and_then(Json::as_array);
+    let tasks = tasks.into_iter().flatten();
+    tasks
+        .map(|task| (text(task, "node"), task.get("send").and_then(Json::as_u64)))
+        .collect()
+}
+
+fn text(json: &Json, key: &str) -> String {
+    let text = json.get(key).and_then(Json::as_str);
+    text.unwrap_or_default().to_owned()
+}

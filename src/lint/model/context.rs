@@ -1,0 +1,89 @@
+//! `prompt-too-long`: what is written in a prompt is more than the model reads.
+
+use crate::ast::node::{PropertyKind, Template};
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::resolve::program::Node;
+
+use crate::lint::cx::{Cx, call};
+
+/// Characters that make a token, about: in English text it is four.
+const CHARACTERS: u64 = 4;
+
+/// Warns where a node's own texts and the reply it may get don't fit into the context of a model that it
+/// may ask.
+pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
+    for (_, node) in cx.nodes() {
+        let asked = call(node).and_then(|call| call.model);
+        for model in asked.into_iter().flat_map(|model| cx.asked(model)) {
+            let id = model;
+            let Some(model) = cx.program.models.get(id) else {
+                continue;
+            };
+            let family = cx.families.of(&model.reference.node);
+            let Some(context) = family.and_then(|family| family.context) else {
+                continue;
+            };
+            let reply = u64::from(model.settings.max_tokens.unwrap_or(0));
+            let prompt = tokens(node);
+            if prompt == 0 || prompt + reply <= context {
+                continue;
+            }
+            let finding = match prompt > context {
+                true => {
+                    let message = format!(
+                        "the prompt of node `{}` has about {prompt} tokens, but model `{}` reads {context}",
+                        node.name.node, model.name.node
+                    );
+                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, place(cx, node))
+                        .help("shorten it, or take a model with more room")
+                }
+                false => {
+                    let message = format!(
+                        "a reply of {reply} tokens and the prompt of node `{}` (about {prompt}) don't fit into the {context} of model `{}`",
+                        node.name.node, model.name.node
+                    );
+                    let most = cx.setting(id, "max_tokens").unwrap_or(model.name.span);
+                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, most)
+                        .label(place(cx, node), "the prompt")
+                        .help("lower `max_tokens`, or take a model with more room")
+                }
+            };
+            diags.push(finding.label(
+                model.reference.span,
+                cx.families.source(&model.reference.node),
+            ));
+        }
+    }
+}
+
+fn texts(node: &Node) -> impl Iterator<Item = &crate::ast::node::TemplateText> {
+    let call = call(node).into_iter();
+    let words = call.flat_map(|call| [&call.system, &call.prompt]).flatten();
+    words.map(|words| &words.text)
+}
+
+/// About how many tokens the fixed text has. What placeholders and loops bring comes on top.
+fn tokens(node: &Node) -> u64 {
+    let length = texts(node).map(|text| text.text.chars().count() as u64);
+    length.sum::<u64>() / CHARACTERS
+}
+
+/// Where the longest text stands; of one in a file, where that is named.
+fn place(cx: &Cx<'_>, node: &Node) -> Span {
+    let longest = texts(node).max_by_key(|text| text.text.len());
+    let Some(text) = longest else {
+        return node.name.span;
+    };
+    if text.span.file == node.span.file {
+        return text.span;
+    }
+    let prompt = |kind: &PropertyKind| {
+        matches!(
+            kind,
+            PropertyKind::System(Template::File(_)) | PropertyKind::Prompt(Template::File(_))
+        )
+    };
+    cx.property(node, prompt)
+        .map_or(node.name.span, |property| property.span)
+}

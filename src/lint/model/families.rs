@@ -1,0 +1,117 @@
+//! What is known of well-known families of models.
+//!
+//! The table is `families.json`: facts from the providers' own pages, as of the month that it names. What is not
+//! known of a family is left out, and a rule that needs it passes over the family. A project adds
+//! its own models, or overrules the table, under `model_families` in `graphc.yaml`.
+
+use serde::Deserialize;
+
+/// What is known of a family.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// What its models' names begin with, up to a character that is no letter or digit.
+    pub name: String,
+    /// Most tokens of a request and its reply together.
+    #[serde(default)]
+    pub context: Option<u64>,
+    /// Whether it calls tools.
+    #[serde(default)]
+    pub tools: Option<bool>,
+    /// Whether it can be held to a JSON Schema.
+    #[serde(default)]
+    pub schema: Option<bool>,
+    /// Whether it thinks before it answers, or can be made to.
+    #[serde(default)]
+    pub thinks: Option<bool>,
+    /// Whether it takes a temperature.
+    #[serde(default)]
+    pub temperature: Option<bool>,
+    /// Whether the project says so, not the table.
+    #[serde(skip)]
+    pub own: bool,
+}
+
+/// A table of families.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Families {
+    /// The month of the facts, `2025-08`.
+    pub as_of: String,
+    families: Vec<Family>,
+}
+
+impl Default for Families {
+    /// The table of this version.
+    fn default() -> Self {
+        // The file is a part of this crate, and a test reads it: it can't fail here.
+        serde_json::from_str(include_str!("families.json")).unwrap_or(Families {
+            as_of: String::new(),
+            families: Vec::new(),
+        })
+    }
+}
+
+impl Families {
+    /// Adds families, which count before those that are known.
+    pub fn with(mut self, own: impl IntoIterator<Item = Family>) -> Self {
+        self.families.splice(0..0, own);
+        self
+    }
+
+    /// Where what is known of a model comes from, for a label: the table and its month, or the project.
+    pub fn source(&self, reference: &str) -> String {
+        match self.of(reference).is_some_and(|family| family.own) {
+            true => "as `model_families` in graphc.yaml says".to_owned(),
+            false => format!("as known in {}", self.as_of),
+        }
+    }
+
+    /// The family of a model, by its reference `provider/model`: the longest name that fits, of the project's
+    /// own families first.
+    pub fn of(&self, reference: &str) -> Option<&Family> {
+        let model = reference.rsplit('/').next().unwrap_or(reference);
+        let model = model.to_ascii_lowercase();
+        let whole = reference.to_ascii_lowercase();
+        let fits = |family: &&Family| {
+            let name = family.name.to_ascii_lowercase();
+            begins(&model, &name) || begins(&whole, &name)
+        };
+        let mut fitting = self.families.iter().filter(fits);
+        let first = fitting.next()?;
+        let rank = |family: &Family| (family.own, family.name.len());
+        let best = fitting.fold(first, |best, family| match rank(family) > rank(best) {
+            true => family,
+            false => best,
+        });
+        Some(best)
+    }
+}
+
+/// Whether a model's name begins with a family's: `gpt-4` begins `gpt-4-0613`, not `gpt-4o`.
+fn begins(model: &str, family: &str) -> bool {
+    let rest = model.strip_prefix(family);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read_and_the_longest_name_counts() {
+        let families = Families::default();
+        assert_eq!(families.as_of, "2025-08");
+        let name = |reference| families.of(reference).map(|family| family.name.as_str());
+        assert_eq!(name("openai/gpt-4o-mini"), Some("gpt-4o"));
+        assert_eq!(name("openai/gpt-4-0613"), Some("gpt-4"));
+        assert_eq!(name("openai/gpt-5.2"), Some("gpt-5"));
+        assert_eq!(name("hub/meta/Llama-3.1-8B"), Some("llama-3.1"));
+        assert_eq!(name("local/m"), None);
+        let own = Family {
+            name: "local/m".to_owned(),
+            ..Family::default()
+        };
+        let families = families.clone().with([own]);
+        assert!(families.of("local/m").is_some() && families.of("other/m").is_none());
+    }
+}

@@ -1,0 +1,86 @@
+//! A whole file, read piece by piece: an item at a time, and of a graph a member at a time.
+//!
+//! What pest notes of a text takes many times the room of the text, so it is asked for one piece,
+//! the piece is built, and its notes are gone before the next. A file of 100,000 nodes then needs
+//! little more than its tree.
+
+use pest::Parser;
+
+use crate::ast::graph::Graph;
+use crate::ast::item::{File, Item};
+
+use super::build::{Builder, Previous};
+use super::grammar::{Grammar, Pair, Rule};
+use super::message;
+
+impl<'a> Builder<'a> {
+    /// The whole file.
+    pub fn file(&mut self) -> File {
+        let mut items = Vec::new();
+        let mut previous = None;
+        while let Some(pair) = self.piece(Rule::one_item) {
+            if pair.as_rule() == Rule::EOI {
+                break;
+            }
+            let item = self.entry(pair, &mut previous, Rule::only_item, Self::item_or_graph);
+            if let (Some(Item::Graph(graph)), Some(previous)) = (&item, &mut previous) {
+                previous.end = graph.span.end as usize;
+            }
+            items.extend(item);
+        }
+        File {
+            doc: self.comments.file_doc(self.text),
+            items,
+        }
+    }
+
+    fn item_or_graph(&mut self, pair: Pair) -> Option<Item> {
+        match pair.as_rule() {
+            Rule::graph_head => self.graph(pair).map(|graph| Item::Graph(Box::new(graph))),
+            _ => self.item(pair),
+        }
+    }
+
+    /// A graph from its head on.
+    fn graph(&mut self, head: Pair) -> Option<Graph> {
+        let mut graph = self.graph_head(head);
+        let mut previous: Option<Previous> = None;
+        while let Some(pair) = self.piece(Rule::one_member) {
+            if pair.as_rule() == Rule::body_end {
+                let end = self.word_span(&pair);
+                if let Some(graph) = &mut graph {
+                    graph.span = graph.span.to(end);
+                }
+                break;
+            }
+            let members = self.entry(pair, &mut previous, Rule::only_member, |b, pair| {
+                Some(b.member(pair))
+            });
+            if let (Some(graph), Some(members)) = (&mut graph, members) {
+                graph.members.extend(members);
+            }
+        }
+        graph
+    }
+
+    /// The next piece of the text: what stands for the rule `one`, one of its alternatives.
+    /// `None` at the end, or where nothing fits, which is reported.
+    fn piece(&mut self, one: Rule) -> Option<Pair<'a>> {
+        let rest = self.text.get(self.next..)?;
+        match Grammar::parse(one, rest) {
+            Ok(mut pairs) => {
+                let piece = pairs.next()?;
+                self.base = self.next;
+                self.next += piece.as_span().end();
+                piece.into_inner().next()
+            }
+            Err(error) => {
+                // The scan leaves nothing that the catch-all rules don't take.
+                let found = message::expected(rest, self.next, self.file, error);
+                self.diags.push(found);
+                self.next = self.text.len();
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `@approve`: a person is asked before each call of the tool. The call is made, made with other arguments, or refused.
+//!
+//! The question is an interrupt of the node that makes the call. Its answer is kept in the journal under the first id of the
+//! call's scope with [`APPROVAL`] behind it, so that no later process asks again for the same call.
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use crate::expr::accept::accept_fields;
+use crate::ir::{ErrorKind, Flow, Tool, ToolId};
+use crate::run::effect::EffectScope;
+use crate::run::error::RunError;
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::plan::NodePlan;
+use crate::run::task::TaskRun;
+use crate::run::view::short_hash;
+use crate::value::Map;
+
+use super::Stop;
+use super::narrow;
+
+/// What stands behind the id of an approval.
+const APPROVAL: char = '&';
+
+/// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
+///
+/// # Errors
+/// [`Stop::Interrupted`] while nobody has answered; kind `tool_error` where the call is refused, and where the
+/// arguments that a person gave are not let through here.
+pub fn settle(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    id: ToolId,
+    args: Map,
+    scope: &EffectScope,
+) -> Result<Map, Stop> {
+    let cx = run.around.cx;
+    let tool = &cx.plan.flow.tools[id];
+    if !tool.approve {
+        return Ok(args);
+    }
+    let effect = format!("{}{APPROVAL}", scope.next());
+    let Some(answer) = cx.journal.finished(scope.task(), &effect) else {
+        return Err(Stop::Interrupted(vec![OpenInterrupt {
+            id: short_hash("i", &scope.idempotency_key(cx, &effect)),
+            node: run.name.to_owned(),
+            path: run.path(),
+            ask: question(tool, &args),
+            expect: cx.plan.approval.clone(),
+            task: scope.task().to_owned(),
+            effect,
+        }]));
+    };
+    match answer.get("decision").and_then(Json::as_str) {
+        Some("approve") => Ok(args),
+        Some("edit") => {
+            let args = edited(&cx.plan.flow, tool, answer)
+                .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
+            narrow::check(run, node, id, &args)?;
+            Ok(args)
+        }
+        _ => {
+            let message = match answer.get("message").and_then(Json::as_str) {
+                Some(message) => format!("a person refused this call: {message}"),
+                None => "a person refused this call".to_owned(),
+            };
+            Err(RunError::new(ErrorKind::ToolError, message).into())
+        }
+    }
+}
+
+/// What the person is shown. Arguments have the names by which an answer gives them.
+fn question(tool: &Tool, args: &Map) -> Json {
+    let params = tool.params.iter();
+    let args: JsonMap<String, Json> = params
+        .filter_map(|param| {
+            let value = args.get(&param.name)?;
+            Some((param.outer_name().to_owned(), value.to_json()))
+        })
+        .collect();
+    let name = &tool.name;
+    let question = format!("may `{name}` be called with these arguments?");
+    json!({ "tool": name, "args": args, "question": question })
+}
+
+fn edited(flow: &Flow, tool: &Tool, answer: &Json) -> Result<Map, String> {
+    let args = answer.get("args").unwrap_or(&Json::Null);
+    let accepted = accept_fields(args, &tool.params, &flow.types).map_err(|wrong| {
+        let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+        format!(
+            "`args` are not what `{}` takes: {}",
+            tool.name,
+            problems.join("; ")
+        )
+    })?;
+    Ok(accepted.as_map().cloned().unwrap_or_default())
+}
+
+/// Whether an interrupt asks if a call may be made, rather than being a node's own.
+pub fn is_approval(open: &OpenInterrupt) -> bool {
+    open.effect.ends_with(APPROVAL)
+}
+
+/// Whether the answer to an approval, already of its type, goes with the tool.
+///
+/// # Errors
+/// In words, where arguments are given that nobody asked for, or that are not of the tool's types.
+pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
+    if !is_approval(open) {
+        return Ok(());
+    }
+    let refused = |problem: String| {
+        Err(format!(
+            "the answer to `{}` ({}) is refused, the thread is as it was: {problem}",
+            open.id, open.path
+        ))
+    };
+    let given = answer.get("args").is_some_and(|args| !args.is_null());
+    if answer.get("decision").and_then(Json::as_str) != Some("edit") {
+        return match given {
+            true => refused("`args` go with the decision \"edit\"".to_owned()),
+            false => Ok(()),
+        };
+    }
+    let name = open.ask.get("tool").and_then(Json::as_str);
+    let tool = flow
+        .tools
+        .iter()
+        .find(|tool| Some(tool.name.as_str()) == name);
+    match tool.map(|tool| edited(flow, tool, answer)) {
+        Some(Err(problem)) => refused(problem),
+        _ => Ok(()),
+    }
+}

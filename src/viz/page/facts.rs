@@ -1,0 +1,418 @@
+//! What is known of a node, as headings and what stands below them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::ast::node::TemplateText;
+use crate::base::{FileId, Span, duration};
+use crate::diag::Diagnostics;
+use crate::expr::Scope;
+use crate::expr::infer::reads;
+use crate::expr::template;
+use crate::ir::flow::ToolEffect;
+use crate::ir::node::{Binding, Pass};
+use crate::ir::text::Named;
+use crate::ir::{
+    Ask, Expr, FieldId, Flow, Graph, GraphId, Jump, ModelCall, ModelId, Node, Route, SetItem,
+    Target, Template, ToolId, Work,
+};
+use crate::parse::expression;
+
+/// A heading and what stands below it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fact {
+    /// The heading.
+    pub name: &'static str,
+    /// What stands below.
+    pub body: Body,
+}
+
+/// What stands below a heading.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Source, or a prompt.
+    Code(String),
+    /// Pieces of source, each with a word on it.
+    List(Vec<(String, String)>),
+}
+
+/// All that a node is and does.
+pub fn facts(flow: &Flow, graph: &Graph, node: &Node) -> Vec<Fact> {
+    let mut facts = Facts {
+        flow,
+        graph,
+        found: Vec::new(),
+        texts: Vec::new(),
+        templates: Vec::new(),
+    };
+    facts.node(node);
+    let (reads, writes) = (facts.reads(node), facts.writes(node));
+    facts.list("reads", reads.into_iter().map(|name| (name, String::new())));
+    facts.list(
+        "writes",
+        writes.into_iter().map(|name| (name, String::new())),
+    );
+    facts.found
+}
+
+struct Facts<'a> {
+    flow: &'a Flow,
+    graph: &'a Graph,
+    found: Vec<Fact>,
+    /// Expressions seen, for what they read.
+    texts: Vec<&'a Expr>,
+    templates: Vec<&'a Template>,
+}
+
+impl<'a> Facts<'a> {
+    fn code(&mut self, name: &'static str, text: &str) {
+        if !text.is_empty() {
+            let body = Body::Code(text.to_owned());
+            self.found.push(Fact { name, body });
+        }
+    }
+
+    fn list(&mut self, name: &'static str, items: impl Iterator<Item = (String, String)>) {
+        let items: Vec<(String, String)> = items.collect();
+        if !items.is_empty() {
+            let body = Body::List(items);
+            self.found.push(Fact { name, body });
+        }
+    }
+
+    fn expr(&mut self, name: &'static str, expr: &'a Expr) {
+        self.texts.push(expr);
+        self.code(name, &expr.text);
+    }
+
+    fn template(&mut self, name: &'static str, template: &'a Template) {
+        self.templates.push(template);
+        self.code(name, &template.text);
+    }
+
+    fn named(&mut self, name: &'static str, items: &'a [Named]) {
+        self.texts.extend(items.iter().map(|item| &item.value));
+        let lines = items
+            .iter()
+            .map(|item| (format!("{}: {}", item.name, item.value.text), String::new()));
+        self.list(name, lines);
+    }
+
+    fn node(&mut self, node: &'a Node) {
+        for skip in &node.skips {
+            self.expr("skip when", &skip.when);
+        }
+        self.list(
+            "input",
+            node.input.iter().map(|field| {
+                let ty = self.flow.types.show(&field.ty);
+                (format!("{}: {ty}", field.name), field.doc.clone())
+            }),
+        );
+        self.named("let", &node.lets);
+        for require in &node.requires {
+            self.expr("require", &require.condition);
+        }
+        self.work(&node.work);
+        let sets = self.sets(&node.set);
+        self.list("set", sets);
+        self.emits(node);
+        let limits = limits(node);
+        self.list(
+            "limits",
+            limits.into_iter().map(|text| (text, String::new())),
+        );
+        for route in node.next.iter().chain(&node.on_error) {
+            self.route(route);
+        }
+        self.list(
+            "tags",
+            node.tags.iter().map(|tag| (tag.clone(), String::new())),
+        );
+        let file = self.flow.files.get(node.at.file as usize);
+        if let Some(file) = file {
+            self.list(
+                "declared",
+                std::iter::once((format!("{file}:{}", node.at.line), String::new())),
+            );
+        }
+    }
+
+    fn work(&mut self, work: &'a Work) {
+        match work {
+            Work::Llm(call) => self.call(call),
+            Work::Agent {
+                call,
+                until,
+                parallel,
+                max_turns,
+            } => {
+                self.call(call);
+                if let Some(until) = until {
+                    self.expr("until", until);
+                }
+                let parallel = if *parallel { "at once" } else { "one by one" };
+                let turns = format!("at most {max_turns} turns, tools of a turn {parallel}");
+                self.list("loop", std::iter::once((String::new(), turns)));
+            }
+            Work::Tools {
+                messages, tools, ..
+            } => {
+                self.expr("messages", messages);
+                self.tools(tools);
+            }
+            Work::Call { tool, args } => {
+                self.tools(std::slice::from_ref(tool));
+                self.named("arguments", args);
+            }
+            Work::Update | Work::Branch => {}
+            Work::Interrupt { ask, expect, .. } => {
+                match ask {
+                    Ask::Fields(fields) => self.named("asks", fields),
+                    Ask::Text(text) => self.template("asks", text),
+                }
+                if let Some(expect) = expect {
+                    self.code("expects", &self.flow.types.describe(expect));
+                }
+            }
+            Work::Subgraph { graph, with, into } => self.subgraph(*graph, with, into),
+        }
+    }
+
+    fn subgraph(&mut self, graph: GraphId, with: &'a [Pass], into: &'a [Binding]) {
+        let Some(callee) = self.flow.graphs.get(graph) else {
+            return;
+        };
+        self.list(
+            "runs",
+            std::iter::once((callee.name.clone(), callee.doc.clone())),
+        );
+        let theirs = |id| callee.fields.get(id).map_or("", |field| &*field.name);
+        let mut passed = Vec::new();
+        for pass in with {
+            passed.push(match pass {
+                Pass::Field { to, from } => {
+                    format!("{}: state.{}", theirs(*to), self.field(*from))
+                }
+                Pass::Value { to, value } => {
+                    self.texts.push(value);
+                    format!("{}: {}", theirs(*to), value.text)
+                }
+            });
+        }
+        self.list("with", passed.into_iter().map(|text| (text, String::new())));
+        let taken: Vec<String> = into
+            .iter()
+            .map(|binding| {
+                format!(
+                    "{}: result.{}",
+                    self.field(binding.to),
+                    theirs(binding.from)
+                )
+            })
+            .collect();
+        self.list("into", taken.into_iter().map(|text| (text, String::new())));
+    }
+
+    fn call(&mut self, call: &'a ModelCall) {
+        self.list("model", std::iter::once(self.model(call.model)));
+        if let Some(system) = &call.system {
+            self.template("system", system);
+        }
+        if let Some(messages) = &call.messages {
+            self.expr("messages", messages);
+        }
+        if let Some(prompt) = &call.prompt {
+            self.template("prompt", prompt);
+        }
+        self.tools(&call.tools);
+        if let Some(output) = &call.output {
+            self.code("output", &self.flow.types.describe(output));
+        }
+    }
+
+    fn model(&self, id: ModelId) -> (String, String) {
+        let Some(model) = self.flow.models.get(id) else {
+            return (String::new(), String::new());
+        };
+        let mut words = vec![format!("{}/{}", model.provider, model.model)];
+        words.extend(model.temperature.map(|t| format!("temperature {t}")));
+        words.extend(model.max_tokens.map(|t| format!("at most {t} tokens")));
+        let name = |id: &ModelId| self.flow.models.get(*id).map(|model| model.name.clone());
+        let fallback: Vec<String> = model.fallback.iter().filter_map(name).collect();
+        if !fallback.is_empty() {
+            words.push(format!("else {}", fallback.join(", ")));
+        }
+        (model.name.clone(), words.join(", "))
+    }
+
+    fn tools(&mut self, tools: &[ToolId]) {
+        let flow = self.flow;
+        let shown = tools.iter().filter_map(|id| flow.tools.get(*id));
+        let lines = shown.map(|tool| {
+            let params = tool
+                .params
+                .iter()
+                .map(|field| format!("{}: {}", field.name, flow.types.show(&field.ty)));
+            let params = params.collect::<Vec<_>>().join(", ");
+            let returns = tool.returns.as_ref();
+            let returns = returns.map(|ty| format!(" -> {}", flow.types.show(ty)));
+            let signature = format!("{}({params}){}", tool.name, returns.unwrap_or_default());
+            let effect = match tool.effect {
+                ToolEffect::Read => "",
+                ToolEffect::Write => " (writes)",
+                ToolEffect::Destructive => " (destructive)",
+            };
+            (signature, format!("{}{effect}", tool.doc).trim().to_owned())
+        });
+        self.list("tools", lines);
+    }
+
+    fn sets(&mut self, items: &'a [SetItem]) -> std::vec::IntoIter<(String, String)> {
+        self.texts.extend(items.iter().map(|item| &item.value));
+        let line = |item: &SetItem| {
+            let sign = if item.replace { " :=" } else { ":" };
+            let text = format!("{}{sign} {}", self.field(item.field), item.value.text);
+            (text, String::new())
+        };
+        let lines: Vec<(String, String)> = items.iter().map(line).collect();
+        lines.into_iter()
+    }
+
+    fn emits(&mut self, node: &'a Node) {
+        let mut lines = Vec::new();
+        for emit in &node.emits {
+            let fields = emit.fields.iter();
+            self.texts.extend(fields.clone().map(|field| &field.value));
+            self.texts.extend(&emit.when);
+            let name = self.flow.events.get(emit.event);
+            let name = name.map_or("", |event| &*event.name);
+            let fields: Vec<String> = fields
+                .map(|field| format!("{}: {}", field.name, field.value.text))
+                .collect();
+            lines.push((format!("{name} {{ {} }}", fields.join(", ")), String::new()));
+        }
+        self.list("emits", lines.into_iter());
+    }
+
+    /// What a route reads; the picture shows where it goes.
+    fn route(&mut self, route: &'a Route) {
+        match route {
+            Route::Always(jump) => self.jump(jump),
+            Route::Arms(arms) => {
+                for arm in arms {
+                    self.texts.extend(&arm.when);
+                    self.jump(&arm.jump);
+                }
+            }
+        }
+    }
+
+    fn jump(&mut self, jump: &'a Jump) {
+        self.texts.extend(jump.set.iter().map(|item| &item.value));
+        for target in &jump.to {
+            match target {
+                Target::Computed { name, .. } => self.texts.push(name),
+                Target::Each { items, with, .. } => {
+                    self.texts.push(items);
+                    self.texts.extend(with.iter().map(|item| &item.value));
+                }
+                Target::Fail { message, .. } => self.texts.extend(message),
+                _ => {}
+            }
+        }
+    }
+
+    fn field(&self, id: FieldId) -> &'a str {
+        self.graph
+            .fields
+            .get(id)
+            .map_or("", |field| field.name.as_str())
+    }
+
+    /// Fields of the state that expressions, prompts, tools and the called graph read.
+    fn reads(&self, node: &Node) -> Vec<String> {
+        let fields = self.graph.fields.iter();
+        let fields = fields.map(|field| (field.name.clone(), field.ty.clone()));
+        let scope = Scope {
+            state: Some(std::sync::Arc::new(fields.collect())),
+            ..Scope::default()
+        };
+        let mut found: BTreeSet<u32> = BTreeSet::new();
+        for text in &self.texts {
+            let mut ignored = Diagnostics::new();
+            if let Some(expr) = expression(&text.text, FileId(0), &mut ignored) {
+                found.extend(reads(&expr, &scope).fields);
+            }
+        }
+        for text in &self.templates {
+            let text = TemplateText {
+                text: text.text.clone(),
+                span: Span::new(FileId(0), 0, 0),
+                anchors: Vec::new(),
+            };
+            found.extend(template::reads(&text, &scope).fields);
+        }
+        if let Work::Subgraph { with, .. } = &node.work {
+            found.extend(with.iter().filter_map(|pass| match pass {
+                Pass::Field { from, .. } => Some(from.0),
+                Pass::Value { .. } => None,
+            }));
+        }
+        let mut names: BTreeSet<String> = found
+            .into_iter()
+            .map(|index| self.field(FieldId(index)).to_owned())
+            .collect();
+        let bodies = tools_of(&node.work)
+            .iter()
+            .filter_map(|id| self.flow.tools.get(*id)?.body.as_ref());
+        names.extend(bodies.flat_map(|body| body.reads.iter().map(|(name, _)| name.clone())));
+        names.into_iter().collect()
+    }
+
+    fn writes(&self, node: &Node) -> Vec<String> {
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let field = |item: &SetItem| self.field(item.field).to_owned();
+        names.extend(node.set.iter().map(field));
+        for route in node.next.iter().chain(&node.on_error) {
+            match route {
+                Route::Always(jump) => names.extend(jump.set.iter().map(field)),
+                Route::Arms(arms) => {
+                    let items = arms.iter().flat_map(|arm| &arm.jump.set);
+                    names.extend(items.map(field));
+                }
+            }
+        }
+        if let Work::Subgraph { into, .. } = &node.work {
+            names.extend(into.iter().map(|one| self.field(one.to).to_owned()));
+        }
+        let bodies = tools_of(&node.work)
+            .iter()
+            .filter_map(|id| self.flow.tools.get(*id)?.body.as_ref());
+        names.extend(bodies.flat_map(|body| body.set.iter().map(|item| item.field.clone())));
+        names.into_iter().collect()
+    }
+}
+
+fn tools_of(work: &Work) -> &[ToolId] {
+    match work {
+        Work::Llm(call) | Work::Agent { call, .. } => &call.tools,
+        Work::Tools { tools, .. } => tools,
+        Work::Call { tool, .. } => std::slice::from_ref(tool),
+        _ => &[],
+    }
+}
+
+fn limits(node: &Node) -> Vec<String> {
+    let mut limits = Vec::new();
+    let shown = |ms| duration::show(Duration::from_millis(ms));
+    limits.extend(node.timeout_ms.map(|ms| format!("timeout {}", shown(ms))));
+    let visits = node.max_visits.as_ref();
+    limits.extend(visits.map(|visits| format!("max_visits {}", visits.limit)));
+    let retry = node.retry.as_ref();
+    limits.extend(retry.map(|retry| format!("retry {}", retry.attempts)));
+    if node.defer {
+        limits.push("defer".to_owned());
+    }
+    limits
+}
