@@ -47,6 +47,7 @@
 //! | [`diag`] | diagnostics, their codes and pages, the forms they are shown in | what a graph is |
 //! | [`ast`] | what was written | names' meanings |
 //! | [`parse`] | text to `ast`; the only module that knows pest | names, kinds, files |
+//! | [`fmt`](mod@fmt) | the layout of a text | what it means, files |
 //! | [`expr`] | expressions and templates: types, evaluation, the function table | graphs, nodes |
 //! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
 //! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
@@ -54,6 +55,7 @@
 //! | [`lint`] | what is allowed and unwise, and the comments that allow it | settings, backends |
 //! | [`lower`] | a checked program to `ir` | errors |
 //! | [`compile`](mod@compile) | the order of the stages | |
+//! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory and in SQLite | what a record means |
@@ -98,7 +100,8 @@
 //!   but the state as it was when the step began.
 //! - **Macros, plug-ins and a registry of node kinds.** A kind is a variant and a file in each stage; the compiler
 //!   of this crate finds the places that lack it.
-//! - **A cache of results.** What a model or tool said is in the journal of its step, nowhere else.
+//! - **A cache that nobody asked for.** What a model or tool said is in the journal of its step, nowhere else, unless its node says
+//!   `cache`.
 //! - **Passing names at run time.** Fields, nodes, tools and models are indices; a name that reaches the runtime from
 //!   a model is looked up in a table that the compiler has made.
 
@@ -106,6 +109,7 @@
 extern crate alloc;
 
 pub mod ast;
+pub mod audit;
 pub mod backend;
 pub mod base;
 pub mod check;
@@ -113,6 +117,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod expr;
+pub mod fmt;
 pub mod ir;
 pub mod lint;
 pub mod lower;

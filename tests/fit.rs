@@ -16,7 +16,10 @@ const MARK: &str = "#---\n";
 
 fn flow(folder: &Path) -> Flow {
     let text = std::fs::read_to_string(folder.join("desk.graph")).unwrap();
-    let compiled = compile("desk.graph", &BTreeMap::from([("desk.graph".to_owned(), text)]));
+    let compiled = compile(
+        "desk.graph",
+        &BTreeMap::from([("desk.graph".to_owned(), text)]),
+    );
     let found: Vec<&str> = compiled.diagnostics.iter().map(|d| &*d.message).collect();
     compiled.flow.unwrap_or_else(|| panic!("{found:?}"))
 }

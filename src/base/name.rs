@@ -20,7 +20,10 @@ pub fn closest<'a>(
         let longer = written.chars().count().max(candidate.chars().count());
         let allowed = (longer / 3).max(1);
         // Of one letter for another nothing is left that was meant.
-        if distance <= allowed && distance < longer && best.is_none_or(|(least, _)| distance < least) {
+        if distance <= allowed
+            && distance < longer
+            && best.is_none_or(|(least, _)| distance < least)
+        {
             best = Some((distance, candidate));
         }
     }

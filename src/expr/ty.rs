@@ -443,7 +443,11 @@ impl fmt::Display for Shown<'_> {
             },
             Type::Union(members) => {
                 // Beyond that a list says less than its beginning.
-                let shown = if members.len() > MOST_SHOWN { 3 } else { members.len() };
+                let shown = if members.len() > MOST_SHOWN {
+                    3
+                } else {
+                    members.len()
+                };
                 for (i, member) in members.iter().take(shown).enumerate() {
                     if i > 0 {
                         f.write_str(" | ")?;

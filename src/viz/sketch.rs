@@ -215,6 +215,8 @@ impl<'a, 's> Sketch<'a, 's> {
             Work::Tools { tools, .. } => tools,
             _ => &[],
         };
+        let stops = node.stops.iter().map(|stop| &*stop.name);
+        label.extend(listed("asks:", stops));
         label.extend(listed("tools:", tools.iter().filter_map(|id| tool(*id))));
         Shape {
             id,
@@ -360,6 +362,7 @@ fn looks(flow: &Flow, node: &Node) -> (Kind, String) {
             let tool = flow.tools.get(*tool).map_or("", |tool| tool.name.as_str());
             (Kind::Tool, detail(tool))
         }
+        Work::Extern { name, .. } => (Kind::Tool, detail(name)),
         Work::Update => (Kind::Update, detail("")),
         Work::Branch => (Kind::Branch, detail("")),
         Work::Interrupt { .. } => (Kind::Interrupt, detail("")),

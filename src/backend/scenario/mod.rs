@@ -55,10 +55,11 @@ impl Suite {
 
     /// A part of the file as it is written.
     pub fn part(&self, at: &[Step]) -> Option<&Json> {
-        at.iter().try_fold(&self.document.root, |json, step| match step {
-            Step::Key(key) => json.get(key),
-            Step::Index(index) => json.get(index),
-        })
+        at.iter()
+            .try_fold(&self.document.root, |json, step| match step {
+                Step::Key(key) => json.get(key),
+                Step::Index(index) => json.get(index),
+            })
     }
 
     /// Where a scenario has a key, or an entry of a map: in itself, else in the defaults of the file.

@@ -24,7 +24,11 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
     }
     if context.contains("quoted scalar") && is_end(problem) {
         let opening = place(context).or(Some((1, 1)));
-        return said("this text is never closed", "write the quote that ends it", opening);
+        return said(
+            "this text is never closed",
+            "write the quote that ends it",
+            opening,
+        );
     }
     for (word, open, close) in [("flow sequence", "[", "]"), ("flow mapping", "{", "}")] {
         if !context.contains(word) {
@@ -65,7 +69,11 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
         "found character that cannot start any token" => {
             let column = at.map_or(0, |(_, column)| column as usize - 1);
             let first = line.chars().nth(column).unwrap_or(' ');
-            said(&format!("`{first}` can't begin a text"), "put the text in quotes", at)
+            said(
+                &format!("`{first}` can't begin a text"),
+                "put the text in quotes",
+                at,
+            )
         }
         "unknown anchor" => said("no anchor of that name stands above", "", at),
         problem if problem.contains("more than one document") => {
@@ -112,9 +120,15 @@ mod tests {
 
     #[test]
     fn the_place_to_change_is_named() {
-        assert_eq!(said("x: 1\na: [1, 2\nb: 3\n"), "2:4 this `[` is never closed");
+        assert_eq!(
+            said("x: 1\na: [1, 2\nb: 3\n"),
+            "2:4 this `[` is never closed"
+        );
         assert_eq!(said("x: 1\na: {b: 1\n"), "2:4 this `{` is never closed");
-        assert_eq!(said("x: 1\na: \"x\nb: 3\n"), "2:4 this text is never closed");
+        assert_eq!(
+            said("x: 1\na: \"x\nb: 3\n"),
+            "2:4 this text is never closed"
+        );
         assert_eq!(said("a:\n\tb: 1\n"), "2:1 a tab can't indent YAML");
         assert_eq!(said("a: b: c\n"), "1:5 a `key: value` can't stand here");
         assert_eq!(

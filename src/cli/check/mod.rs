@@ -145,7 +145,10 @@ fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let name = path.file_name().and_then(|name| name.to_str());
     let stem = name.and_then(|name| name.strip_suffix(".graph"));
     let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
-    Ok(beside.filter(|beside| beside.exists()).into_iter().collect())
+    Ok(beside
+        .filter(|beside| beside.exists())
+        .into_iter()
+        .collect())
 }
 
 /// Notes are for programs, and for people who ask for more.

@@ -73,8 +73,14 @@ pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic 
 /// The engine's words, with signs in place of its names for them.
 fn reworded(message: &str) -> String {
     let known = [
-        ("unexpected end of variable block", "an expression is missing before `}}`"),
-        ("unexpected end of block", "something is missing before `%}`"),
+        (
+            "unexpected end of variable block",
+            "an expression is missing before `}}`",
+        ),
+        (
+            "unexpected end of block",
+            "something is missing before `%}`",
+        ),
         ("end of variable block", "`}}`"),
         ("end of block", "`%}`"),
         ("identifier", "name"),
@@ -210,7 +216,12 @@ fn word(inside: &str) -> (&str, usize) {
     let trimmed = inside.trim_start_matches(['-', '+']).trim_start();
     let start = inside.len() - trimmed.len();
     let end = trimmed.find(|c: char| !c.is_alphanumeric() && c != '_');
-    (trimmed.get(..end.unwrap_or(trimmed.len())).unwrap_or_default(), start)
+    (
+        trimmed
+            .get(..end.unwrap_or(trimmed.len()))
+            .unwrap_or_default(),
+        start,
+    )
 }
 
 fn statement<'t>(
@@ -293,9 +304,18 @@ mod tests {
         assert_eq!(said("a {{ b"), "{{: this `{{` is never closed");
         assert_eq!(said("a {{ b }\n{{ c }}"), "{{: this `{{` is never closed");
         assert_eq!(said("a {% if b\nc"), "{%: this `{%` is never closed");
-        assert_eq!(said("{% if b %}{% for c in d %}x{% endif %}"), "{% for c in d %}: this `for` is never closed");
-        assert_eq!(said("é {% if b %}\n{% if c %}{% endif %}"), "{% if b %}: this `if` is never closed");
-        assert_eq!(said("{% raw %}{{ x {% if %}"), "{% raw %}: this `raw` is never closed");
+        assert_eq!(
+            said("{% if b %}{% for c in d %}x{% endif %}"),
+            "{% for c in d %}: this `for` is never closed"
+        );
+        assert_eq!(
+            said("é {% if b %}\n{% if c %}{% endif %}"),
+            "{% if b %}: this `if` is never closed"
+        );
+        assert_eq!(
+            said("{% raw %}{{ x {% if %}"),
+            "{% raw %}: this `raw` is never closed"
+        );
         assert_eq!(said("a {# b"), "{#: this comment is never closed");
         assert_eq!(said("a {{ \"b }}"), "\": this text is never closed");
     }
@@ -303,7 +323,10 @@ mod tests {
     #[test]
     fn ends_end_what_is_open() {
         assert_eq!(said("{% endif %}"), "endif: `endif` ends nothing");
-        assert_eq!(said("{% if a %}{% endfor %}"), "endfor: `endfor` does not end `if`");
+        assert_eq!(
+            said("{% if a %}{% endfor %}"),
+            "endfor: `endfor` does not end `if`"
+        );
         assert_eq!(said("{% else %}"), "else: `else` stands in no `if`");
         assert_eq!(said("{% fi a %}"), "fi: there is no statement `fi`");
     }

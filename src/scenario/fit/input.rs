@@ -1,4 +1,4 @@
-//! The input of a run.
+//! The input of a run, and its context.
 
 use crate::expr::accept::accept;
 use crate::ir::{Channel, ErrorKind, FieldMode, Graph};
@@ -14,6 +14,7 @@ pub fn fit(case: &mut Case<'_>) {
     if case.is_about(&[ErrorKind::InvalidInput]) {
         return;
     }
+    context(case, graph);
     let scenario = case.scenario;
     for (name, json) in &scenario.input {
         let at = case.suite.own_or_default(scenario, &["input", name]);
@@ -51,9 +52,8 @@ pub fn fit(case: &mut Case<'_>) {
     };
     for field in graph.fields.iter().filter(|field| field.mode.is_in()) {
         let given = scenario.input.contains_key(&field.name);
-        let needs = field.default.is_none()
-            && !field.ty.admits_null()
-            && !field.channel.begins_empty();
+        let needs =
+            field.default.is_none() && !field.ty.admits_null() && !field.channel.begins_empty();
         if needs && !given && case.first && !misspelt(&field.name) {
             let at = case.suite.own_or_default(scenario, &["input"]);
             let at = match case.suite.part(&at) {
@@ -62,6 +62,32 @@ pub fn fit(case: &mut Case<'_>) {
             };
             let message = format!("graph `{}` needs the input `{}`", graph.name, field.name);
             case.report(Misfit::value(at, message));
+        }
+    }
+}
+
+/// Constants of the run that the graph doesn't ask for, of other types, or that are missing.
+fn context(case: &mut Case<'_>, graph: &Graph) {
+    let (flow, scenario) = (case.flow, case.scenario);
+    let names = || graph.context.iter().map(|field| field.name.as_str());
+    for (name, json) in &scenario.context {
+        let at = case.suite.own_or_default(scenario, &["context", name]);
+        let Some(field) = graph.context.iter().find(|field| field.name == *name) else {
+            let message = format!("the context of graph `{}` has no `{name}`", graph.name);
+            let misfit = Misfit::key(at, message);
+            case.report(misfit.help(meant(name, names())));
+            continue;
+        };
+        if let Err(wrong) = accept(json, &field.ty, &flow.types) {
+            case.mismatches(&at, &format!("context `{name}`"), &wrong);
+        }
+    }
+    for field in graph.context.iter().filter(|field| field.required()) {
+        let given = scenario.context.keys().map(String::as_str);
+        let misspelt = crate::base::name::closest(&field.name, given.clone()).is_some();
+        if !misspelt && !given.into_iter().any(|name| name == field.name) {
+            let message = format!("graph `{}` needs the context `{}`", graph.name, field.name);
+            case.report(Misfit::value(scenario.at.clone(), message));
         }
     }
 }

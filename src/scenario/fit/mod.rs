@@ -155,13 +155,13 @@ fn graph(suite: &Suite, flow: &Flow, scenario: &Scenario) -> Result<GraphId, Mis
         let top = vec![Step::Key("graph".to_owned())];
         let at = if suite.part(&at).is_some() { at } else { top };
         if let Some(instances) = flow.instances_of(wanted) {
-            let message = format!("graph `{wanted}` has parameters, so only an instance of it can run");
+            let message =
+                format!("graph `{wanted}` has parameters, so only an instance of it can run");
             let misfit = Misfit::value(at, message);
             let some = !instances.is_empty();
             return misfit.help(some.then(|| format!("there is {}", name::list(instances))));
         }
-        Misfit::value(at, format!("the flow has no graph `{wanted}`"))
-            .help(meant(wanted, names()))
+        Misfit::value(at, format!("the flow has no graph `{wanted}`")).help(meant(wanted, names()))
     })
 }
 
@@ -214,7 +214,10 @@ impl Case<'_> {
                 // A word that is no kind is reported by itself.
                 kind.is_none_or(|kind| kind.is_some_and(|kind| kinds.contains(&kind)))
             }
-            None => expect.status.as_ref().is_some_and(|status| status.value == "failed"),
+            None => expect
+                .status
+                .as_ref()
+                .is_some_and(|status| status.value == "failed"),
         }
     }
 

@@ -40,6 +40,9 @@ pub fn fit(case: &mut Case<'_>) {
         }
     }
     for (name, replies) in &scenario.tools {
+        if case.is_extern(name) {
+            continue;
+        }
         let at = suite.own_or_default(scenario, &["tools", name]);
         let Some(tool) = case.tool(at, name).cloned() else {
             continue;
@@ -123,7 +126,8 @@ fn calls(case: &mut Case<'_>, call: &ModelCall, replies: &[ModelReply]) {
             let args = one.get("args").and_then(|args| args.as_object());
             for (name, _) in args.into_iter().flatten() {
                 let params = || tool.params.iter().map(|param| param.name.as_str());
-                let missing = params().filter(|param| !args.is_some_and(|a| a.contains_key(*param)));
+                let missing =
+                    params().filter(|param| !args.is_some_and(|a| a.contains_key(*param)));
                 if params().any(|param| param == name) {
                     continue;
                 }
@@ -147,7 +151,10 @@ fn matches(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
         if params.clone().any(|param| param == name) {
             continue;
         }
-        let message = format!("tool `{}` has no parameter `{name}`: this never fits", tool.name);
+        let message = format!(
+            "tool `{}` has no parameter `{name}`: this never fits",
+            tool.name
+        );
         let misfit = Misfit::key(under(&at, [key(name)]), message);
         case.report(misfit.help(meant(name, params)));
     }
@@ -171,7 +178,7 @@ fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
         let told = shown.iter().filter_map(|id| flow.tools.get(*id));
         node.on_error.is_some() || told.into_iter().any(|other| other.name == tool.name)
     });
-    if case.is_about(&REFUSED) || minded {
+    if case.is_about(&REFUSED) || minded || tool.on_error.is_some() {
         return;
     }
     if let Err(wrong) = accept(json, ty, &flow.types) {
@@ -187,7 +194,8 @@ fn crash(case: &mut Case<'_>) {
     match &crash.point {
         CrashPoint::Tool { name, .. } => {
             let at = crash.at.clone();
-            if case.tool(at, name).is_none()
+            if !case.is_extern(name)
+                && case.tool(at, name).is_none()
                 && let Some(misfit) = case.found.last_mut()
             {
                 misfit.key = false;
