@@ -8,6 +8,7 @@
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
+pub mod aftermath;
 pub mod assign;
 pub mod based;
 pub mod cached;
