@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn few_counts_what_it_leaves_out() {
         let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-        assert_eq!(few(names), "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more");
+        assert_eq!(
+            few(names),
+            "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more"
+        );
         assert_eq!(few(names.into_iter().take(2)), "`a` and `b`");
     }
 

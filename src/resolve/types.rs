@@ -180,7 +180,8 @@ impl Resolver<'_> {
         let message = format!("{what} `{}` is given twice", again.node);
         let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
             .here("given again")
-            .label(first.span, "first given here");
+            .label(first.span, "first given here")
+            .help("take one of the two out, or rename it");
         self.diags.push(diagnostic);
     }
 
@@ -191,9 +192,22 @@ impl Resolver<'_> {
             true => super::unsupported(&format!("attribute `@{word}`"), attribute.span),
             false => {
                 let message = format!("unknown attribute `@{word}`");
-                let near = name::closest(word, built.iter().chain(known).copied());
-                Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span)
-                    .maybe_help(near.map(|near| format!("did you mean `@{near}`?")))
+                let words: Vec<&str> = built.iter().chain(known).copied().collect();
+                let near = name::closest(word, words.iter().copied());
+                let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
+                let help = match near {
+                    Some(near) => format!("did you mean `@{near}`?"),
+                    None => format!(
+                        "known here are {}",
+                        name::few(known.iter().map(String::as_str))
+                    ),
+                };
+                let found =
+                    Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
+                match name::certain(word, words) {
+                    Some(meant) => found.fix(attribute.name.span, meant),
+                    None => found,
+                }
             }
         };
         self.diags.push(diagnostic);

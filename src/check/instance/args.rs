@@ -146,7 +146,13 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
         part: false,
         declared: None,
     };
-    constant(cx, &format!("`{what}`"), (by, &Type::Int, taker), lets, wrong);
+    constant(
+        cx,
+        &format!("`{what}`"),
+        (by, &Type::Int, taker),
+        lets,
+        wrong,
+    );
 }
 
 fn constant(

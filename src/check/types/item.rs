@@ -108,13 +108,7 @@ fn in_bounds(
 }
 
 /// A default is a constant: it is part of the schema, so nothing is in scope of it.
-fn default_value(
-    program: &Program,
-    name: &Name,
-    value: &Expr,
-    ty: &Type,
-    diags: &mut Diagnostics,
-) {
+fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags: &mut Diagnostics) {
     let mut cx = Cx::outside(program, value.span.file);
     Checker::new(&cx.scope, &program.types, &mut cx.diags)
         .declaring()

@@ -183,9 +183,8 @@ impl Checker<'_> {
             r.fields.iter().map(|f| f.name.as_str()).collect()
         });
         self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
-                field.span, field, names, there_are,
-            ),
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+                .meant(field.span, field, names, there_are),
         )
     }
 }

@@ -139,7 +139,16 @@ impl Resolver<'_> {
             _ => format!("it is a property of {has}"),
         };
         let diagnostic = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, property.keyword);
-        self.diags.push(diagnostic.help(help));
+        let other = match (kind, word) {
+            ("agent", "parallel") => Some("parallel_tools"),
+            ("tools", "parallel_tools") => Some("parallel"),
+            _ => None,
+        };
+        let diagnostic = diagnostic.help(help);
+        self.diags.push(match other {
+            Some(other) => diagnostic.fix(property.keyword, other),
+            None => diagnostic,
+        });
     }
 
     /// Reports a property that the node can't do without, unless it is lost in a part that did not parse.

@@ -112,7 +112,9 @@ impl Resolver<'_> {
             return Vec::new();
         };
         if names.is_empty() {
-            self.bad_value("`fallback` is empty, expected models".into(), setting.span);
+            let message = "`fallback` is empty, expected models".into();
+            let help = "take it out, or name a model: `fallback [..]`";
+            self.bad_value_mended(message, setting.span, help);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
         for name in names {
@@ -143,11 +145,10 @@ impl Resolver<'_> {
                 }
                 if seen.contains(&id) {
                     let message = format!("model `{}` falls back to itself", model.name.node);
-                    found.push(Diagnostic::new(
-                        &codes::CIRCULAR_FALLBACK,
-                        message,
-                        first.span,
-                    ));
+                    found.push(
+                        Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, first.span)
+                            .help("take it out, or name a model that does not come back here"),
+                    );
                 }
             }
         }
