@@ -42,7 +42,7 @@ impl Resolver<'_> {
             } else if self.no_bound(attribute, place) {
                 continue;
             } else if !KNOWN.contains(&word) {
-                self.refuse_attribute(attribute, &[], &KNOWN);
+                self.refuse_attribute(attribute, &KNOWN);
             } else if word == "desc" {
                 bounds.doc = self.text_argument(attribute);
             } else if !outside {

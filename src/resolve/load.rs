@@ -199,7 +199,7 @@ fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), 
         .map(|text| (text, false))
         .map_err(|error| {
             let message = format!("`{path}` can't be read: {error}");
-            let help = "write the path as it is from the folder of this file";
+            let help = "write the path from the folder that this file is in";
             Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span).help(help))
         })
 }

@@ -185,32 +185,24 @@ impl Resolver<'_> {
         self.diags.push(diagnostic);
     }
 
-    /// Refuses an attribute that is none of `built`: as unsupported where it is one of `known`.
-    pub fn refuse_attribute(&mut self, attribute: &Attribute, known: &[&str], built: &[&str]) {
+    /// Refuses an attribute that is none of `words`.
+    pub fn refuse_attribute(&mut self, attribute: &Attribute, words: &[&str]) {
         let word = attribute.name.node.as_str();
-        let diagnostic = match known.contains(&word) {
-            true => super::unsupported(&format!("attribute `@{word}`"), attribute.span),
-            false => {
-                let message = format!("unknown attribute `@{word}`");
-                let words: Vec<&str> = built.iter().chain(known).copied().collect();
-                let near = name::closest(word, words.iter().copied());
-                let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
-                let help = match near {
-                    Some(near) => format!("did you mean `@{near}`?"),
-                    None => format!(
-                        "known here are {}",
-                        name::few(known.iter().map(String::as_str))
-                    ),
-                };
-                let found =
-                    Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
-                match name::certain(word, words) {
-                    Some(meant) => found.fix(attribute.name.span, meant),
-                    None => found,
-                }
-            }
+        let message = format!("unknown attribute `@{word}`");
+        let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
+        let help = match name::closest(word, words.iter().copied()) {
+            Some(near) => format!("did you mean `@{near}`?"),
+            None => format!(
+                "known here are {}",
+                name::few(known.iter().map(String::as_str))
+            ),
         };
-        self.diags.push(diagnostic);
+        let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
+        self.diags
+            .push(match name::certain(word, words.iter().copied()) {
+                Some(meant) => found.fix(attribute.name.span, meant),
+                None => found,
+            });
     }
 }
 

@@ -34,7 +34,11 @@ impl Checker<'_> {
                     .help(format!("give a value, or declare it as `{wide}`"))
             }
             (_, wanted) => {
-                let shown = self.show(&written(found, &wanted));
+                let shown = match found {
+                    Type::List(of) if **of == Type::Never => "an empty list".to_owned(),
+                    Type::Map(of) if **of == Type::Never => "an empty map".to_owned(),
+                    _ => self.show(&written(found, &wanted)),
+                };
                 let message = match path(expr) {
                     Some(path) => self.clashing(&format!("`{path}` is {shown}"), expected),
                     None => self.wanting(expected, &shown),
@@ -95,7 +99,8 @@ impl Checker<'_> {
         {
             return found.help("make it a list: `[..]`");
         }
-        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}(..)`")))
+        let value = path(expr).unwrap_or_else(|| "..".to_owned());
+        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}({value})`")))
     }
 
     fn text_for_enum(&self, expr: &Expr, text: &str, id: EnumId) -> Diagnostic {

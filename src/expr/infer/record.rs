@@ -70,7 +70,9 @@ impl Checker<'_> {
                 let message = format!("field `{}` is given twice", field.name);
                 self.report(
                     Diagnostic::new(&codes::DUPLICATE_FIELD, message, field.span)
-                        .label(first, "first here"),
+                        .here("given again")
+                        .label(first, "first given here")
+                        .help("keep one of the two"),
                 );
             }
             seen.entry(&field.name).or_insert(field.span);

@@ -113,7 +113,8 @@ impl Resolver<'_> {
                     let diagnostic =
                         Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, property.keyword)
                             .here("given again")
-                            .label(first.keyword, "first given here");
+                            .label(first.keyword, "first given here")
+                            .help("keep one of the two");
                     self.diags.push(diagnostic);
                 }
                 _ => kept.push(property),

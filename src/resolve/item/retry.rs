@@ -151,7 +151,7 @@ impl Resolver<'_> {
         let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again.span)
             .here("given again")
             .label(first.span, "first given here")
-            .help("take one of the two out");
+            .help("keep one of the two");
         self.diags.push(diagnostic);
     }
 }
