@@ -195,10 +195,9 @@ impl Bound<'_> {
         let place = place.or(node.tools().first().map(|used| used.span))?;
         let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, place);
         let found = self.narrow_too(found, allowed);
-        Some(Diagnostic {
-            help: None,
-            ..found
-        })
+        Some(found.help(format!(
+            "pass a value that the graph's `tools` allow, or widen its `where` of `{name}`"
+        )))
     }
 }
 
@@ -390,7 +389,13 @@ impl<'a> Needs<'a, '_> {
         self.diags.push(
             Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
                 .label(span, "by the tool")
-                .label(field.ty.span, "by the graph"),
+                .label(field.ty.span, "by the graph")
+                .help(format!(
+                    "declare `{}: {}` in the state of `{}`, or change the tool",
+                    field.name.node,
+                    types.show(there),
+                    self.graph.name.node
+                )),
         );
     }
 }

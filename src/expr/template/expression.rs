@@ -4,7 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
 use crate::base::Span;
-use crate::base::name::{closest, did_you_mean, list};
+use crate::base::name::{closest, did_you_mean};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::infer::join;
@@ -118,8 +118,9 @@ impl Check<'_> {
         }
         let state = self.scope.state.is_some().then_some("state");
         let all = self.locals.iter().chain(&self.scope.names);
-        let near = closest(name, all.map(|(n, _)| n.as_str()).chain(state)).map(str::to_owned);
-        self.report(found.maybe_help(near.map(|near| format!("did you mean `{near}`?"))))
+        let all: Vec<&str> = all.map(|(n, _)| n.as_str()).chain(state).collect();
+        let found = found.meant(span, name, all, "known here are");
+        self.report(found)
     }
 
     /// Whether it is what a `for` tells of itself, not a name of the flow or of a `set`.
@@ -157,15 +158,14 @@ impl Check<'_> {
             return ty.clone();
         }
         let fields = self.scope.state.clone().unwrap_or_default();
-        let near = closest(name, fields.iter().map(|(n, _)| n.as_str()));
-        self.report(
-            Diagnostic::new(
-                &codes::UNKNOWN_FIELD,
-                format!("the state has no field `{name}`"),
-                span,
-            )
-            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
-        )
+        let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
+        let message = format!("the state has no field `{name}`");
+        self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).meant(
+            span,
+            name,
+            names,
+            "its fields are",
+        ))
     }
 
     fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
@@ -181,10 +181,10 @@ impl Check<'_> {
                     return field.ty.clone();
                 }
                 let names = || record.fields.iter().map(|f| f.name.as_str());
-                let help = did_you_mean(name, names())
-                    .unwrap_or_else(|| format!("its fields are {}", list(names())));
                 let message = format!("`{}` has no field `{name}`", record.name);
-                self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help))
+                let names: Vec<&str> = names().collect();
+                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+                self.report(found.meant(span, name, names, "its fields are"))
             }
             Type::Union(members) => {
                 let mut all = Type::Never;
@@ -270,14 +270,15 @@ impl Check<'_> {
         let args = self.args(&applied.args);
         let span = self.name_span(range, applied.name);
         let Some(found) = filter::find(applied.name) else {
-            let near = closest(applied.name, filter::FILTERS.iter().map(|f| f.name));
+            let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
+            let message = format!("no filter `{}`", applied.name);
             return self.report(
-                Diagnostic::new(
-                    &codes::UNKNOWN_FILTER,
-                    format!("no filter `{}`", applied.name),
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
                     span,
-                )
-                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                    applied.name,
+                    names,
+                    "there are",
+                ),
             );
         };
         let ty = match of {
@@ -307,15 +308,15 @@ impl Check<'_> {
         }
         self.args(&test.args);
         if !filter::TESTS.contains(&test.name) {
-            let near = closest(test.name, filter::TESTS.iter().copied());
             let span = self.name_span(range, test.name);
+            let message = format!("no test `{}`", test.name);
             self.report(
-                Diagnostic::new(
-                    &codes::UNKNOWN_FILTER,
-                    format!("no test `{}`", test.name),
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
                     span,
-                )
-                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                    test.name,
+                    filter::TESTS.iter().copied(),
+                    "there are",
+                ),
             );
         }
         Type::Bool

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
-use crate::base::{FileId, Spanned};
+use crate::base::{FileId, IdVec, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
@@ -34,7 +34,11 @@ impl Resolver<'_> {
                 "`{}` names no provider, expected `provider/model`",
                 decl.reference.node
             );
-            self.bad_value(message, decl.reference.span);
+            let help = format!(
+                "write the provider before it: `\"openai/{}\"`",
+                decl.reference.node
+            );
+            self.bad_value_mended(message, decl.reference.span, &help);
         }
         let mut settings = ModelSettings::default();
         let mut fallback = Vec::new();
@@ -112,7 +116,9 @@ impl Resolver<'_> {
             return Vec::new();
         };
         if names.is_empty() {
-            self.bad_value("`fallback` is empty, expected models".into(), setting.span);
+            let message = "`fallback` is empty, expected models".into();
+            let help = "take it out, or name a model: `fallback [..]`";
+            self.bad_value_mended(message, setting.span, help);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
         for name in names {
@@ -125,34 +131,61 @@ impl Resolver<'_> {
         models
     }
 
-    /// Reports models that fall back to themselves, directly or through others.
+    /// Reports models that fall back to themselves, directly or through others: one circle is one mistake, whichever of
+    /// its models is looked at.
     pub fn fallbacks(&mut self) {
         let models = &self.program.models;
         let mut found = Vec::new();
+        let mut told: Vec<ModelId> = Vec::new();
         for (id, model) in models.entries() {
             for first in &model.fallback {
-                let mut open = vec![first.node];
-                let mut seen = Vec::new();
-                while let Some(next) = open.pop() {
-                    if seen.contains(&next) {
+                let seen = behind(models, first.node);
+                if told.contains(&id) || !seen.contains(&id) {
+                    continue;
+                }
+                let own = &model.name.node;
+                let message = match models.get(first.node).filter(|_| first.node != id) {
+                    Some(next) => {
+                        let next = &next.name.node;
+                        format!("model `{own}` falls back to itself, through `{next}`")
+                    }
+                    None => format!("model `{own}` falls back to itself"),
+                };
+                let mut circle = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, first.span)
+                    .help("take it out, or name a model that does not come back here");
+                for other in seen.into_iter().filter(|other| *other != id) {
+                    if !behind(models, other).contains(&id) {
                         continue;
                     }
-                    seen.push(next);
-                    let rest = models.get(next).into_iter().flat_map(|m| &m.fallback);
-                    open.extend(rest.map(|model| model.node));
+                    told.push(other);
+                    let Some(other) = models.get(other) else {
+                        continue;
+                    };
+                    for back in other.fallback.iter().filter(|to| to.node == id) {
+                        let says = format!("`{}` falls back to `{own}`", other.name.node);
+                        circle = circle.label(back.span, says);
+                    }
                 }
-                if seen.contains(&id) {
-                    let message = format!("model `{}` falls back to itself", model.name.node);
-                    found.push(Diagnostic::new(
-                        &codes::CIRCULAR_FALLBACK,
-                        message,
-                        first.span,
-                    ));
-                }
+                found.push(circle);
             }
         }
         for diagnostic in found {
             self.diags.push(diagnostic);
         }
     }
+}
+
+/// A model and all that it may fall back to.
+fn behind(models: &IdVec<ModelId, Model>, first: ModelId) -> Vec<ModelId> {
+    let mut open = vec![first];
+    let mut seen = Vec::new();
+    while let Some(next) = open.pop() {
+        if seen.contains(&next) {
+            continue;
+        }
+        seen.push(next);
+        let rest = models.get(next).into_iter().flat_map(|m| &m.fallback);
+        open.extend(rest.map(|model| model.node));
+    }
+    seen
 }
