@@ -143,10 +143,9 @@ impl Check<'_> {
             return self.state_field(get.name, span);
         }
         if self.is_loop(&get.expr) && !LOOP.contains(&get.name) {
-            let help =
-                did_you_mean(get.name, LOOP).unwrap_or_else(|| format!("it has {}", list(LOOP)));
             let message = format!("`loop` has no field `{}`", get.name);
-            return self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help));
+            let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+            return self.report(found.meant(span, get.name, LOOP, "it has"));
         }
         let of = self.expr(&get.expr);
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
