@@ -159,6 +159,8 @@ pub struct InstanceDecl {
     pub base_name: Name,
     /// Values of parameters, as written.
     pub args: Vec<item::NamedArg>,
+    /// Whether a part of it did not parse, which may be a value that it lacks.
+    pub torn: bool,
     /// The whole item.
     pub span: Span,
 }

@@ -64,6 +64,21 @@ struct Entry {
     again: Option<Facts>,
 }
 
+fn led_back(flow: &Flow, circles: &[usize]) -> BTreeSet<NodeId> {
+    let circle = |spot: Spot| flow.number(spot).and_then(|n| circles.get(n));
+    let mut back = BTreeSet::new();
+    for spot in flow.spots() {
+        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
+            if let Spot::Node(id) = goal.to
+                && circle(spot) == circle(goal.to)
+            {
+                back.insert(id);
+            }
+        }
+    }
+    back
+}
+
 impl Entry {
     /// Takes in another way to the same node; whether that changed something.
     fn merge(
@@ -109,6 +124,8 @@ struct Walk<'a> {
     sure: Sure<'a>,
     /// The circle of each spot.
     circles: Vec<usize>,
+    /// Nodes that some arrow leads to from their own circle.
+    back: BTreeSet<NodeId>,
     trails: Trails,
     state: StateTypes,
     /// Fields that are `ephemeral` or `untracked`.
@@ -135,6 +152,7 @@ impl<'a> Walk<'a> {
         together: &Together,
         (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
+        let circles = circles_of(flow);
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
         let state: StateFields = state.collect();
@@ -150,7 +168,8 @@ impl<'a> Walk<'a> {
             written,
             effects,
             sure: Sure::new(flow, effects),
-            circles: circles_of(flow),
+            back: led_back(flow, &circles),
+            circles,
             trails: Trails::default(),
             state: Arc::new(state.with_based(based)),
             passing: passing.map(|(id, _)| id).collect(),
@@ -266,11 +285,7 @@ impl<'a> Walk<'a> {
 
     /// Whether some arrow leads to a node from its own circle.
     fn comes_back(&self, id: NodeId) -> bool {
-        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
-        let own = circle(Spot::Node(id));
-        let inside = self.flow.spots().filter(|spot| circle(*spot) == own);
-        let mut ways = inside.flat_map(|spot| self.flow.ways(spot));
-        ways.any(|way| way.goals.iter().any(|goal| goal.to == Spot::Node(id)))
+        self.back.contains(&id)
     }
 
     fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
