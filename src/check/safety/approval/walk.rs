@@ -564,12 +564,10 @@ impl<'a> Walk<'a> {
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
-                found
-                    .into_iter()
-                    .any(|mention| match mention {
-                        Mention::Field(name) => kept(name),
-                        Mention::Name(name) => is_answer(node, name),
-                    })
+                found.into_iter().any(|mention| match mention {
+                    Mention::Field(name) => kept(name),
+                    Mention::Name(name) => is_answer(node, name),
+                })
             })
     }
 }
@@ -595,7 +593,8 @@ fn keeps_answer(node: &Node) -> bool {
     let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
     node.set.iter().chain(jumps).any(|item| {
         let mentions = reads::mentions(&item.value, &lets);
-        let said = |mention: &Mention| matches!(mention, Mention::Name(name) if is_answer(node, name));
+        let said =
+            |mention: &Mention| matches!(mention, Mention::Name(name) if is_answer(node, name));
         mentions.iter().any(said)
     })
 }

@@ -26,6 +26,9 @@ impl Search<'_> {
             let Some(field) = fields.find(|field| field.name.node == *name) else {
                 continue;
             };
+            if self.wanted.guarded && field.constraints.pattern.is_some() {
+                continue;
+            }
             match self.settled(&field.ty.node, rest, leaf) {
                 Ok(Some(source)) => return Some(source),
                 Ok(None) => {}
@@ -33,9 +36,6 @@ impl Search<'_> {
             }
             if let Some((span, word)) = self.wanted.mark(&field.marks) {
                 return Some(marked(span, word, name));
-            }
-            if self.wanted.guarded && field.constraints.pattern.is_some() {
-                continue;
             }
             let callers = self.callers.get(id).into_iter().flatten();
             open.extend(callers.map(|(caller, _)| *caller));
