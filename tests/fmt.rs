@@ -251,7 +251,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(20_260_311),
-        max_shrink_iters: 3_000,
+        max_shrink_iters: 1_000,
         ..ProptestConfig::with_cases(400)
     })]
 
