@@ -54,6 +54,7 @@ fn status() -> Record {
         run_id: "run".into(),
         interrupts: Vec::new(),
         error: None,
+        context: Json::Null,
         usage: Json::Null,
         at: AT.into(),
     })

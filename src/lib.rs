@@ -100,7 +100,8 @@
 //!   but the state as it was when the step began.
 //! - **Macros, plug-ins and a registry of node kinds.** A kind is a variant and a file in each stage; the compiler
 //!   of this crate finds the places that lack it.
-//! - **A cache of results.** What a model or tool said is in the journal of its step, nowhere else.
+//! - **A cache that nobody asked for.** What a model or tool said is in the journal of its step, nowhere else, unless its node says
+//!   `cache`.
 //! - **Passing names at run time.** Fields, nodes, tools and models are indices; a name that reaches the runtime from
 //!   a model is looked up in a table that the compiler has made.
 

@@ -92,7 +92,11 @@ async fn an_approval_is_asked_for_and_answered_in_another_run() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let engine = Engine {
         plan: plan.clone(),
-        backends: Backends { models, tools },
+        backends: Backends {
+            models,
+            tools,
+            ..Backends::default()
+        },
         store: Some(store),
         ambient: Arc::new(SystemAmbient),
     };

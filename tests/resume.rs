@@ -103,6 +103,19 @@ impl Store for Frail {
     ) -> Result<BTreeMap<String, Value>, StoreError> {
         self.inner.state(thread_id, frame, seq).await
     }
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<serde_json::Value>, StoreError> {
+        self.inner.kept(key, now).await
+    }
+
+    async fn keep(
+        &self,
+        key: &str,
+        result: &serde_json::Value,
+        until: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.inner.keep(key, result, until).await
+    }
+
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
         self.inner.delete(thread_id).await
     }
@@ -129,6 +142,7 @@ fn bench(text: &str) -> Bench {
         backends: Backends {
             models: Default::default(),
             tools,
+            ..Default::default()
         },
         store: Some(store.clone()),
         ambient: Arc::new(SystemAmbient),

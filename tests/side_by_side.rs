@@ -123,7 +123,7 @@ fn flow(dice: &mut Dice) -> Flow {
 struct State {
     tasks: Vec<u32>,
     arrived: BTreeMap<u32, BTreeSet<u32>>,
-    deferred: BTreeSet<u32>,
+    deferred: Vec<u32>,
 }
 
 /// Where tasks arrive: at nodes by an arrow, by sends, and at joins.
@@ -198,14 +198,23 @@ fn settle(flow: &Flow, before: &State, arrivals: &Arrivals) -> Vec<State> {
     for led in follow(flow, &goals) {
         let all = merge(arrivals, &led);
         let mut state = state.clone();
-        for node in all.plain.iter().chain(&all.sent) {
+        // A plain arrow finds a deferred node waiting already; each send is a task of its own.
+        for node in &all.plain {
             match flow.stops[NodeId(*node)].defer {
-                true => drop(state.deferred.insert(*node)),
+                true if state.deferred.contains(node) => {}
+                true => state.deferred.push(*node),
                 false => state.tasks.push(*node),
             }
         }
+        for node in &all.sent {
+            match flow.stops[NodeId(*node)].defer {
+                true => state.deferred.push(*node),
+                false => state.tasks.push(*node),
+            }
+        }
+        state.deferred.sort();
         if state.tasks.is_empty() {
-            state.tasks = std::mem::take(&mut state.deferred).into_iter().collect();
+            state.tasks = std::mem::take(&mut state.deferred);
         }
         state.tasks.sort();
         states.push(state);
@@ -227,7 +236,10 @@ fn search(flow: &Flow) -> BTreeSet<(u32, u32)> {
         .flat_map(|arrivals| settle(flow, &State::default(), arrivals))
         .collect();
     while let Some(state) = open.pop() {
-        if state.tasks.len() > 5 || seen.len() > 2_000 || !seen.insert(state.clone()) {
+        if state.tasks.len() + state.deferred.len() > 5
+            || seen.len() > 2_000
+            || !seen.insert(state.clone())
+        {
             continue;
         }
         for (i, a) in state.tasks.iter().enumerate() {

@@ -198,6 +198,7 @@ fn what_runs_itself_stays_closed() {
         graph: a,
         with: Vec::new(),
         into: Vec::new(),
+        persist: Default::default(),
     };
     let id = inner.nodes.ids().next().unwrap();
     *inner.nodes.get_mut(id).unwrap() = graphc::ir::Node {

@@ -17,8 +17,13 @@ pub fn closest<'a>(
             true => 0,
             false => strsim::damerau_levenshtein(written, candidate),
         };
-        let allowed = (written.chars().count().max(candidate.chars().count()) / 3).max(1);
-        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+        let longer = written.chars().count().max(candidate.chars().count());
+        let allowed = (longer / 3).max(1);
+        // Of one letter for another nothing is left that was meant.
+        if distance <= allowed
+            && distance < longer
+            && best.is_none_or(|(least, _)| distance < least)
+        {
             best = Some((distance, candidate));
         }
     }

@@ -53,7 +53,7 @@ pub fn can_end(flow: &Flow) -> bool {
             .and_then(|n| reached.get(n).copied())
             .unwrap_or(false)
     };
-    ends(&flow.start) || flow.spots().any(|spot| seen(spot) && ends(flow.ways(spot)))
+    flow.exits || ends(&flow.start) || flow.spots().any(|spot| seen(spot) && ends(flow.ways(spot)))
 }
 
 /// Reports graphs that call each other such that none of them can come to an end.
@@ -125,7 +125,7 @@ fn ending(program: &Program, flows: &IdVec<GraphId, Flow>) -> Vec<bool> {
         waiting.get_mut(number).into_iter().for_each(|w| *w = false);
         let Some(flow) = flows.get(id) else { continue };
         let known = ending.get(number).copied().unwrap_or(true);
-        if known || !(flow.broken || through(program, id, flow, &ending)) {
+        if known || !(flow.broken || flow.exits || through(program, id, flow, &ending)) {
             continue;
         }
         ending.get_mut(number).into_iter().for_each(|e| *e = true);

@@ -48,6 +48,10 @@ pub fn circles(
     reached: &[bool],
     diags: &mut Diagnostics,
 ) {
+    // Whatever goes round ends with the graph's own condition.
+    if flow.exits {
+        return;
+    }
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let fields = std::sync::Arc::new(state.collect::<StateFields>());
@@ -231,11 +235,14 @@ impl Scopes<'_> {
         for name in CHANGING {
             scope.declare(name, Type::Error);
         }
-        let lets = self
-            .graph
-            .nodes
-            .get(node)
-            .map_or(&[][..], |node| &node.lets);
+        let node = self.graph.nodes.get(node);
+        // Answers are others at each visit too.
+        let stops = node.map_or(&[][..], |node| &node.stops);
+        for stop in stops {
+            scope.declare(&stop.name.node, Type::Error);
+        }
+        let first = scope.names.len();
+        let lets = node.map_or(&[][..], |node| &node.lets);
         let mut known: Vec<Reads> = Vec::new();
         let see = |reads: Reads, known: &[Reads]| {
             let mut all = Reads {
@@ -245,7 +252,7 @@ impl Scopes<'_> {
             };
             for slot in reads.slots {
                 match (slot.0 as usize)
-                    .checked_sub(CHANGING.len())
+                    .checked_sub(first)
                     .and_then(|at| known.get(at))
                 {
                     Some(of) => {
@@ -295,7 +302,9 @@ impl Scopes<'_> {
         };
         let paced = |id: NodeId| {
             let node = self.graph.nodes.get(id);
-            node.is_some_and(|node| matches!(node.work, Work::Interrupt { .. }))
+            node.is_some_and(|node| {
+                matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty()
+            })
         };
         let capped = |id: NodeId| {
             let ways = flow.ways(Spot::Node(id)).iter();

@@ -44,7 +44,12 @@ pub fn useless(
     let Some(graph) = program.graphs.get(id) else {
         return;
     };
-    let passed = passed_on(program, graph);
+    let mut passed = passed_on(program, graph);
+    let bases = graph
+        .fields
+        .iter()
+        .filter_map(|field| field.based_on.as_ref());
+    passed.extend(bases.flat_map(|b| &b.on).filter_map(|basis| basis.field));
     for (field_id, field) in graph.fields.entries() {
         let name = &field.name.node;
         let is_read = read.contains(&field_id) || passed.contains(&field_id);

@@ -262,9 +262,6 @@ fn unknown(end: &End) -> bool {
 }
 
 fn unused(graph: &Graph, node: &Node, ends: &Ends, jumps: &[Jump], diags: &mut Diagnostics) {
-    if matches!(node.work, Work::Unknown) {
-        return;
-    }
     let produced = |name: &str| {
         jumps.iter().any(|jump| jump.name == name)
             || node

@@ -80,7 +80,6 @@ fn neither(
             .any(|(_, body)| body.goto.is_some())
     };
     let (message, when) = match &node.work {
-        Work::Unknown => return None,
         Work::Call { .. } if jumps() => return None,
         Work::Subgraph {
             graph: Some(child),

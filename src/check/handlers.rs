@@ -62,7 +62,7 @@ fn back(graph: &Graph, flow: &Flow, failed: NodeId, jump: &Jump) -> Option<Vec<S
     let mut seen = BTreeSet::new();
     while at != failed {
         let node = graph.nodes.get(at)?;
-        let asks = matches!(node.work, Work::Interrupt { .. });
+        let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
         if capped(at) || asks || !seen.insert(at) {
             return None;
         }

@@ -73,6 +73,9 @@ fn shortest(graph: &Graph, flow: &Flow, least: &[u64]) -> Option<u64> {
     if push(&mut open, &flow.start, 0) {
         return Some(0);
     }
+    if flow.exits {
+        return Some(1);
+    }
     let mut exit: Option<u64> = None;
     while let Some(Reverse((steps, number))) = open.pop() {
         if exit.is_some_and(|exit| exit <= steps) {
@@ -108,6 +111,6 @@ fn cost(graph: &Graph, id: NodeId, least: &[u64]) -> (u64, bool) {
         }
         _ => 1,
     };
-    let asks = matches!(node.work, Work::Interrupt { .. } | Work::Unknown);
+    let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
     (cost, asks || node.max_visits.is_some())
 }

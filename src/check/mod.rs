@@ -4,22 +4,29 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`handlers`], [`circle`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod assign;
+pub mod based;
+pub mod cached;
 pub mod calls;
 pub mod circle;
+pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
+pub mod exits;
 pub mod flow;
+pub mod growth;
 pub mod handlers;
 pub mod instance;
+pub mod lasting;
 pub mod leave;
 pub mod limit;
 pub mod narrow;
+pub mod order;
 pub mod prompt;
 pub mod safety;
 pub mod scope;
@@ -32,7 +39,7 @@ pub mod unused_names;
 use std::collections::BTreeSet;
 
 use crate::base::{IdVec, SourceMap};
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostics, codes};
 use crate::ir::{FieldId, GraphId, JoinId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
@@ -99,6 +106,14 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         prompt::unused(program, diags);
         instance::unused::unused(program, sources, diags);
         unused::unused(program, sources, diags);
+    } else {
+        // What is wrong may be what would have read it.
+        let unread = [
+            &codes::UNREAD_OUTPUT,
+            &codes::UNREAD_RESULT,
+            &codes::UNUSED_LET,
+        ];
+        diags.retain(|found| !unread.contains(&found.code));
     }
     Checked { instances }
 }
@@ -148,10 +163,17 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     entry::entry(graph, &mut diags);
     entry::ways_on(program, graph, flow, &ends, &mut diags);
     leave::leaves(graph, &mut diags);
+    context::contexts(program, graph, &mut diags);
+    based::bases(graph, &mut diags);
+    cached::asking(program, graph, &mut diags);
+    lasting::lost(graph, &mut diags);
+    exits::unchanging(graph, id, &picture.written, &mut diags);
     sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
     let arrows = Arrows::new(flow);
     let waiting = topology(graph, flow, &arrows, &together, &mut diags);
+    order::dependent(program, graph, flow, &together, &mut diags);
+    growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
     let typed = walk::graph(program, id, flow, &together, known, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
@@ -176,7 +198,7 @@ fn topology(
 ) -> BTreeSet<JoinId> {
     let reached = flow::reach::reached(flow);
     flow::cycle::branches(flow, diags);
-    flow::repeat::repeated(flow, diags);
+    flow::repeat::repeated(graph, flow, diags);
     let mut waiting = flow::join::never(flow, arrows, together, diags);
     flow::race::races(flow, together, diags);
     handlers::handlers(graph, flow, diags);
@@ -197,6 +219,7 @@ fn topology(
     flow::reach::trapped(flow, &reached, &free, &told, diags);
     if !unclear {
         circle::circles(graph, flow, together, &reached, diags);
+        growth::growing(graph, flow, &reached, diags);
     }
     waiting
 }

@@ -59,8 +59,7 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// All files below a folder whose name ends so, in order. None at all is a failure.
 pub fn below(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
-    let mut found = Vec::new();
-    search(folder, ending, &mut found)?;
+    let found = every(folder, ending)?;
     if found.is_empty() {
         let folder = folder.display();
         return Err(
@@ -68,6 +67,13 @@ pub fn below(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
                 .help("name a file, or a folder that holds one"),
         );
     }
+    Ok(found)
+}
+
+/// All files below a folder whose name ends so, in order; there may be none.
+pub fn every(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    search(folder, ending, &mut found)?;
     found.sort();
     Ok(found)
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use crate::value::Value;
+
 use super::ty::{RecordField, Type};
 
 /// Bounds of a field's values, checked on all that enters from outside.
@@ -64,6 +66,25 @@ impl Constraints {
         }
         if let Some(pattern) = &self.pattern {
             put("pattern", json!(pattern));
+        }
+    }
+
+    /// What a value of the state breaks, in words; empty where it keeps to all.
+    pub fn broken_by(&self, value: &Value) -> Vec<String> {
+        let (count, unit) = match value {
+            Value::List(list) => (list.len() as u64, "elements"),
+            Value::Map(map) => (map.len() as u64, "entries"),
+            other => return self.broken(&other.to_json()),
+        };
+        // Of these only the length is asked, so that nothing need be copied.
+        match self
+            .len
+            .filter(|(least, most)| !(*least..=*most).contains(&count))
+        {
+            Some((least, most)) => {
+                vec![format!("expected {least} to {most} {unit}, found {count}")]
+            }
+            None => Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Names that an expression may use.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -62,9 +63,26 @@ impl Scope {
 pub struct StateFields {
     fields: Vec<(String, Type)>,
     index: NameIndex,
+    /// Fields that are based on others; `None` where nothing is known of that.
+    based: Option<BTreeSet<u32>>,
 }
 
 impl StateFields {
+    /// The same fields, of which those are based on others (`based_on [..]`).
+    pub fn with_based(self, based: BTreeSet<u32>) -> Self {
+        Self {
+            based: Some(based),
+            ..self
+        }
+    }
+
+    /// Whether a field is known to be based on no other, so that it is never stale.
+    pub fn never_stale(&self, field: u32) -> bool {
+        self.based
+            .as_ref()
+            .is_some_and(|based| !based.contains(&field))
+    }
+
     /// Index and type of the field of that name.
     pub fn find(&self, name: &str) -> Option<(u32, &Type)> {
         let named = |at: usize| self.fields.get(at).map_or("", |(name, _)| name.as_str());
@@ -86,6 +104,7 @@ impl FromIterator<(String, Type)> for StateFields {
         Self {
             fields: fields.into_iter().collect(),
             index: NameIndex::default(),
+            based: None,
         }
     }
 }

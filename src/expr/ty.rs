@@ -227,6 +227,28 @@ pub const ERROR: RecordId = RecordId(3);
 /// `run`: facts of the run.
 pub const RUN: RecordId = RecordId(4);
 
+/// What `error.kind` can be, in the order of `docs/cli.md`. The runtime's own list has the same words.
+pub const ERROR_KINDS: [&str; 18] = [
+    "recursion_limit",
+    "timeout",
+    "budget",
+    "cancelled",
+    "expression",
+    "require",
+    "fail",
+    "tool_error",
+    "invalid_output",
+    "invalid_input",
+    "rate_limit",
+    "server_error",
+    "network",
+    "auth",
+    "invalid_request",
+    "content_filter",
+    "store",
+    "version",
+];
+
 impl Default for TypeTable {
     fn default() -> Self {
         let field = |name: &str, ty: Type| RecordField {
@@ -247,15 +269,17 @@ impl Default for TypeTable {
             index: NameIndex::default(),
         };
         let text = || Type::nullable(Type::String);
-        let role = ["system", "user", "assistant", "tool"]
-            .map(|r| Type::Literal(r.into()))
-            .to_vec();
+        let one_of = |words: &[&str]| {
+            let words = words.iter().map(|word| Type::Literal((*word).into()));
+            Type::Union(words.collect())
+        };
+        let role = one_of(&["system", "user", "assistant", "tool"]);
         let records = [
             record(
                 "message",
                 vec![
                     field("id", text()),
-                    field("role", Type::Union(role)),
+                    field("role", role),
                     with("content", Type::Json, "".into()),
                     with(
                         "tool_calls",
@@ -285,7 +309,7 @@ impl Default for TypeTable {
             record(
                 "error",
                 vec![
-                    field("kind", Type::String),
+                    field("kind", one_of(&ERROR_KINDS)),
                     field("message", Type::String),
                     field("node", Type::String),
                     field("attempt", Type::Int),
@@ -391,6 +415,9 @@ struct Shown<'a> {
     ty: &'a Type,
 }
 
+/// Members of a union that are shown one by one.
+const MOST_SHOWN: usize = 8;
+
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |ty| Shown {
@@ -415,13 +442,22 @@ impl fmt::Display for Shown<'_> {
                 _ => write!(f, "{}?", show(of)),
             },
             Type::Union(members) => {
-                for (i, member) in members.iter().enumerate() {
+                // Beyond that a list says less than its beginning.
+                let shown = if members.len() > MOST_SHOWN {
+                    3
+                } else {
+                    members.len()
+                };
+                for (i, member) in members.iter().take(shown).enumerate() {
                     if i > 0 {
                         f.write_str(" | ")?;
                     }
                     write!(f, "{}", show(member))?;
                 }
-                Ok(())
+                match members.len() - shown {
+                    0 => Ok(()),
+                    more => write!(f, " | .. {more} more"),
+                }
             }
             Type::Literal(text) => write!(f, "{text:?}"),
             Type::Enum(id) => f.write_str(self.table.enums.get(*id).map_or("?", |e| &e.name)),

@@ -142,3 +142,14 @@ impl Default for Retry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::ty::ERROR_KINDS;
+
+    #[test]
+    fn expressions_know_the_same_kinds() {
+        assert_eq!(ErrorKind::ALL.map(ErrorKind::word), ERROR_KINDS);
+    }
+}

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::IdVec;
+use crate::expr::constraint::Constraints;
 use crate::expr::ty::{RecordField, Type};
 use crate::typed_id;
 
@@ -13,8 +14,8 @@ use super::error::Retry;
 use super::flow::{ReducerId, ToolId};
 use super::jump::{Emit, Jump, Route, SetItem, Target};
 use super::narrow::Narrowed;
-use super::node::{Require, Skip, Work};
-use super::text::{Named, Place};
+use super::node::{Cache, Require, Skip, Stop, Work};
+use super::text::{Expr, Named, Place};
 
 typed_id! {
     /// A field of a graph's state.
@@ -37,6 +38,9 @@ pub struct Graph {
     /// Doc comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
+    /// Constants that whoever starts a run gives; a called graph takes its caller's of the same name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<RecordField>,
     /// Which graph it is an instance of, and with which values; `None` where it has no parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Instance>,
@@ -58,6 +62,12 @@ pub struct Graph {
     /// `[a, b] -> c`
     #[serde(default, skip_serializing_if = "IdVec::is_empty")]
     pub joins: IdVec<JoinId, Join>,
+    /// Conditions that end the graph where one of them holds after a super-step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<Expr>,
+    /// What a thread of an earlier version of the graph has to change.
+    #[serde(default, skip_serializing_if = "Migrate::is_empty")]
+    pub migrate: Migrate,
     /// Most super-steps of a run that starts here; `None` for the run's own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursion_limit: Option<u32>,
@@ -80,6 +90,31 @@ impl Graph {
             .entries()
             .find(|(_, node)| node.name == name)
             .map(|(id, _)| id)
+    }
+}
+
+/// What became of names that an earlier version of a graph had.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Migrate {
+    /// Old names of fields, with the names that they have now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+    /// Old names of nodes, with the names that they have now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<String, String>,
+    /// Fields that are no more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
+    /// Values of fields of which a thread has none, or none of their type.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub defaults: BTreeMap<String, serde_json::Value>,
+}
+
+impl Migrate {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -136,8 +171,33 @@ pub struct Field {
     /// empty, and any other has no value until it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<serde_json::Value>,
+    /// What its attributes ask of its values.
+    #[serde(default, skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
+    /// Whether it is cleared after the super-step that follows a write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
+    /// Whether it is left out of checkpoints.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untracked: bool,
+    /// What it is made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<BasedOn>,
     /// Where it is declared.
     pub at: Place,
+}
+
+/// `based_on [a, b keep] reset`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BasedOn {
+    /// Fields whose writes make it stale.
+    pub on: Vec<FieldId>,
+    /// Fields whose writes do not (`keep`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<FieldId>,
+    /// Whether it goes back to its first value where it would become stale.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reset: bool,
 }
 
 /// How the writes to a field are put together: its reducer.
@@ -217,6 +277,9 @@ pub struct Node {
     pub doc: String,
     /// What it does.
     pub work: Work,
+    /// Questions ahead of all that it does, and ahead of its way on, in the order written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
     /// Values that a send gives it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input: Vec<RecordField>,
@@ -260,6 +323,9 @@ pub struct Node {
     /// Whether it waits until nothing else is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer: bool,
+    /// Whether the result of its work is used again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cache>,
     /// Its tools that may be called with some arguments alone, the graph's `where` included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<Narrowed>,

@@ -67,6 +67,20 @@ pub enum Work {
         with: Vec<Pass>,
         /// `out` fields and the caller's fields that take them.
         into: Vec<Binding>,
+        /// How long its state is kept.
+        #[serde(default, skip_serializing_if = "Persist::is_call")]
+        persist: Persist,
+    },
+    /// Runs what the embedding program has registered.
+    Extern {
+        /// Under this name.
+        name: String,
+        /// Fields that it is given.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reads: Vec<FieldId>,
+        /// Fields that it may write.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        writes: Vec<FieldId>,
     },
 }
 
@@ -82,6 +96,7 @@ impl Work {
             Work::Branch => "branch",
             Work::Interrupt { .. } => "interrupt",
             Work::Subgraph { .. } => "subgraph",
+            Work::Extern { .. } => "extern",
         }
     }
 }
@@ -121,6 +136,53 @@ pub enum Ask {
     Fields(Vec<Named>),
     /// A text.
     Text(Template),
+}
+
+/// How long the state of a called graph is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Persist {
+    /// As long as the call, with a checkpoint after each super-step.
+    #[default]
+    Call,
+    /// From call to call on the thread.
+    Thread,
+    /// Not at all: a call that is cut off begins anew.
+    None,
+}
+
+impl Persist {
+    /// Whether it is the usual way.
+    pub fn is_call(&self) -> bool {
+        *self == Persist::Call
+    }
+}
+
+/// `cache { key EXPR, ttl 1h }`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// What a result is looked up by; the state and the node's input where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Expr>,
+    /// How long a result holds, in milliseconds; for ever where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+}
+
+/// A question around a node: `interrupt NAME before NODE { .. }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stop {
+    /// Its name, by which its answer is in scope of what follows in the node.
+    pub name: String,
+    /// Behind the node's writes and events, ahead of its way on; else ahead of all that it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub after: bool,
+    /// What is shown.
+    pub ask: Ask,
+    /// Type of the answer.
+    pub expect: Type,
+    /// Where it is declared.
+    pub at: Place,
 }
 
 /// `timeout 7d -> TARGET` of an interrupt.

@@ -106,8 +106,13 @@ struct Within<'a> {
 
 impl Within<'_> {
     fn all(&self) -> Result<(), Broken> {
+        fields(self.flow, self.graph.context.iter())?;
         for field in &self.graph.fields {
             ty(self.flow, &field.ty)?;
+            if let Some(basis) = &field.based_on {
+                known_all(&self.graph.fields, &basis.on, "field")?;
+                known_all(&self.graph.fields, &basis.keep, "field")?;
+            }
             if let Channel::Own { reducer } = &field.channel {
                 known(&self.flow.reducers, *reducer, "reducer")?;
             }
@@ -132,6 +137,8 @@ impl Within<'_> {
 
     fn node(&self, node: &Node) -> Result<(), Broken> {
         fields(self.flow, node.input.iter())?;
+        let answers = node.stops.iter().map(|stop| &stop.expect);
+        answers.into_iter().try_for_each(|of| ty(self.flow, of))?;
         node.skips
             .iter()
             .filter_map(|skip| skip.to.as_ref())
@@ -163,7 +170,13 @@ impl Within<'_> {
                     .iter()
                     .try_for_each(|timeout| self.jump(&timeout.to))
             }
-            Work::Subgraph { graph, with, into } => {
+            Work::Extern { reads, writes, .. } => {
+                known_all(&self.graph.fields, reads, "field")?;
+                known_all(&self.graph.fields, writes, "field")
+            }
+            Work::Subgraph {
+                graph, with, into, ..
+            } => {
                 known(&self.flow.graphs, *graph, "graph")?;
                 let Some(called) = self.flow.graphs.get(*graph).map(|called| &called.fields) else {
                     return Ok(());

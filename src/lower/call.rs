@@ -61,11 +61,22 @@ impl Lowering<'_> {
                 graph: Some(called),
                 with,
                 into,
+                persist,
                 ..
             } => Work::Subgraph {
                 graph: *called,
                 with: self.with(graph, &self.program.graphs[*called], with),
                 into: self.into(graph, &self.program.graphs[*called], into),
+                persist: *persist,
+            },
+            from::Work::Extern {
+                name,
+                reads,
+                writes,
+            } => Work::Extern {
+                name: name.node.clone(),
+                reads: reads.iter().map(|field| field.node).collect(),
+                writes: writes.iter().map(|field| field.node).collect(),
             },
             // Pure, or left open by an error.
             _ => Work::Update,
@@ -87,7 +98,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn ask(&self, ask: &from::Ask) -> Ask {
+    /// What an interrupt shows.
+    pub(super) fn ask(&self, ask: &from::Ask) -> Ask {
         match ask {
             from::Ask::Fields(fields) => Ask::Fields(self.named(fields)),
             from::Ask::Text(text) => Ask::Text(self.words(text)),

@@ -5,8 +5,9 @@ use crate::resolve::graph as from;
 
 use super::Lowering;
 use super::ends::Names;
+use crate::ast::Name;
 use crate::ir::flow::Parametric;
-use crate::ir::graph::{Field, Graph, Instance, Join};
+use crate::ir::graph::{BasedOn, Field, Graph, Instance, Join, Migrate};
 use crate::ir::jump::{Jump, Route, Target};
 
 impl Lowering<'_> {
@@ -30,6 +31,10 @@ impl Lowering<'_> {
             name: graph.shown_name().to_owned(),
             doc: doc(graph),
             instance: instance(graph),
+            context: match &graph.context {
+                Some(context) => self.fields(&context.fields),
+                None => Vec::new(),
+            },
             fields: graph.fields.iter().map(|field| self.field(field)).collect(),
             leaves: graph.leaves.iter().map(|name| name.node.clone()).collect(),
             tools: tools.map(|list| list.tools.iter().map(|used| used.tool).collect()),
@@ -41,6 +46,8 @@ impl Lowering<'_> {
                 .map(|(id, node)| self.node(graph, id, node))
                 .collect(),
             joins: joins.collect(),
+            exits: graph.exits.iter().map(|when| self.expr(when)).collect(),
+            migrate: self.migrate(graph),
             recursion_limit: graph.recursion_limit.map(|limit| limit.node),
             at: self.place(graph.span),
         }
@@ -55,6 +62,26 @@ impl Lowering<'_> {
         }
     }
 
+    fn migrate(&self, graph: &from::Graph) -> Migrate {
+        let written = &graph.migrate;
+        let pair = |(old, new): &(Name, Name)| (old.node.clone(), new.node.clone());
+        let defaults = written.defaults.iter().filter_map(|new| {
+            let ty = &graph.fields.get(new.field)?.ty.node;
+            let value = default_value(&new.value, ty, &self.program.types)?;
+            Some((new.name.node.clone(), value))
+        });
+        Migrate {
+            fields: written.fields.iter().map(pair).collect(),
+            nodes: written.nodes.iter().map(pair).collect(),
+            dropped: written
+                .dropped
+                .iter()
+                .map(|name| name.node.clone())
+                .collect(),
+            defaults: defaults.collect(),
+        }
+    }
+
     fn field(&self, field: &from::Field) -> Field {
         let default = field.default.as_ref();
         Field {
@@ -65,8 +92,24 @@ impl Lowering<'_> {
             channel: field.channel.clone(),
             default: default
                 .and_then(|expr| default_value(expr, &field.ty.node, &self.program.types)),
+            constraints: field.constraints.clone(),
+            ephemeral: field.ephemeral.is_some(),
+            untracked: field.untracked.is_some(),
+            based_on: field.based_on.as_ref().map(based_on),
             at: self.place(field.span),
         }
+    }
+}
+
+fn based_on(written: &from::BasedOn) -> BasedOn {
+    let named = |keep: bool| {
+        let bases = written.on.iter().filter(move |basis| basis.keep == keep);
+        bases.filter_map(|basis| basis.field).collect()
+    };
+    BasedOn {
+        on: named(false),
+        keep: named(true),
+        reset: written.reset,
     }
 }
 

@@ -8,7 +8,7 @@ use super::Lowering;
 use super::ends::Names;
 use crate::ir::graph::{MaxVisits, Node};
 use crate::ir::jump::Route;
-use crate::ir::node::Skip;
+use crate::ir::node::{Cache, Skip, Stop};
 
 impl Lowering<'_> {
     /// A node.
@@ -19,6 +19,11 @@ impl Lowering<'_> {
             name: node.name.node.clone(),
             doc: node.doc.clone(),
             work: self.work(graph, node, names),
+            stops: node
+                .stops
+                .iter()
+                .filter_map(|stop| self.stop(stop))
+                .collect(),
             input: self.fields(&node.input),
             skips: self.skips(node, names),
             lets: self.lets(&node.lets),
@@ -36,10 +41,24 @@ impl Lowering<'_> {
                 to: self.jump(&max.to, names),
             }),
             defer: node.defer,
+            cache: node.cache.as_ref().map(|cache| Cache {
+                key: self.maybe(&cache.key),
+                ttl_ms: cache.ttl_ms,
+            }),
             narrowed: self.narrowed_in(graph, node),
             tags: node.tags.clone(),
             at: self.place(node.span),
         }
+    }
+
+    fn stop(&self, stop: &from::Stop) -> Option<Stop> {
+        Some(Stop {
+            name: stop.name.node.clone(),
+            after: stop.after,
+            ask: self.ask(stop.ask.as_ref()?),
+            expect: stop.expect.as_ref()?.node.clone(),
+            at: self.place(stop.span),
+        })
     }
 
     fn skips(&self, node: &from::Node, names: Names<'_>) -> Vec<Skip> {

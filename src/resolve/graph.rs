@@ -4,6 +4,7 @@ use crate::ast::expr::Expr;
 use crate::ast::{Doc, Name};
 use crate::base::id::Id;
 use crate::base::{FileId, IdVec, NameIndex, Span, Spanned};
+use crate::expr::constraint::Constraints;
 use crate::expr::ty::{RecordId, Type};
 use crate::ir::{Channel, FieldId, FieldMode, GraphId, JoinId, ModelId, NodeId, Retry};
 
@@ -34,6 +35,8 @@ pub struct Graph {
     pub leaves: Vec<Name>,
     /// `tools [..]`: the most that its nodes may use.
     pub tools: Option<ToolList>,
+    /// `context { .. }`, where it is written.
+    pub context: Option<Context>,
     /// State.
     pub fields: IdVec<FieldId, Field>,
     /// The record of its `out` fields: type of `result` in a node that calls it.
@@ -54,6 +57,10 @@ pub struct Graph {
     pub retry: Option<Retry>,
     /// Default of the same nodes, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// `exit when ..`: where one holds after a super-step, the graph ends.
+    pub exits: Vec<Expr>,
+    /// What a thread of an earlier version of the graph has to change.
+    pub migrate: Migrate,
     /// Where an error of a node leads that has no `on_error` of its own.
     pub on_error: Option<Route>,
     /// The whole item.
@@ -179,10 +186,77 @@ pub struct Field {
     pub via: Option<Span>,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
+    /// What its attributes ask of its values.
+    pub constraints: Constraints,
+    /// Word `ephemeral`, where it stands: cleared after the next super-step.
+    pub ephemeral: Option<Span>,
+    /// Word `untracked`, where it stands: never in a checkpoint.
+    pub untracked: Option<Span>,
+    /// `based_on [..]`
+    pub based_on: Option<BasedOn>,
+    /// Names of the fields that a write to this one resets: those based on it, directly or not, that say `reset`.
+    pub resets: Vec<String>,
     /// `@untrusted @private @secret`
     pub marks: Marks,
     /// The whole declaration.
     pub span: Span,
+}
+
+/// `based_on [a, b keep] reset`
+#[derive(Debug, Clone)]
+pub struct BasedOn {
+    /// The fields that it is made from, each once.
+    pub on: Vec<Basis>,
+    /// Whether it goes back to its first value where it would become stale.
+    pub reset: bool,
+    /// All of it.
+    pub span: Span,
+}
+
+/// An entry of `based_on`.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// The field.
+    pub field: Option<FieldId>,
+    /// Its name.
+    pub name: Name,
+    /// Word `keep` behind it: its writes make nothing stale.
+    pub keep: bool,
+}
+
+/// `context { .. }`: constants that whoever starts a run gives.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Its fields.
+    pub fields: Vec<Param>,
+    /// The record of them: type of `context` in expressions.
+    pub record: RecordId,
+    /// The whole block.
+    pub span: Span,
+}
+
+/// `migrate { .. }`: what became of names that an earlier version of the graph had.
+#[derive(Debug, Clone, Default)]
+pub struct Migrate {
+    /// `rename field old -> new`
+    pub fields: Vec<(Name, Name)>,
+    /// `rename node old -> new`
+    pub nodes: Vec<(Name, Name)>,
+    /// `drop field old`
+    pub dropped: Vec<Name>,
+    /// `default field = EXPR`
+    pub defaults: Vec<NewDefault>,
+}
+
+/// `default field = EXPR` of a `migrate` block.
+#[derive(Debug, Clone)]
+pub struct NewDefault {
+    /// The field.
+    pub field: FieldId,
+    /// Its name.
+    pub name: Name,
+    /// What a thread gets that has no value for it; a constant of its type.
+    pub value: Expr,
 }
 
 /// `[a, b] -> c`

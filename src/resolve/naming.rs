@@ -66,13 +66,16 @@ impl Resolver<'_> {
     }
 
     /// Checks a name that a `let` or a loop brings into the scope of a node's expressions.
-    pub fn check_local_name(&mut self, name: &Name) {
+    /// `false` where it has another meaning there.
+    pub fn check_local_name(&mut self, name: &Name) -> bool {
         self.check_style(name, Style::Snake);
-        if IN_SCOPE.contains(&name.node.as_str()) {
+        let taken = IN_SCOPE.contains(&name.node.as_str());
+        if taken {
             let message = format!("`{}` has a meaning of its own in expressions", name.node);
             let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
             self.diags.push(diagnostic.help("choose another name"));
         }
+        !taken
     }
 }
 

@@ -6,6 +6,7 @@ use crate::ast::node::TemplateText;
 use crate::ast::{Doc, Name};
 use crate::base::{Span, Spanned};
 use crate::expr::ty::{RecordId, Type};
+use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Retry, ToolId};
 
 use super::program::{Param, PromptId, ToolList};
@@ -20,6 +21,8 @@ pub struct Node {
     pub doc: Doc,
     /// What it does.
     pub work: Work,
+    /// `interrupt x before` and `after` it, in the order written.
+    pub stops: Vec<Stop>,
     /// Where its kind is written.
     pub kind_span: Span,
     /// Values that a send gives it.
@@ -54,6 +57,8 @@ pub struct Node {
     pub max_visits: Option<Box<MaxVisits>>,
     /// `defer`
     pub defer: bool,
+    /// `cache { .. }`
+    pub cache: Option<Cache>,
     /// `tags [..]`
     pub tags: Vec<String>,
     /// The whole node.
@@ -167,9 +172,18 @@ pub enum Work {
         with: Vec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
         into: Vec<Binding>,
+        /// How long its state is kept.
+        persist: Persist,
     },
-    /// A kind whose meaning is not part of the language yet; already reported.
-    Unknown,
+    /// A node that the embedding program implements.
+    Extern {
+        /// The name it is registered under.
+        name: Name,
+        /// Fields that it is given, each with the place of its name.
+        reads: Vec<Spanned<FieldId>>,
+        /// Fields that it may write.
+        writes: Vec<Spanned<FieldId>>,
+    },
 }
 
 impl Work {
@@ -184,7 +198,7 @@ impl Work {
             Work::Branch => "branch",
             Work::Interrupt { .. } => "interrupt",
             Work::Subgraph { .. } => "subgraph",
-            Work::Unknown => "node",
+            Work::Extern { .. } => "extern",
         }
     }
 }
@@ -247,6 +261,21 @@ pub struct PromptUse {
     pub args: Vec<NamedArg>,
 }
 
+/// `interrupt NAME before NODE { .. }`: a person is asked before the node does anything, or before it goes on.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    /// Its name: of the interrupt, and of the answer in the node's expressions behind it.
+    pub name: Name,
+    /// `after`: behind the node's `set` and `emit`, ahead of its way on.
+    pub after: bool,
+    /// What is shown; `None` where it is missing, which is reported.
+    pub ask: Option<Ask>,
+    /// Type of the answer; `None` where it is missing, which is reported.
+    pub expect: Option<Spanned<Type>>,
+    /// The whole member.
+    pub span: Span,
+}
+
 /// `timeout 7d -> TARGET` of an interrupt.
 #[derive(Debug, Clone)]
 pub struct InterruptTimeout {
@@ -278,6 +307,17 @@ pub struct Binding {
     pub to: Option<FieldId>,
     /// Its name.
     pub to_name: Name,
+}
+
+/// `cache { key EXPR, ttl 1h }`
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// What a result is looked up by; the state and the node's input where it is left out.
+    pub key: Option<Expr>,
+    /// How long a result holds, in milliseconds; for ever where it is left out.
+    pub ttl_ms: Option<u64>,
+    /// The whole property.
+    pub span: Span,
 }
 
 /// `skip when EXPR -> TARGET`

@@ -19,11 +19,13 @@ use crate::expr::ty::{EnumId, RecordId, Type, TypeTable};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, Retry, ToolId};
 use crate::typed_id;
 
-pub use super::graph::{Arg, Declared, Field, Graph, Instance, Join};
+pub use super::graph::{
+    Arg, BasedOn, Basis, Context, Declared, Field, Graph, Instance, Join, Migrate, NewDefault,
+};
 pub use super::mark::{Marks, Sink};
 pub use super::node::{
-    Ask, Binding, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse, Skip,
-    Words, Work,
+    Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse,
+    Skip, Stop, Words, Work,
 };
 pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
 
@@ -157,6 +159,8 @@ pub struct InstanceDecl {
     pub base_name: Name,
     /// Values of parameters, as written.
     pub args: Vec<item::NamedArg>,
+    /// Whether a part of it did not parse, which may be a value that it lacks.
+    pub torn: bool,
     /// The whole item.
     pub span: Span,
 }

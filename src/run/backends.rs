@@ -1,10 +1,12 @@
 //! The models and tools that a run calls.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::IdVec;
 use crate::ir::{ModelId, ToolId};
 
+use super::extern_node::ExternNode;
 use super::model::ChatModel;
 use super::tool::ToolBackend;
 
@@ -15,4 +17,6 @@ pub struct Backends {
     pub models: IdVec<ModelId, Arc<dyn ChatModel>>,
     /// By tool; `None` for tools with a body that nothing replaces.
     pub tools: IdVec<ToolId, Option<Arc<dyn ToolBackend>>>,
+    /// `extern` nodes by the name that they are registered under.
+    pub externs: BTreeMap<String, Arc<dyn ExternNode>>,
 }

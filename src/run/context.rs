@@ -10,9 +10,10 @@ use super::ambient::Ambient;
 use super::backends::Backends;
 use super::event::{Event, EventKind, Mode};
 use super::journal::Journal;
+use super::kept::Kept;
 use super::model::Usage;
 use super::plan::Plan;
-use super::store::FrameImage;
+use super::store::{FrameImage, Store};
 use super::stream::EventSink;
 
 /// A run under way: its plan, its ways to the outside, and its counters.
@@ -23,6 +24,8 @@ pub struct RunContext {
     pub backends: Backends,
     /// What is kept of it.
     pub journal: Journal,
+    /// Where results that are used again are kept; `None` keeps nothing.
+    pub store: Option<Arc<dyn Store>>,
     /// Clock and chance.
     pub ambient: Arc<dyn Ambient>,
     /// Who watches, where anybody does.
@@ -49,6 +52,8 @@ pub struct RunContext {
     pub usage: Mutex<Usage>,
     /// Whether replies from the journal count as used: what a killed process had not noted.
     pub count_known: bool,
+    /// States of called graphs that last from call to call.
+    pub kept: Kept,
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
 }

@@ -18,6 +18,7 @@ use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
+use super::freshness::{Freshness, Writers};
 use super::plan::{GraphPlan, JumpPlan};
 use super::store::{Change, FieldWrite};
 use super::task::{Next, Output, Surroundings, Task, TaskRun};
@@ -34,10 +35,18 @@ pub struct Frame {
     pub key: Arc<str>,
     /// Path for people, such as `content/slide_builder`.
     pub path: String,
+    /// The run's constants, as far as the graph declares them.
+    pub context: Value,
     /// Graphs above it that narrow tools, from the outermost in.
     pub callers: Vec<GraphId>,
     /// Values of the fields; `None` where a field has none yet.
     pub fields: Vec<Option<Value>>,
+    /// What of the state is stale.
+    pub freshness: Freshness,
+    /// `ephemeral` fields that the last super-step wrote.
+    pub live: BTreeSet<FieldId>,
+    /// Whether its steps are kept in checkpoints.
+    pub tracked: bool,
     /// The step that comes next.
     pub step: u64,
     /// What is left to do.
@@ -56,10 +65,19 @@ pub struct Agenda {
     pub joins: BTreeMap<JoinId, BTreeSet<NodeId>>,
     /// Nodes that wait until nothing else is left.
     pub deferred: BTreeSet<NodeId>,
+    /// Inputs of sends to deferred nodes, which wait with them.
+    pub deferred_sends: BTreeMap<NodeId, Vec<Value>>,
     /// Entries of nodes that bound them.
     pub visits: BTreeMap<NodeId, u32>,
     /// Names that the graph was left by.
     pub leaves: Vec<Arc<str>>,
+}
+
+impl Agenda {
+    /// Whether some task waits until nothing else is left.
+    pub fn defers(&self) -> bool {
+        !self.deferred.is_empty() || !self.deferred_sends.is_empty()
+    }
 }
 
 /// What a called graph wrote to an `out` field.
@@ -79,16 +97,26 @@ struct Growth {
 }
 
 impl Frame {
-    /// A frame before its first step, with nothing to do.
-    pub fn new(graph: GraphId, plan: &GraphPlan, key: Arc<str>, path: String) -> Self {
+    /// A frame before its first step, with nothing to do. `context` is the caller's.
+    pub fn new(
+        graph: GraphId,
+        plan: &GraphPlan,
+        key: Arc<str>,
+        path: String,
+        context: &Value,
+    ) -> Self {
         let out_logs = (!key.is_empty()).then(BTreeMap::new);
         let fields = plan.initial.clone();
         Self {
             graph,
             key,
             path,
+            context: plan.context_of(context),
             callers: Vec::new(),
             fields,
+            freshness: Freshness::default(),
+            live: BTreeSet::new(),
+            tracked: true,
             step: 0,
             agenda: Agenda::default(),
             out_logs,
@@ -114,8 +142,7 @@ impl Frame {
 
     /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
-        !self.agenda.leaves.is_empty()
-            || (self.agenda.tasks.is_empty() && self.agenda.deferred.is_empty())
+        !self.agenda.leaves.is_empty() || (self.agenda.tasks.is_empty() && !self.agenda.defers())
     }
 
     /// Key of a task of the step that comes next.
@@ -141,6 +168,7 @@ impl Frame {
         let graph = &plan.graphs[self.graph];
         let commit = Commit::new(cx, graph, self, "start");
         let mut view = commit.view();
+        view.cascades = false;
         for (field, value) in input {
             view.put(
                 field,
@@ -160,9 +188,18 @@ impl Frame {
         let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {
             run.route(&graph.start, false)
         })?;
-        let view = commit.schedule(view, next, &mut agenda)?;
-        let (written, for_caller) = (view.written, self.for_caller(view.writes, given));
+        let mut view = commit.schedule(view, next, &mut agenda)?;
+        let mut writers = Writers::default();
+        if !graph.based.is_empty() {
+            let all = view.writes.iter().map(|write| write.field);
+            writers.note(0, all);
+        }
+        let (freshness, live) = commit.pass(&mut view, &writers);
+        let (cleared, written) = (view.cleared, view.written);
+        let for_caller = self.for_caller(view.writes, given);
+        (self.freshness, self.live) = (freshness, live);
         let mut changes = self.accept(graph, written, agenda);
+        changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
             changes.extend(self.log(graph, write));
         }
@@ -209,6 +246,7 @@ impl Frame {
             tasks: Vec::new(),
             joins: self.agenda.joins.clone(),
             deferred: self.agenda.deferred.clone(),
+            deferred_sends: self.agenda.deferred_sends.clone(),
             visits: self.agenda.visits.clone(),
             leaves: Vec::new(),
         };
@@ -220,21 +258,35 @@ impl Frame {
             Some(_) => self.named_writes(graph, &outputs),
             None => Vec::new(),
         };
-        for (task, output) in self.agenda.tasks.iter().zip(outputs) {
+        let mut writers = Writers::default();
+        for (index, (task, output)) in self.agenda.tasks.iter().zip(outputs).enumerate() {
+            if !graph.based.is_empty() {
+                let fields = output.writes.iter().map(|write| write.field);
+                writers.note(index, fields);
+            }
             next.extend(output.next);
             arrivals.extend(output.arrives.into_iter().map(|join| (join, task.node)));
             agenda.leaves.extend(output.leaves);
             writes.push((task, output.writes, output.written));
         }
         let mut view = commit.put_all(writes)?;
+        view.cascades = false;
         view.names_writes = self.out_logs.is_some();
         let by_tasks = view.writes.len();
         let (view, next) = commit.join(view, arrivals, next, &mut agenda)?;
-        let view = commit.schedule(view, next, &mut agenda)?;
-        let written = view.written;
+        let mut view = commit.schedule(view, next, &mut agenda)?;
+        if !graph.based.is_empty() {
+            let jumps = view.writes.iter().skip(by_tasks).map(|write| write.field);
+            writers.note(self.agenda.tasks.len(), jumps);
+        }
+        let (freshness, live) = commit.pass(&mut view, &writers);
+        let view = commit.exit(view, &mut agenda)?;
+        let (cleared, written) = (view.cleared, view.written);
         for_caller.extend(self.for_caller(view.writes, by_tasks));
+        (self.freshness, self.live) = (freshness, live);
         self.step += 1;
         let mut changes = self.accept(graph, written, agenda);
+        changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
             changes.extend(self.log(graph, write));
         }
@@ -243,6 +295,7 @@ impl Frame {
 
     /// Notes a write for the caller. The log is kept in checkpoints as a field of its own.
     fn log(&mut self, graph: &GraphPlan, write: Write) -> Option<FieldWrite> {
+        let tracked = !graph.untracked.contains(&write.field);
         let log = self.out_logs.as_mut()?.entry(write.field).or_default();
         let value = write.incoming.value;
         let change = if write.incoming.replace {
@@ -255,7 +308,7 @@ impl Frame {
             log.values.push(value.clone());
             Change::Append(vec![value])
         };
-        Some(FieldWrite {
+        tracked.then(|| FieldWrite {
             field: log_name(&graph.fields[write.field], log.replaced),
             change,
         })
@@ -276,12 +329,31 @@ impl Frame {
         } in written
         {
             let change = self.grow(field, &value, change);
-            changes.push(FieldWrite {
-                field: graph.fields[field].to_string(),
-                change,
-            });
+            if !graph.untracked.contains(&field) {
+                changes.push(FieldWrite {
+                    field: graph.fields[field].to_string(),
+                    change,
+                });
+            }
             if let Some(place) = self.fields.get_mut(field.0 as usize) {
                 *place = Some(value);
+            }
+        }
+        changes
+    }
+
+    /// Fields that have no value any more.
+    fn accept_cleared(&mut self, graph: &GraphPlan, cleared: BTreeSet<FieldId>) -> Vec<FieldWrite> {
+        let mut changes = Vec::new();
+        for field in cleared {
+            if let Some(place) = self.fields.get_mut(field.0 as usize) {
+                *place = None;
+            }
+            if !graph.untracked.contains(&field) {
+                changes.push(FieldWrite {
+                    field: graph.fields[field].to_string(),
+                    change: Change::Clear,
+                });
             }
         }
         changes
@@ -322,9 +394,9 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is that of a log.
+/// Whether a name in a checkpoint is none of a field: that of a log, or of a state that lasts.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '='])
+    name.ends_with(['>', '=']) || super::kept::path(name).is_some()
 }
 
 fn length(value: &Value) -> u64 {
@@ -350,7 +422,9 @@ impl<'a> Commit<'a> {
                 cx,
                 graph,
                 fields: &frame.fields,
+                freshness: &frame.freshness,
                 path: &frame.path,
+                context: &frame.context,
                 callers: &frame.callers,
                 step: frame.step,
             },
@@ -364,7 +438,7 @@ impl<'a> Commit<'a> {
         View::new(
             &around.cx.plan,
             around.graph,
-            around.fields,
+            (around.fields, around.freshness),
             MessageIds::new(self.effects.key().clone()),
         )
     }
@@ -372,6 +446,7 @@ impl<'a> Commit<'a> {
     /// The writes of all tasks in order. One task's are already put together.
     fn put_all(&self, mut outputs: Vec<TaskWrites<'_>>) -> Result<View<'_>, RunError> {
         let mut view = self.view();
+        view.cascades = false;
         if let [(_, _, written)] = outputs.as_mut_slice() {
             view.written = std::mem::take(written);
             return Ok(view);
@@ -393,8 +468,64 @@ impl<'a> Commit<'a> {
                 {
                     return Err(self.clash(before, task, write.field));
                 }
-                view.put(write.field, write.incoming)?;
+                let put = view.put(write.field, write.incoming);
+                put.map_err(|error| {
+                    let node = &self.around.graph.nodes[task.node].name;
+                    error.in_node(node, &super::task::join_path(self.around.path, node))
+                })?;
             }
+        }
+        Ok(view)
+    }
+
+    /// What the end of a super-step does to fields that nobody wrote: what was made from others goes back to
+    /// its first value where it says `reset`, `ephemeral` fields that were written a step ago are cleared. Gives
+    /// back what is stale from now on, and the `ephemeral` fields that this step has written.
+    fn pass(&self, view: &mut View<'_>, writers: &Writers) -> (Freshness, BTreeSet<FieldId>) {
+        let graph = self.around.graph;
+        let mut freshness = self.frame.freshness.clone();
+        for field in freshness.commit(&graph.based, writers) {
+            view.clear(field);
+            let value = graph.initial.get(field.0 as usize).cloned().flatten();
+            let incoming = value.map(|value| Incoming {
+                value,
+                replace: true,
+            });
+            // A caller that was told of the value must hear that it is gone.
+            view.writes
+                .extend(incoming.map(|incoming| Write { field, incoming }));
+        }
+        if graph.ephemeral.is_empty() {
+            return (freshness, BTreeSet::new());
+        }
+        let written = view.written.iter().map(|written| written.field);
+        let live: BTreeSet<FieldId> = written.filter(|id| graph.ephemeral.contains(id)).collect();
+        for field in self.frame.live.difference(&live) {
+            view.clear(*field);
+        }
+        (freshness, live)
+    }
+
+    /// Drops what is left to do where a condition of the graph's `exit when` holds.
+    fn exit<'v>(&'v self, view: View<'v>, agenda: &mut Agenda) -> Result<View<'v>, RunError> {
+        let graph = self.around.graph;
+        if graph.exits.is_empty() || !agenda.leaves.is_empty() {
+            return Ok(view);
+        }
+        let mut ends = false;
+        let mut leaves = Vec::new();
+        let (view, _) = self.follow(view, graph.slots, &mut leaves, |run| {
+            for when in &graph.exits {
+                ends = ends || when.holds(&run.env())?;
+            }
+            Ok(())
+        })?;
+        if ends {
+            let visits = std::mem::take(&mut agenda.visits);
+            *agenda = Agenda {
+                visits,
+                ..Agenda::default()
+            };
         }
         Ok(view)
     }
@@ -490,13 +621,18 @@ impl<'a> Commit<'a> {
                 Next::Node(_) if node.defer => agenda.deferred.insert(id),
                 Next::Node(_) => nodes.insert(id),
                 Next::Send(_, input) => {
-                    sends.entry(id).or_default().push(input);
+                    let waiting = match node.defer {
+                        true => &mut agenda.deferred_sends,
+                        false => &mut sends,
+                    };
+                    waiting.entry(id).or_default().push(input);
                     true
                 }
             };
         }
         if nodes.is_empty() && sends.is_empty() {
             nodes = std::mem::take(&mut agenda.deferred);
+            sends = std::mem::take(&mut agenda.deferred_sends);
         }
         agenda.tasks = in_order(nodes, sends);
         Ok(view)

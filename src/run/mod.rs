@@ -1,12 +1,12 @@
 //! Running a compiled flow: super-steps, the journal, interrupts, streams.
 //!
-//! What the outside implements: [`model`], [`tool`], [`store`], [`ambient`]. What it calls: [`engine`].
+//! What the outside implements: [`model`], [`tool`], [`extern_node`], [`store`], [`ambient`]. What it calls: [`engine`].
 //! What it reads: [`event`], through [`stream`].
 //!
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
-//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`frame`], [`step`], [`work`]
-//! (the kinds' own work), [`effect`] and [`journal`] (what is never done twice), [`engine`].
+//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], [`frame`], [`step`], [`work`]
+//! (the kinds' own work), [`effect`] and [`journal`] (what is never done twice), [`kept`] (states of called graphs that last), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
 
@@ -23,9 +23,12 @@ pub mod effect;
 pub mod engine;
 pub mod error;
 pub mod event;
+pub mod extern_node;
 pub mod frame;
+pub mod freshness;
 pub mod interrupt;
 pub mod journal;
+pub mod kept;
 pub mod model;
 pub mod plan;
 pub mod schedule;

@@ -1,16 +1,18 @@
 //! What a frame has left to do, as the JSON of a checkpoint. Nodes go by name, so that a thread
 //! outlives a change of the flow.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::ir::{ErrorKind, JoinId, NodeId};
+use crate::ir::{ErrorKind, FieldId, JoinId, NodeId};
 use crate::value::Value;
 
 use super::error::RunError;
-use super::frame::Agenda;
+use super::frame::{Agenda, Frame};
+use super::freshness::Freshness;
 use super::model::Usage;
 use super::plan::GraphPlan;
 use super::task::Task;
@@ -27,9 +29,14 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred_sends: Vec<StoredTask>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     visits: Vec<(String, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     leaves: Vec<String>,
+    /// Fields that were made from others, each with those that were written since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    made: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,8 +55,9 @@ struct StoredJoin {
     arrived: Vec<String>,
 }
 
-/// The agenda as JSON.
-pub fn to_json(graph: &GraphPlan, agenda: &Agenda, usage: Usage) -> Json {
+/// What a frame has left to do as JSON, and what of its state is stale.
+pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
+    let agenda = &frame.agenda;
     let name = |node: &NodeId| graph.nodes[*node].name.to_string();
     let tasks = agenda.tasks.iter().map(|task| StoredTask {
         node: name(&task.node),
@@ -60,18 +68,27 @@ pub fn to_json(graph: &GraphPlan, agenda: &Agenda, usage: Usage) -> Json {
         members: graph.joins[*join].0.iter().map(name).collect(),
         arrived: arrived.iter().map(name).collect(),
     });
+    let waiting = agenda.deferred_sends.iter();
+    let waiting = waiting.flat_map(|(node, inputs)| inputs.iter().map(move |input| (node, input)));
+    let deferred_sends = waiting.map(|(node, input)| StoredTask {
+        node: name(node),
+        send: None,
+        input: Some(input.to_stored()),
+    });
     let stored = Stored {
         graph: graph.name.to_string(),
         usage,
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
+        deferred_sends: deferred_sends.collect(),
         visits: agenda
             .visits
             .iter()
             .map(|(node, count)| (name(node), *count))
             .collect(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
+        made: made(graph, &frame.freshness),
     };
     // Plain data with text keys always has a JSON form.
     serde_json::to_value(stored).unwrap_or_default()
@@ -132,6 +149,11 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
     }
     agenda.deferred = stored.deferred.iter().map(node).collect::<Result<_, _>>()?;
+    for task in &stored.deferred_sends {
+        let input = task.input.as_ref().and_then(Value::from_stored);
+        let inputs = agenda.deferred_sends.entry(node(&task.node)?).or_default();
+        inputs.push(input.unwrap_or_default());
+    }
     for (name, count) in &stored.visits {
         agenda.visits.insert(node(name)?, *count);
     }
@@ -141,6 +163,31 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
         .map(|name| Arc::from(name.as_str()))
         .collect();
     Ok(agenda)
+}
+
+/// The names of fields that were made from others, each with those that were written since.
+pub fn made(graph: &GraphPlan, freshness: &Freshness) -> BTreeMap<String, Vec<String>> {
+    let name = |field: &FieldId| graph.fields[*field].to_string();
+    let made = freshness.made.iter();
+    made.map(|(field, since)| (name(field), since.iter().map(name).collect()))
+        .collect()
+}
+
+/// What of a state was stale at a checkpoint. A field that the graph has no more is passed over.
+pub fn freshness(graph: &GraphPlan, json: &Json) -> Freshness {
+    let made = json.get("made").cloned().unwrap_or_default();
+    let made: BTreeMap<String, Vec<String>> = serde_json::from_value(made).unwrap_or_default();
+    let find = |name: &String| {
+        let mut fields = graph.fields.entries();
+        fields.find_map(|(id, field)| (**field == **name).then_some(id))
+    };
+    let known = made.iter().filter_map(|(field, since)| {
+        let since = since.iter().filter_map(find).collect();
+        Some((find(field)?, since))
+    });
+    Freshness {
+        made: known.collect(),
+    }
 }
 
 /// Tokens that the run had used at a checkpoint.

@@ -141,7 +141,9 @@ async fn run_tasks(
         cx,
         graph,
         fields: &frame.fields,
+        freshness: &frame.freshness,
         path: &frame.path,
+        context: &frame.context,
         callers: &frame.callers,
         step: frame.step,
     };
@@ -401,12 +403,15 @@ pub async fn keep(
     source: Source,
 ) -> Result<(), RunError> {
     let graph = &plan.graphs[frame.graph];
-    if source == Source::Step {
+    // A step that is not kept is made again after a stop: it must not be what a run stops after.
+    if source == Source::Step && frame.tracked {
         cx.note_commit();
     }
-    if cx.journal.keeps() {
+    if cx.journal.keeps() && frame.tracked {
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();
+        let mut changes = changes;
+        changes.extend(cx.kept.changes(frame));
         cx.journal.append(vec![Record::Checkpoint(Checkpoint {
             seq,
             frame: frame.key.to_string(),
@@ -419,7 +424,7 @@ pub async fn keep(
             run_id: cx.run_id.clone(),
             source,
             writes: changes,
-            schedule: schedule::to_json(graph, &frame.agenda, cx.usage()),
+            schedule: schedule::to_json(graph, frame, cx.usage()),
             at: cx.ambient.now().to_string(),
         })]);
         cx.journal.committed().await?;

@@ -82,6 +82,20 @@ pub trait Store: Send + Sync {
         seq: u64,
     ) -> Result<BTreeMap<String, Value>, StoreError>;
 
+    /// The result that [`Store::keep`] has kept under a key, whichever thread it was made on; `None` where there is
+    /// none that still holds at `now`, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Where the store can't be read.
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError>;
+
+    /// Keeps a result under a key, in place of the one before. `until` is when it holds no longer, in
+    /// milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Where the store can't be written.
+    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError>;
+
     /// Removes a thread and all its records; `false` where there was none.
     ///
     /// # Errors
@@ -198,6 +212,9 @@ pub struct ThreadStatus {
     /// The error of a failed run: `kind`, `message`, `node`, `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Json>,
+    /// Constants that the last run was given; null where its graph declares none.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub context: Json,
     /// Tokens of the last run.
     #[serde(default)]
     pub usage: Json,

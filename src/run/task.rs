@@ -18,6 +18,7 @@ use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
 use super::event::{EventKind, Mode};
+use super::freshness::Freshness;
 use super::interrupt::OpenInterrupt;
 use super::plan::node::slots;
 use super::plan::{Code, EmitPlan, GraphPlan, JumpPlan, NodePlan, RoutePlan, SetPlan, TargetPlan};
@@ -74,8 +75,12 @@ pub struct Surroundings<'a> {
     pub graph: &'a GraphPlan,
     /// State at the start of the step.
     pub fields: &'a [Option<Value>],
+    /// What of it is stale.
+    pub freshness: &'a Freshness,
     /// Path of the frame, such as `content/slide_builder`.
     pub path: &'a str,
+    /// The run's constants, as the graph sees them.
+    pub context: &'a Value,
     /// Graphs above that narrow tools.
     pub callers: &'a [GraphId],
     /// Step of the frame.
@@ -122,7 +127,8 @@ impl<'a> TaskRun<'a> {
         effects: &'a EffectScope,
     ) -> Self {
         let ids = MessageIds::new(effects.key().clone());
-        let view = View::new(&around.cx.plan, around.graph, around.fields, ids);
+        let base = (around.fields, around.freshness);
+        let view = View::new(&around.cx.plan, around.graph, base, ids);
         let mut run = Self::aside(around, &node.name, node.slots, view, effects);
         run.ends = Some(&node.ends);
         let input = match (input, &node.input) {
@@ -177,6 +183,7 @@ impl<'a> TaskRun<'a> {
             ("attempt", Value::Int(1)),
         ];
         self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
+        self.put_slot(slots::CONTEXT, self.around.context.clone());
         self
     }
 
@@ -270,8 +277,24 @@ impl<'a> TaskRun<'a> {
     /// # Errors
     /// Where an expression fails, or the way on is `fail`.
     pub fn finish(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
+        self.write(node)?;
+        self.leave(node)
+    }
+
+    /// What follows the work: `set` and `emit`.
+    ///
+    /// # Errors
+    /// Where an expression fails or a value does not fit.
+    pub fn write(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
         self.set_all(&node.set)?;
-        self.emit_all(&node.emits, false)?;
+        self.emit_all(&node.emits, false)
+    }
+
+    /// The way on, where nothing has jumped.
+    ///
+    /// # Errors
+    /// Where an expression fails, or the way on is `fail`.
+    pub fn leave(&mut self, node: &'a NodePlan) -> Result<(), RunError> {
         if self.jumped {
             Ok(())
         } else {
@@ -504,7 +527,7 @@ impl<'a> TaskRun<'a> {
         }
         // The branch's own names hide those of the node that came here.
         let mut slots = vec![None; plan.slots];
-        for slot in [slots::INPUT, slots::RUN] {
+        for slot in [slots::INPUT, slots::RUN, slots::CONTEXT] {
             fill(
                 &mut slots,
                 slot,

@@ -1,5 +1,7 @@
 //! The state as one task sees it: as it was when the step began, plus the task's own writes.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 
 use crate::expr::Slot;
@@ -11,6 +13,7 @@ use super::channel::{self, Incoming, OwnReducer};
 use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
+use super::freshness::Freshness;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, Plan};
 use super::store::Change;
@@ -50,6 +53,7 @@ pub struct Written {
 /// What a task has written at some point.
 pub struct ViewMark {
     written: Vec<Written>,
+    cleared: BTreeSet<FieldId>,
     writes: usize,
     ids: MessageIds,
 }
@@ -59,6 +63,11 @@ pub struct View<'a> {
     plan: &'a Plan,
     graph: &'a GraphPlan,
     base: &'a [Option<Value>],
+    freshness: &'a Freshness,
+    /// Fields that were cleared and have no first value.
+    pub cleared: BTreeSet<FieldId>,
+    /// Whether a write resets what is based on it at once. A commit does that for all tasks together.
+    pub cascades: bool,
     /// Fields written, in the order first written. Few, so that a list is quicker than a map.
     pub written: Vec<Written>,
     /// Writes in order.
@@ -74,13 +83,16 @@ impl<'a> View<'a> {
     pub fn new(
         plan: &'a Plan,
         graph: &'a GraphPlan,
-        base: &'a [Option<Value>],
+        (base, freshness): (&'a [Option<Value>], &'a Freshness),
         ids: MessageIds,
     ) -> Self {
         Self {
             plan,
             graph,
             base,
+            freshness,
+            cleared: BTreeSet::new(),
+            cascades: true,
             written: Vec::new(),
             writes: Vec::new(),
             ids,
@@ -92,6 +104,7 @@ impl<'a> View<'a> {
     pub fn mark(&self) -> ViewMark {
         ViewMark {
             written: self.written.clone(),
+            cleared: self.cleared.clone(),
             writes: self.writes.len(),
             ids: self.ids.clone(),
         }
@@ -100,6 +113,7 @@ impl<'a> View<'a> {
     /// Undoes what was written since.
     pub fn back_to(&mut self, mark: ViewMark) {
         self.written = mark.written;
+        self.cleared = mark.cleared;
         self.writes.truncate(mark.writes);
         self.ids = mark.ids;
     }
@@ -108,6 +122,7 @@ impl<'a> View<'a> {
     pub fn get(&self, field: FieldId) -> Option<&Value> {
         match self.written.iter().find(|written| written.field == field) {
             Some(written) => Some(&written.value),
+            None if self.cleared.contains(&field) => None,
             None => self.base.get(field.0 as usize).and_then(Option::as_ref),
         }
     }
@@ -119,7 +134,7 @@ impl<'a> View<'a> {
     pub fn put(&mut self, field: FieldId, incoming: Incoming) -> Result<(), RunError> {
         let channel = &self.graph.channels[field];
         let own = own_reducer(self.plan, channel);
-        let old = self.get(field).cloned();
+        let old = self.under(field).cloned();
         let mut same_ids = self.names_writes.then(|| self.ids.clone());
         let ids = &mut self.ids;
         let put = channel::put(
@@ -129,7 +144,101 @@ impl<'a> View<'a> {
             own.as_ref().map(|own| own as _),
             &mut || ids.next(),
         );
-        let (value, change) = put.map_err(|message| self.refused(field, message))?;
+        let (value, mut change) = put.map_err(|message| self.refused(field, message))?;
+        self.in_bounds(field, &value)?;
+        if self.graph.ephemeral.contains(&field) {
+            // What the field had before is not what this is added to.
+            change = Change::Put(value.clone());
+        }
+        self.overlay(field, value, change);
+        let mut write = Write { field, incoming };
+        if let Some(ids) = &mut same_ids {
+            write = write.named(channel, ids);
+        }
+        self.writes.push(write);
+        if self.cascades {
+            self.reset_by(field);
+        }
+        Ok(())
+    }
+
+    /// What a write is put together with: an `ephemeral` field begins anew in each super-step.
+    fn under(&self, field: FieldId) -> Option<&Value> {
+        if !self.graph.ephemeral.contains(&field) {
+            return self.get(field);
+        }
+        let written = self.written.iter().find(|written| written.field == field);
+        match written {
+            Some(written) => Some(&written.value),
+            None => self.first_value(field),
+        }
+    }
+
+    fn first_value(&self, field: FieldId) -> Option<&Value> {
+        let first = self.graph.initial.get(field.0 as usize);
+        first.and_then(Option::as_ref)
+    }
+
+    fn in_bounds(&self, field: FieldId, value: &Value) -> Result<(), RunError> {
+        let Some(bounds) = self.graph.bounds.get(&field) else {
+            return Ok(());
+        };
+        match bounds.broken_by(value).first() {
+            None => Ok(()),
+            Some(broken) => {
+                let name = &self.graph.fields[field];
+                let message = format!("field `{name}` does not take the write: {broken}");
+                Err(RunError::new(ErrorKind::Require, message))
+            }
+        }
+    }
+
+    /// Takes what is based on a field that this task has written, and not written by it too, back to its first value.
+    fn reset_by(&mut self, field: FieldId) {
+        let graph = self.graph;
+        for reset in graph.based.resets(field) {
+            let own = self.writes.iter().any(|write| write.field == reset);
+            if !own && self.freshness.made.contains_key(&reset) {
+                self.clear(reset);
+            }
+        }
+    }
+
+    /// Takes a field back to its first value, past all rules for writes.
+    pub fn clear(&mut self, field: FieldId) {
+        match self.first_value(field).cloned() {
+            Some(first) => self.overlay(field, first.clone(), Change::Put(first)),
+            None => {
+                self.written.retain(|written| written.field != field);
+                self.cleared.insert(field);
+            }
+        }
+    }
+
+    fn names_of(&self, fields: Vec<FieldId>) -> Value {
+        let names = fields
+            .into_iter()
+            .map(|id| Value::text(&*self.graph.fields[id]));
+        Value::List(names.collect())
+    }
+
+    /// The fields that were written since a field was made from them.
+    pub fn invalidated_by(&self, field: FieldId) -> Vec<FieldId> {
+        let written = |id: &FieldId| self.writes.iter().any(|write| write.field == *id);
+        if written(&field) {
+            return Vec::new();
+        }
+        let Some(since) = self.freshness.made.get(&field) else {
+            return Vec::new();
+        };
+        let now = self.writes.iter().map(|write| write.field);
+        let now = now.filter(|from| self.graph.based.cascades(*from, field));
+        let all: BTreeSet<FieldId> = since.iter().copied().chain(now).collect();
+        all.into_iter().collect()
+    }
+
+    fn overlay(&mut self, field: FieldId, value: Value, change: Change) {
+        self.cleared.remove(&field);
         match self
             .written
             .iter_mut()
@@ -149,12 +258,6 @@ impl<'a> View<'a> {
                 change,
             }),
         }
-        let mut write = Write { field, incoming };
-        if let Some(ids) = &mut same_ids {
-            write = write.named(channel, ids);
-        }
-        self.writes.push(write);
-        Ok(())
     }
 
     fn refused(&self, field: FieldId, message: String) -> RunError {
@@ -281,5 +384,9 @@ impl Env for NodeEnv<'_> {
 
     fn effect(&self, effect: Effect) -> Result<Value, String> {
         Ok(self.effects.ambient(self.cx, effect))
+    }
+
+    fn invalidated_by(&self, index: u32) -> Result<Value, String> {
+        Ok(self.view.names_of(self.view.invalidated_by(FieldId(index))))
     }
 }

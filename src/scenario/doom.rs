@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use serde_json::Value as Json;
 use tokio::sync::Notify;
 
 use crate::backend::scenario::{Crash, CrashPoint, Moment};
@@ -150,6 +151,14 @@ impl Store for DoomedStore {
         seq: u64,
     ) -> Result<BTreeMap<String, Value>, StoreError> {
         self.store.state(thread_id, frame, seq).await
+    }
+
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        self.store.kept(key, now).await
+    }
+
+    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+        self.store.keep(key, result, until).await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -172,10 +172,6 @@ pub fn stage(scenario: &Scenario, plan: &Arc<Plan>, store: &OpenStore) -> Result
         }),
     };
     let graph = graph.map_err(|message| Finding::new(&scenario.at, message))?;
-    if !scenario.context.is_empty() {
-        let message = "the flow declares no `context`, so none can be given";
-        return Err(Finding::new(&scenario.at, message));
-    }
     Ok(Stage {
         plan: Arc::clone(plan),
         graph,

@@ -222,6 +222,7 @@ impl Player<'_> {
     fn options(&self, sink: EventSink) -> RunOptions {
         RunOptions {
             stop_after_steps: self.how.stop_after_steps,
+            context: Json::Object(self.scenario().context.clone()),
             events: Some(sink),
             ..RunOptions::default()
         }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::Value as Json;
+use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::backend::scenario::Script;
 use crate::run::backends::Backends;
+use crate::run::extern_node::{ExternCall, ExternNode};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
@@ -45,9 +46,17 @@ impl Watch {
             };
             Some(Arc::new(watched) as Arc<dyn ToolBackend>)
         });
+        let externs = backends.externs.iter().map(|(name, node)| {
+            let watched = WatchedExtern {
+                watch: self.clone(),
+                node: Arc::clone(node),
+            };
+            (name.clone(), Arc::new(watched) as Arc<dyn ExternNode>)
+        });
         Backends {
             models: models.collect(),
             tools: tools.collect(),
+            externs: externs.collect(),
         }
     }
 
@@ -105,6 +114,27 @@ impl ChatModel for WatchedModel {
         self.watch.pause(cx).await;
         self.watch.made("model", &cx.node).await;
         reply
+    }
+}
+
+struct WatchedExtern {
+    watch: Watch,
+    node: Arc<dyn ExternNode>,
+}
+
+#[async_trait]
+impl ExternNode for WatchedExtern {
+    async fn run(
+        &self,
+        call: ExternCall,
+        cx: &CallContext,
+    ) -> Result<JsonMap<String, Json>, ToolError> {
+        let tool = call.name.clone();
+        self.watch.log.tell(Sighting::Called { tool: tool.clone() });
+        let result = self.node.run(call, cx).await;
+        self.watch.pause(cx).await;
+        self.watch.made("tool", &tool).await;
+        result
     }
 }
 

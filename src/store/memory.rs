@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use serde_json::Value as Json;
 
 use self::log::Log;
 use crate::run::store::{
@@ -25,6 +26,8 @@ struct Threads {
     leases: BTreeMap<String, u64>,
     /// Highest token so far, over all threads: a deleted thread's old leases stay invalid.
     last_token: u64,
+    /// Results by key, each with when it holds no longer.
+    kept: BTreeMap<String, (Json, Option<i64>)>,
     /// Appends so far: which thread's status was written last.
     appends: u64,
 }
@@ -137,6 +140,19 @@ impl Store for MemoryStore {
         };
         let fields = log.fields(thread_id, frame, seq)?;
         Ok(fields.into_iter().map(|(k, f)| (k, f.value)).collect())
+    }
+
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        let threads = self.lock();
+        let found = threads.kept.get(key);
+        let holds = found.filter(|(_, until)| until.is_none_or(|until| now < until));
+        Ok(holds.map(|(result, _)| result.clone()))
+    }
+
+    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+        let entry = (result.clone(), until);
+        self.lock().kept.insert(key.to_string(), entry);
+        Ok(())
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -360,6 +360,7 @@ fn looks(flow: &Flow, node: &Node) -> (Kind, String) {
             let tool = flow.tools.get(*tool).map_or("", |tool| tool.name.as_str());
             (Kind::Tool, detail(tool))
         }
+        Work::Extern { name, .. } => (Kind::Tool, detail(name)),
         Work::Update => (Kind::Update, detail("")),
         Work::Branch => (Kind::Branch, detail("")),
         Work::Interrupt { .. } => (Kind::Interrupt, detail("")),

@@ -20,6 +20,7 @@ pub fn status(state: RunState) -> Record {
         run_id: "run".into(),
         interrupts: vec![json!({ "id": "a", "payload": ["?"] })],
         error: None,
+        context: serde_json::Value::Null,
         usage: json!({ "input_tokens": 3 }),
         at: AT.into(),
     })

@@ -48,6 +48,34 @@ impl Suite {
         self.document.span(at)
     }
 
+    /// Where the key of a part stands; the part itself for an element of a list.
+    pub fn key_span(&self, at: &[Step]) -> Span {
+        self.document.key_span(at)
+    }
+
+    /// A part of the file as it is written.
+    pub fn part(&self, at: &[Step]) -> Option<&Json> {
+        at.iter()
+            .try_fold(&self.document.root, |json, step| match step {
+                Step::Key(key) => json.get(key),
+                Step::Index(index) => json.get(index),
+            })
+    }
+
+    /// Where a scenario has a key, or an entry of a map: in itself, else in the defaults of the file.
+    pub fn own_or_default(&self, scenario: &Scenario, keys: &[&str]) -> Path {
+        let under = |start: Path| -> Path {
+            let keys = keys.iter().map(|key| Step::Key((*key).to_owned()));
+            start.into_iter().chain(keys).collect()
+        };
+        let own = under(scenario.at.clone());
+        let default = under(vec![Step::Key("defaults".to_owned())]);
+        match self.part(&own).is_none() && self.part(&default).is_some() {
+            true => default,
+            false => own,
+        }
+    }
+
     /// Position of the scenario of that name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.scenarios.iter().position(|s| s.name == name)

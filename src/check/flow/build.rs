@@ -9,6 +9,9 @@ use crate::resolve::program::{
 use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
 use super::written::Written;
 
+/// Most choices of computed targets of one jump that are told apart.
+const CHOICES: usize = 4_096;
+
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
 pub fn build(program: &Program, id: GraphId, written: &Written) -> Flow {
     let graph = program.graphs.get(id);
@@ -46,6 +49,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
             .iter()
             .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
             .collect(),
+        exits: !graph.exits.is_empty(),
         start,
         stops,
         joins,
@@ -101,7 +105,7 @@ impl Builder<'_> {
     }
 
     /// All static edges and joins together are one way: they are followed at once.
-    fn edge(&mut self, node: &Node) -> Option<Way> {
+    fn edge(&mut self, node: &Node) -> Vec<Way> {
         let first = node.edges.first();
         let joins = node.joins.iter().filter_map(|join| {
             let member = self.graph.joins.get(*join)?;
@@ -113,17 +117,18 @@ impl Builder<'_> {
         });
         let joins: Vec<Goal> = joins.collect();
         let span = first.map(|jump| jump.span);
-        let span = span.or(joins.first().map(|goal| goal.span))?;
-        let mut way = Way {
+        let Some(span) = span.or(joins.first().map(|goal| goal.span)) else {
+            return Vec::new();
+        };
+        let targets = node.edges.iter().flat_map(|jump| &jump.to);
+        let all = self.alternatives(targets.collect(), Some(node), joins);
+        let way = |goals| Way {
             cause: Cause::Edge,
-            goals: joins,
+            goals,
             writes: node.edges.iter().flat_map(|jump| sets(&jump.set)).collect(),
             span,
         };
-        for target in node.edges.iter().flat_map(|jump| &jump.to) {
-            way.goals.extend(self.goals(target, Some(node)));
-        }
-        Some(way)
+        all.into_iter().map(way).collect()
     }
 
     fn route(&mut self, route: &Route, cause: Cause, node: Option<&Node>) -> Vec<Way> {
@@ -133,33 +138,54 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// A jump is one way; with a computed target, one for each name that it may give.
+    /// A jump is one way; with computed targets, one for each choice of the names that they may give.
     fn ways(&mut self, jump: &Jump, cause: Cause, node: Option<&Node>) -> Vec<Way> {
+        let all = self.alternatives(jump.to.iter().collect(), node, Vec::new());
         let way = |goals| Way {
             cause,
             goals,
             writes: sets(&jump.set).collect(),
             span: jump.span,
         };
-        let (computed, fixed): (Vec<&Target>, Vec<&Target>) = jump
-            .to
-            .iter()
-            .partition(|target| matches!(target.kind, TargetKind::Computed(_)));
-        let fixed: Vec<Goal> = fixed
-            .into_iter()
-            .flat_map(|target| self.goals(target, node))
-            .collect();
-        let alternatives: Vec<Goal> = computed
-            .into_iter()
-            .flat_map(|target| self.goals(target, node))
-            .collect();
-        match alternatives.is_empty() {
-            true => vec![way(fixed)],
-            false => alternatives
-                .into_iter()
-                .map(|goal| way(std::iter::once(goal).chain(fixed.iter().cloned()).collect()))
-                .collect(),
+        all.into_iter().map(way).collect()
+    }
+
+    /// What several targets may lead to at once, beside what is `fixed`. Of more choices than
+    /// [`CHOICES`] all are taken to be led to at once.
+    fn alternatives(
+        &mut self,
+        targets: Vec<&Target>,
+        node: Option<&Node>,
+        mut fixed: Vec<Goal>,
+    ) -> Vec<Vec<Goal>> {
+        let mut computed: Vec<Vec<Goal>> = Vec::new();
+        for target in targets {
+            let goals = self.goals(target, node);
+            match target.kind {
+                TargetKind::Computed(_) if !goals.is_empty() => computed.push(goals),
+                _ => fixed.extend(goals),
+            }
         }
+        let count = computed
+            .iter()
+            .try_fold(1_usize, |all, goals| all.checked_mul(goals.len()));
+        if count.is_none_or(|count| count > CHOICES) {
+            fixed.extend(computed.into_iter().flatten());
+            return vec![fixed];
+        }
+        computed.into_iter().fold(vec![fixed], |all, goals| {
+            let with = |chosen: &Vec<Goal>, goal: &Goal| -> Vec<Goal> {
+                chosen.iter().cloned().chain([goal.clone()]).collect()
+            };
+            all.iter()
+                .flat_map(|chosen| {
+                    goals
+                        .iter()
+                        .map(|goal| with(chosen, goal))
+                        .collect::<Vec<_>>()
+                })
+                .collect()
+        })
     }
 
     pub(super) fn goals(&mut self, target: &Target, node: Option<&Node>) -> Vec<Goal> {
@@ -219,6 +245,12 @@ impl Builder<'_> {
             })
         });
         let mut writes: Vec<Write> = sets(&node.set).chain(by_tools).collect();
+        if let Work::Extern { writes: to, .. } = &node.work {
+            writes.extend(to.iter().map(|field| Write {
+                field: field.node,
+                span: field.span,
+            }));
+        }
         if let Work::Subgraph {
             graph: Some(child),
             name,

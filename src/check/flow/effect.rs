@@ -116,6 +116,12 @@ fn work(
         Work::Call { .. } => may.clone(),
         _ => tracked.none(),
     };
+    if let Work::Extern { writes, .. } = &node.work {
+        for field in writes {
+            tracked.add(&mut sure, field.node);
+            tracked.add(&mut may, field.node);
+        }
+    }
     if let Work::Subgraph {
         graph: Some(child), ..
     } = &node.work

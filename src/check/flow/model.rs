@@ -112,6 +112,8 @@ pub struct Flow {
     pub joins: IdVec<JoinId, Gather>,
     /// Names of the fields whose writes in one super-step collide, by index; `None` for the others.
     pub colliding: Vec<Option<String>>,
+    /// The graph has an `exit when`: it may end after any super-step.
+    pub exits: bool,
     /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
     pub broken: bool,
 }

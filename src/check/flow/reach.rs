@@ -100,6 +100,10 @@ pub fn trapped(
     told: &BTreeSet<Spot>,
     diags: &mut Diagnostics,
 ) {
+    // After any super-step the graph may end.
+    if flow.exits {
+        return;
+    }
     let stuck = |spot: Spot| {
         flow.number(spot).is_some_and(|n| {
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)

@@ -1,20 +1,27 @@
 //! The same arrow twice, and the same join.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::NodeId;
+use crate::resolve::program::Graph;
 
 use super::model::{Flow, Gather, Spot, Way};
 
 /// Reports targets that one way names twice, and joins that are written twice.
-pub fn repeated(flow: &Flow, diags: &mut Diagnostics) {
+pub fn repeated(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
+    // A computed target may give what stands beside it; its goals have their places in `ends`.
+    let ends = graph.nodes.iter().filter_map(|node| node.ends.as_ref());
+    let ends: HashSet<Span> = ends
+        .flat_map(|ends| &ends.items)
+        .map(|end| end.to.span)
+        .collect();
     let ways = |spot| flow.ways(spot).iter().map(move |way| (Some(spot), way));
     let begins = flow.start.iter().map(|way| (None, way));
     for (from, way) in begins.chain(flow.spots().flat_map(ways)) {
-        twice(flow, from, way, diags);
+        twice(flow, from, way, &ends, diags);
     }
     let mut known: BTreeMap<Vec<NodeId>, &Gather> = BTreeMap::new();
     for join in &flow.joins {
@@ -39,10 +46,19 @@ fn goal(join: &Gather) -> Option<Spot> {
     }
 }
 
-fn twice(flow: &Flow, from: Option<Spot>, way: &Way, diags: &mut Diagnostics) {
+fn twice(
+    flow: &Flow,
+    from: Option<Spot>,
+    way: &Way,
+    ends: &HashSet<Span>,
+    diags: &mut Diagnostics,
+) {
     let mut known: HashMap<Spot, Span> = HashMap::new();
-    let named =
-        |goal: &&super::model::Goal| !goal.many && matches!(goal.to, Spot::Node(_) | Spot::End);
+    let named = |goal: &&super::model::Goal| {
+        // What leads to an unknown target has no place of its own.
+        let written = goal.span != Span::default() && !ends.contains(&goal.span);
+        written && !goal.many && matches!(goal.to, Spot::Node(_) | Spot::End)
+    };
     for goal in way.goals.iter().filter(named) {
         let Some(first) = known
             .insert(goal.to, goal.span)

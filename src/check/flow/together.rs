@@ -218,8 +218,11 @@ impl<'a> Together<'a> {
     /// Tasks that `each` sends: two of them at every two places, also twice at the worker itself.
     fn many(&mut self, places: &[Place], goal: &Goal, origin: Origin) {
         self.cross(places, places, origin);
+        // Tasks of a deferred worker wait one by one, and run together.
         if let Spot::Node(worker) = goal.to
-            && places.contains(&worker.0)
+            && places
+                .iter()
+                .any(|place| *place == worker.0 || self.places.deferred(*place) == Some(worker))
         {
             self.add(worker.0, worker.0, origin);
         }

@@ -159,6 +159,9 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
             .chain(timeout(node));
         let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
         fields.extend(sets.filter_map(|item| item.field));
+        if let Work::Extern { writes, .. } = &node.work {
+            fields.extend(writes.iter().map(|field| field.node));
+        }
         let tools = called_bodies(program, node);
         let by_tools = tools.iter().flat_map(|(_, body)| body.written());
         fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));

@@ -44,7 +44,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
         let base = decl.base.and_then(|base| program.graphs.get(base));
         let mut cx = Cx::outside(program, decl.file);
         let call = (base, decl.base_name.span, decl.args.as_slice());
-        given(&mut cx, call, &[], &mut wrong);
+        given(&mut cx, call, decl.torn, (&[], &mut wrong));
         diags.append(cx.diags);
     }
     for graph in &program.graphs {
@@ -60,7 +60,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
                 let mut cx = inside(program, graph);
                 let called = called.and_then(|called| program.graphs.get(called));
                 let call = (called, name.span, args.as_slice());
-                given(&mut cx, call, &lets(node), &mut wrong);
+                given(&mut cx, call, graph.broken, (&lets(node), &mut wrong));
                 diags.append(cx.diags);
             }
             let turns = match &node.work {
@@ -111,8 +111,8 @@ fn lets(node: &Node) -> Vec<&str> {
 fn given(
     cx: &mut Cx,
     (called, place, args): (Option<&Graph>, Span, &[NamedArg]),
-    lets: &[&str],
-    wrong: &mut Wrong,
+    torn: bool,
+    (lets, wrong): (&[&str], &mut Wrong),
 ) {
     let Some(called) = called else {
         return;
@@ -132,7 +132,7 @@ fn given(
         constant(cx, &what, &arg.value, &param.ty.node, lets, wrong);
     }
     // What did not parse may be what is lacking.
-    if !called.broken || !args.is_empty() {
+    if !torn {
         cx.lacking(&callee, args);
     }
 }

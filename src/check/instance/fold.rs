@@ -78,6 +78,9 @@ impl<'a> Folding<'a> {
             let limit = limit.map(|limit| Spanned::new(limit, by.span));
             graph.recursion_limit = limit.or(graph.recursion_limit);
         }
+        graph
+            .exits
+            .retain_mut(|when| self.condition(when) != Some(false));
         graph.start.iter_mut().for_each(|route| self.route(route));
         graph
             .on_error
@@ -118,6 +121,13 @@ impl<'a> Folding<'a> {
         node.max_visits
             .iter_mut()
             .for_each(|max| self.jump(&mut max.to));
+        for stop in &mut node.stops {
+            if let Some(Ask::Fields(fields)) = &mut stop.ask {
+                fields.iter_mut().for_each(|f| self.expr(&mut f.value));
+            }
+        }
+        let key = node.cache.as_mut().and_then(|cache| cache.key.as_mut());
+        key.into_iter().for_each(|key| self.expr(key));
         self.work(&mut node.work);
     }
 
@@ -145,7 +155,7 @@ impl<'a> Folding<'a> {
             Work::Subgraph { with, .. } => {
                 with.iter_mut().for_each(|pass| self.expr(&mut pass.value));
             }
-            Work::Update | Work::Branch | Work::Unknown => {}
+            Work::Update | Work::Branch | Work::Extern { .. } => {}
         }
     }
 
@@ -171,6 +181,8 @@ impl<'a> Folding<'a> {
             return;
         };
         node.work = Work::Update;
+        node.cache = None;
+        node.stops.clear();
         node.skips.clear();
         node.lets.clear();
         node.requires.clear();

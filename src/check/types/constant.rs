@@ -23,6 +23,8 @@ pub enum Decides<'a> {
     Require,
     /// `emit X .. when`
     Emit(&'a str),
+    /// `exit when` of that graph
+    Exit(&'a str),
 }
 
 impl Decides<'_> {
@@ -34,6 +36,7 @@ impl Decides<'_> {
             Decides::Until(node) => format!("`until` of `{node}`"),
             Decides::Require => "`require`".to_owned(),
             Decides::Emit(event) => format!("`when` of `emit {event}`"),
+            Decides::Exit(graph) => format!("`exit when` of `{graph}`"),
         };
         let so = match (self, always) {
             (Decides::Arm(_), true) => "no arm behind it is ever taken",
@@ -46,6 +49,8 @@ impl Decides<'_> {
             (Decides::Require, false) => "this always fails",
             (Decides::Emit(_), true) => "it is always sent",
             (Decides::Emit(_), false) => "it is never sent",
+            (Decides::Exit(_), true) => "the graph ends after its first super-step",
+            (Decides::Exit(_), false) => "it ends nothing",
         };
         (what, so)
     }

@@ -36,6 +36,8 @@ pub struct Cx<'a> {
     pub given_back: Vec<(FieldId, bool)>,
     /// In a capped node: which fields have values where it is entered again.
     pub again: Option<Facts>,
+    /// Slots of names that some expression has read.
+    pub used: BTreeSet<u32>,
     /// Reads of fields that lack a value on some way to here, with their places.
     pub lacking: Vec<(FieldId, Span)>,
     /// Computed targets met so far.
@@ -80,6 +82,9 @@ impl<'a> Cx<'a> {
             ..Scope::default()
         };
         scope.declare("run", Type::Record(RUN));
+        if let Some(context) = &graph.context {
+            scope.declare("context", Type::Record(context.record));
+        }
         if let Some(params) = graph.params_record {
             scope.declare("params", Type::Record(params));
         }
@@ -91,6 +96,7 @@ impl<'a> Cx<'a> {
             read: BTreeSet::new(),
             given_back: Vec::new(),
             again: None,
+            used: BTreeSet::new(),
             lacking: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
@@ -112,6 +118,7 @@ impl<'a> Cx<'a> {
             read: BTreeSet::new(),
             given_back: Vec::new(),
             again: None,
+            used: BTreeSet::new(),
             lacking: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
@@ -123,9 +130,20 @@ impl<'a> Cx<'a> {
     /// The type of an expression; see [`crate::expr::infer::infer`].
     pub fn infer(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
         self.note_reads(expr);
-        Checker::new(&self.scope, &self.program.types, &mut self.diags)
+        let mut found = Diagnostics::new();
+        let ty = Checker::new(&self.scope, &self.program.types, &mut found)
             .knowing(self.facts.known.clone())
-            .infer(expr, expected)
+            .infer(expr, expected);
+        // One guard mends all that an expression does with a place that may be null.
+        let mut told = BTreeSet::new();
+        found.retain(|found| match found.message.split_once("` may be null") {
+            Some((place, _)) if found.code == &codes::NULL_NOT_HANDLED => {
+                told.insert(place.to_owned())
+            }
+            _ => true,
+        });
+        self.diags.append(found);
+        ty
     }
 
     /// Types a value that may call `now()` and the like.
@@ -166,7 +184,9 @@ impl<'a> Cx<'a> {
 
     /// Checks a template.
     pub fn template(&mut self, text: &TemplateText) {
-        for field in template::reads(text, &self.scope).fields {
+        let read = template::reads(text, &self.scope);
+        self.used.extend(read.slots.iter().map(|slot| slot.0));
+        for field in read.fields {
             self.note_field(FieldId(field), text.span);
         }
         template::check_knowing(
@@ -190,7 +210,9 @@ impl<'a> Cx<'a> {
 
     fn note_reads(&mut self, expr: &Expr) {
         if self.scope.state.is_some() {
-            for field in reads(expr, &self.scope).fields {
+            let read = reads(expr, &self.scope);
+            self.used.extend(read.slots.iter().map(|slot| slot.0));
+            for field in read.fields {
                 self.note_field(FieldId(field), expr.span);
             }
         }
@@ -212,7 +234,10 @@ impl<'a> Cx<'a> {
         );
         if self.facts.unset.contains(&id) {
             self.facts.has_value(id);
-            let message = format!("`state.{name}` has no value yet");
+            let message = match field.ephemeral {
+                Some(_) => format!("`state.{name}` has no value any more: it is `ephemeral`"),
+                None => format!("`state.{name}` has no value yet"),
+            };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
                     .label(field.name.span, "declared without a first value")

@@ -18,6 +18,8 @@ pub struct Facts {
     pub lacking: BTreeSet<FieldId>,
     /// Fields that lack a value on every way to here.
     pub unset: BTreeSet<FieldId>,
+    /// `ephemeral` fields that nothing has written in this super-step: they are cleared behind it.
+    pub fading: BTreeSet<FieldId>,
 }
 
 impl Facts {
@@ -33,6 +35,7 @@ impl Facts {
             unsure: unset.clone(),
             lacking: unset.clone(),
             unset,
+            fading: BTreeSet::new(),
         }
     }
 
@@ -42,6 +45,7 @@ impl Facts {
         self.unsure.extend(&other.unsure);
         self.lacking.extend(&other.lacking);
         self.unset.retain(|field| other.unset.contains(field));
+        self.fading.extend(&other.fading);
     }
 
     /// Takes in another member of a join: both have come.
@@ -52,9 +56,10 @@ impl Facts {
         self.unset.retain(|field| other.unset.contains(field));
     }
 
-    /// Notes that a field has been written; `non_null` where its new value is known not to be null.
+    /// Notes that a field has been written; `non_null` where its new value is known not to be null. What
+    /// else that changes is the business of [`Facts::disturb`].
     pub fn write(&mut self, id: FieldId, field: &Field, non_null: bool) {
-        self.disturb(id, field);
+        self.touch(id, field);
         // Of a field that is never null there is nothing to know, and the set stays small.
         if non_null && field.ty.node.admits_null() {
             self.known.paths.insert(place(field));
@@ -76,13 +81,59 @@ impl Facts {
         self.unset.clone_from(&other.unset);
     }
 
-    /// Notes that a field may have been written.
+    /// Notes that a field may have been written, and what is based on it reset.
     pub fn disturb(&mut self, id: FieldId, field: &Field) {
+        self.touch(id, field);
+        if !self.known.paths.is_empty() {
+            for name in &field.resets {
+                self.known.forget(&format!("state.{name}"));
+            }
+        }
+    }
+
+    fn touch(&mut self, id: FieldId, field: &Field) {
         if !self.known.paths.is_empty() {
             self.known.forget(&place(field));
         }
         self.unset.remove(&id);
         self.lacking.remove(&id);
+        if self.fading.remove(&id) && !has_first_value(field) {
+            self.unsure.insert(id);
+        }
+    }
+
+    /// A super-step ends: what nobody has written is cleared where it is `ephemeral`, and nothing is known of
+    /// what a resume would lose. `beside` are fields that other tasks may have written.
+    pub fn step_ends(&mut self, graph: &Graph, passing: &[FieldId], beside: &BTreeSet<FieldId>) {
+        for id in passing {
+            let Some(field) = graph.fields.get(*id) else {
+                continue;
+            };
+            let fades = self.fading.remove(id);
+            if fades || field.untracked.is_some() {
+                self.known.forget(&place(field));
+            }
+            if fades && !has_first_value(field) {
+                self.unsure.insert(*id);
+                if !beside.contains(id) {
+                    self.unset.insert(*id);
+                }
+            }
+        }
+    }
+
+    /// An unknown number of super-steps goes by.
+    pub fn steps_go_by(&mut self, graph: &Graph, passing: &[FieldId]) {
+        for id in passing {
+            let Some(field) = graph.fields.get(*id) else {
+                continue;
+            };
+            self.fading.remove(id);
+            self.known.forget(&place(field));
+            if field.ephemeral.is_some() && !has_first_value(field) {
+                self.unsure.insert(*id);
+            }
+        }
     }
 
     /// What is left of it when other nodes have run in the meantime.
@@ -101,13 +152,15 @@ fn place(field: &Field) -> String {
 
 /// Whether a field has a value before anything is written to it.
 pub fn begins_set(field: &Field) -> bool {
+    matches!(field.mode, FieldMode::In | FieldMode::InOut) || has_first_value(field)
+}
+
+/// Whether a field has a value that it begins with where nobody gives it one.
+pub fn has_first_value(field: &Field) -> bool {
     use crate::expr::Type;
     let gathers =
         field.channel.begins_empty() && matches!(field.ty.node, Type::List(_) | Type::Map(_));
-    matches!(field.mode, FieldMode::In | FieldMode::InOut)
-        || field.default.is_some()
-        || field.ty.node.admits_null()
-        || gathers
+    field.default.is_some() || field.ty.node.admits_null() || gathers
 }
 
 /// Whether a plain write is the field's value afterwards, so that what is known of the one holds for the other.

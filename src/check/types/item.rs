@@ -1,8 +1,10 @@
 //! Reducers and defaults: expressions that stand outside nodes.
 
+use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
+use crate::expr::constraint::Constraints;
 use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, constant};
 use crate::resolve::program::{Param, Program};
@@ -34,15 +36,35 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         .flat_map(|graph| graph.nodes.iter().flat_map(|node| &node.input));
     let params = program.graphs.iter().flat_map(|graph| &graph.params);
     let prompts = program.prompts.iter().flat_map(|prompt| &prompt.params);
+    let contexts = program
+        .graphs
+        .iter()
+        .filter_map(|graph| graph.context.as_ref());
+    let contexts = contexts.flat_map(|context| &context.fields);
     let params = records
         .chain(events)
         .chain(tools)
         .chain(inputs)
         .chain(params);
-    for param in params.chain(prompts) {
-        let Param { ty, default, .. } = param;
+    for param in params.chain(prompts).chain(contexts) {
+        let Param {
+            ty,
+            default,
+            constraints,
+            ..
+        } = param;
         if let Some(value) = default {
             default_value(program, value, &ty.node, diags);
+            in_bounds(program, &param.name, value, (&ty.node, constraints), diags);
+        }
+    }
+    for graph in &program.graphs {
+        for new in &graph.migrate.defaults {
+            if let Some(field) = graph.fields.get(new.field) {
+                default_value(program, &new.value, &field.ty.node, diags);
+                let bounds = (&field.ty.node, &field.constraints);
+                in_bounds(program, &new.name, &new.value, bounds, diags);
+            }
         }
     }
     for graph in &program.graphs {
@@ -51,8 +73,31 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         for field in &graph.fields {
             if let Some(value) = field.default.as_ref().filter(own) {
                 default_value(program, value, &field.ty.node, diags);
+                let bounds = (&field.ty.node, &field.constraints);
+                in_bounds(program, &field.name, value, bounds, diags);
             }
         }
+    }
+}
+
+/// A default must keep to the bounds of its field.
+fn in_bounds(
+    program: &Program,
+    name: &Name,
+    value: &Expr,
+    (ty, constraints): (&Type, &Constraints),
+    diags: &mut Diagnostics,
+) {
+    if constraints.is_empty() {
+        return;
+    }
+    let json = crate::expr::infer::default_value(value, ty, &program.types);
+    let broken = json
+        .map(|json| constraints.broken(&json))
+        .unwrap_or_default();
+    if let Some(first) = broken.first() {
+        let message = format!("the default of `{}` breaks its bounds: {first}", name.node);
+        diags.push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));
     }
 }
 

@@ -22,6 +22,7 @@ pub mod skip;
 pub mod subgraph;
 pub mod tool;
 mod trail;
+mod unread;
 pub mod walk;
 pub mod work;
 pub mod write;

@@ -1,8 +1,9 @@
 //! One node: its expressions in the order in which they run, and what is known when it has finished.
 
+use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::ir::NodeId;
-use crate::resolve::program::{Node, Route, Work};
+use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
 use super::constant::Decides;
 use super::cx::Cx;
@@ -39,22 +40,36 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
         cx.jump(&max.to, &mut out.behind);
         cx.facts = first;
     }
+    cx.used.clear();
+    node.stops
+        .iter()
+        .filter(|stop| !stop.after)
+        .for_each(|stop| cx.stop(stop));
+    let asked = cx.scope.names.len();
     let skipped = before_work(cx, node, &mut out.behind);
     let untouched = cx.facts.clone();
+    if let Some(cache) = &node.cache {
+        cx.cache(cache);
+    }
     cx.work(node, &mut out);
     cx.set(&node.set);
     cx.emits(node.emits.iter().filter(|emit| !emit.on_start));
     timed_out(cx, node, &mut out.behind);
+    node.stops
+        .iter()
+        .filter(|stop| stop.after)
+        .for_each(|stop| cx.stop(stop));
     out.tool = cx.facts.clone();
     out.child = left(cx, node, untouched);
     if let Some(facts) = skipped {
         cx.facts.merge(&facts);
-        cx.skipped_way_on(node, names);
+        cx.skipped_way_on(node, asked);
     }
     if let Some(goto) = &node.goto {
         cx.route(&goto.node, &mut out.behind);
     }
     out.edge = edges(cx, node);
+    cx.unread(node, names);
     cx.scope.names.truncate(names);
     cx.facts = entry;
     out
@@ -75,6 +90,30 @@ fn handler(cx: &mut Cx, id: NodeId, node: &Node, behind: &mut Behind) {
 }
 
 impl Cx<'_> {
+    /// Types the key of a `cache`: a value that has a form as text, the same for the same state.
+    fn cache(&mut self, cache: &Cache) {
+        let Some(key) = &cache.key else { return };
+        let found = self.infer(key, None);
+        if matches!(found, Type::Optional(_) | Type::TypeValue | Type::Bytes) {
+            let message = format!("a value of type {} can't be a key", self.show(&found));
+            self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, key.span));
+        }
+    }
+
+    /// Types the question of a static interrupt, and brings its answer into scope.
+    fn stop(&mut self, stop: &Stop) {
+        match &stop.ask {
+            Some(Ask::Fields(args)) => self.free_args(args),
+            Some(Ask::Text(text)) => self.words(text),
+            None => {}
+        }
+        let answer = stop
+            .expect
+            .as_ref()
+            .map_or(Type::Error, |ty| ty.node.clone());
+        self.declare(&stop.name.node, answer);
+    }
+
     /// Types the route of an `on_error`.
     pub fn handler(&mut self, route: &Route, behind: &mut Behind) {
         let names = self.scope.names.len();

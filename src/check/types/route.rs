@@ -22,6 +22,9 @@ pub struct Cases {
     domains: BTreeMap<String, Atoms>,
 }
 
+/// Values without an arm that are named one by one.
+const MOST_NAMED: usize = 8;
+
 /// What the condition of an arm says.
 #[derive(Default)]
 struct Case {
@@ -123,9 +126,17 @@ impl Cases {
         let missing = only.and_then(|(subject, (known, _))| {
             let all = self.domains.get(subject)?;
             let left: Vec<String> = all.difference(known).map(Atom::show).collect();
-            let left = left.iter().map(String::as_str);
+            let left = match left.len() {
+                // A list of all would bury what it says.
+                more if more > MOST_NAMED => {
+                    let first = left.iter().take(3).map(String::as_str);
+                    let first: Vec<&str> = first.collect();
+                    format!("`{}` or one of {} others", first.join("`, `"), more - 3)
+                }
+                _ => list(left.iter().map(String::as_str)),
+            };
             (!all.contains(&Atom::Other))
-                .then(|| format!("no arm is taken where `{subject}` is {}", list(left)))
+                .then(|| format!("no arm is taken where `{subject}` is {left}"))
         });
         let message = missing.unwrap_or_else(|| {
             "the conditions may all be false, and there is no `else`".to_owned()

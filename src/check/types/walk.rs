@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
+use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
-use crate::resolve::program::{Graph, Program, Work};
+use crate::resolve::program::{Field, Graph, Program, Work};
 
 use super::super::flow::avoid::circles_of;
 use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
 use super::company::{Company, Sure};
+use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes};
 use super::facts::Facts;
 use super::jump::Behind;
@@ -60,6 +62,21 @@ struct Entry {
     company: Company,
     /// Of a capped node, what is known where it is come to from its own circle.
     again: Option<Facts>,
+}
+
+fn led_back(flow: &Flow, circles: &[usize]) -> BTreeSet<NodeId> {
+    let circle = |spot: Spot| flow.number(spot).and_then(|n| circles.get(n));
+    let mut back = BTreeSet::new();
+    for spot in flow.spots() {
+        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
+            if let Spot::Node(id) = goal.to
+                && circle(spot) == circle(goal.to)
+            {
+                back.insert(id);
+            }
+        }
+    }
+    back
 }
 
 impl Entry {
@@ -107,8 +124,12 @@ struct Walk<'a> {
     sure: Sure<'a>,
     /// The circle of each spot.
     circles: Vec<usize>,
+    /// Nodes that some arrow leads to from their own circle.
+    back: BTreeSet<NodeId>,
     trails: Trails,
     state: StateTypes,
+    /// Fields that are `ephemeral` or `untracked`.
+    passing: Vec<FieldId>,
     /// Fields that other tasks may write while a node runs, by node.
     beside: Vec<BTreeSet<FieldId>>,
     entries: Vec<Option<Entry>>,
@@ -131,8 +152,15 @@ impl<'a> Walk<'a> {
         together: &Together,
         (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
+        let circles = circles_of(flow);
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
+        let state: StateFields = state.collect();
+        let based = graph.fields.entries();
+        let based = based.filter(|(_, field)| field.based_on.is_some());
+        let based = based.map(|(id, _)| id.0).collect();
+        let passes = |field: &Field| field.ephemeral.is_some() || field.untracked.is_some();
+        let passing = graph.fields.entries().filter(|(_, field)| passes(field));
         Self {
             program,
             graph,
@@ -140,9 +168,11 @@ impl<'a> Walk<'a> {
             written,
             effects,
             sure: Sure::new(flow, effects),
-            circles: circles_of(flow),
+            back: led_back(flow, &circles),
+            circles,
             trails: Trails::default(),
-            state: Arc::new(state.collect()),
+            state: Arc::new(state.with_based(based)),
+            passing: passing.map(|(id, _)| id).collect(),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
             brought: flow
@@ -173,6 +203,17 @@ impl<'a> Walk<'a> {
             cx.facts = Facts::default();
             cx.handler(route, &mut Behind::new());
         }
+        if !self.graph.exits.is_empty() {
+            // After whatever super-step: only what the state begins with is sure to be there.
+            cx.facts = Facts {
+                unset: BTreeSet::new(),
+                lacking: BTreeSet::new(),
+                ..Facts::at_start(self.graph)
+            };
+            for when in &self.graph.exits {
+                cx.deciding(when, Decides::Exit(&self.graph.name.node));
+            }
+        }
         diags.append(std::mem::take(&mut cx.diags));
         self.read.extend(&cx.read);
         let flow = self.flow;
@@ -196,8 +237,16 @@ impl<'a> Walk<'a> {
         let Some(entry) = self.entries.get(id.0 as usize).cloned().flatten() else {
             return;
         };
-        let out = self.type_node(id, entry.facts.clone(), entry.again.clone());
         let branch = self.flow.stops.get(id).is_some_and(|stop| stop.branch);
+        let mut facts = entry.facts.clone();
+        if !branch {
+            let ephemeral = |id: &FieldId| {
+                let field = self.graph.fields.get(*id);
+                field.is_some_and(|field| field.ephemeral.is_some())
+            };
+            facts.fading = self.passing.iter().copied().filter(ephemeral).collect();
+        }
+        let out = self.type_node(id, facts, entry.again.clone());
         let beside = match branch {
             true => entry.beside,
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
@@ -236,11 +285,7 @@ impl<'a> Walk<'a> {
 
     /// Whether some arrow leads to a node from its own circle.
     fn comes_back(&self, id: NodeId) -> bool {
-        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
-        let own = circle(Spot::Node(id));
-        let inside = self.flow.spots().filter(|spot| circle(*spot) == own);
-        let mut ways = inside.flat_map(|spot| self.flow.ways(spot));
-        ways.any(|way| way.goals.iter().any(|goal| goal.to == Spot::Node(id)))
+        self.back.contains(&id)
     }
 
     fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
@@ -348,6 +393,11 @@ impl<'a> Walk<'a> {
             let written = self.sure.written_at_last(&company);
             written.iter().for_each(|field| facts.has_value(*field));
         }
+        match (stop.branch, stop.defer) {
+            (true, _) => {}
+            (false, true) => facts.steps_go_by(self.graph, &self.passing),
+            (false, false) => facts.step_ends(self.graph, &self.passing, beside),
+        }
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
         let returns = from.is_some_and(|from| circle(from) == circle(Spot::Node(id)));
         let capped = returns && stop.ways.iter().any(|way| way.cause == Cause::Visits);
@@ -381,9 +431,11 @@ impl<'a> Walk<'a> {
         let slot = index.and_then(|i| self.brought.get_mut(id)?.get_mut(i));
         let Some(slot) = slot else { return };
         let before = slot.clone();
+        let mut facts = facts.clone();
+        facts.steps_go_by(self.graph, &self.passing);
         match slot {
-            Some(known) => known.merge(facts),
-            None => *slot = Some(facts.clone()),
+            Some(known) => known.merge(&facts),
+            None => *slot = Some(facts),
         }
         if *slot != before {
             self.queue(Spot::Join(id));

@@ -77,7 +77,19 @@ impl Cx<'_> {
                 self.declare("answer", answer);
             }
             Work::Subgraph { .. } => self.subgraph(node),
-            Work::Update | Work::Branch | Work::Unknown => {}
+            Work::Extern { reads, writes, .. } => {
+                for read in reads {
+                    self.note_field(read.node, read.span);
+                }
+                for write in writes {
+                    let field = self.graph.and_then(|graph| graph.fields.get(write.node));
+                    if let Some(field) = field {
+                        self.facts.disturb(write.node, field);
+                        self.facts.write(write.node, field, false);
+                    }
+                }
+            }
+            Work::Update | Work::Branch => {}
         }
     }
 
@@ -91,7 +103,7 @@ impl Cx<'_> {
     }
 
     /// A text of the place, or the values that a named prompt is given; its text is checked by itself.
-    fn words(&mut self, words: &Words) {
+    pub(super) fn words(&mut self, words: &Words) {
         let Some(used) = &words.from else {
             return self.template(&words.text);
         };

@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::default_value;
 use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
@@ -30,8 +31,12 @@ impl Cx<'_> {
             }
             let takes = self.takes(field, item.replace);
             let found = self.infer_with_effects(&item.value, Some(&takes));
+            self.keeps_to_bounds(field, item);
             let non_null = keeps_value(field, item.replace) && !found.admits_null();
             written.push((id, field, non_null));
+        }
+        for (id, field, _) in &written {
+            self.facts.disturb(*id, field);
         }
         for (id, field, non_null) in written {
             self.facts.write(id, field, non_null);
@@ -41,6 +46,24 @@ impl Cx<'_> {
     /// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
     pub(super) fn takes(&self, field: &Field, replace: bool) -> Type {
         takes(self.program, field, replace)
+    }
+
+    /// A constant that breaks what the field's attributes ask.
+    fn keeps_to_bounds(&mut self, field: &Field, item: &SetItem) {
+        if field.constraints.is_empty() || !keeps_value(field, item.replace) {
+            return;
+        }
+        let Some(value) = default_value(&item.value, &field.ty.node, &self.program.types) else {
+            return;
+        };
+        let broken = field.constraints.broken(&value);
+        if let Some(first) = broken.first() {
+            let message = format!("`{}` does not take this: {first}", item.name.node);
+            self.report(
+                Diagnostic::new(&codes::BAD_VALUE, message, item.value.span)
+                    .label(field.span, "its bounds are declared here"),
+            );
+        }
     }
 
     fn read_only(&mut self, item: &SetItem, field: &Field) {

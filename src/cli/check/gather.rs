@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 
 use crate::backend::bind;
 use crate::backend::config::Config;
+use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Compiled;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
+use crate::scenario::fit;
 
 use super::super::project::Project;
-use super::super::{Context, Failure, settings};
+use super::super::test::load;
+use super::super::{Context, Failure, files, settings};
 use super::settled::Settled;
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
@@ -30,6 +33,8 @@ pub struct Findings {
     settings: BTreeMap<PathBuf, Option<Config>>,
     /// By flow, its files, its own first.
     parts: Vec<Vec<FileId>>,
+    /// By the place of its file; `None` for one that has errors.
+    compiled: BTreeMap<PathBuf, Option<Flow>>,
 }
 
 impl Findings {
@@ -72,7 +77,7 @@ impl Findings {
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
-    pub fn add(&mut self, compiled: Compiled, project: &Project, context: &Context) {
+    pub fn add(&mut self, file: &Path, compiled: Compiled, project: &Project, context: &Context) {
         let ids: Vec<FileId> = compiled
             .sources
             .files()
@@ -112,6 +117,28 @@ impl Findings {
         }
         self.parts.push(ids);
         self.flows += 1;
+        self.compiled.insert(place(file), compiled.flow);
+    }
+
+    /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has
+    /// no errors: of a flow with errors nothing is known that its scenarios could be held against.
+    pub fn scenarios(&mut self, file: &Path) -> Result<(), Failure> {
+        let source = files::read(file)?;
+        let id = self.sources.add(&source.name, &source.text);
+        let suite = match scenario::load(&self.sources, id) {
+            Ok(suite) => suite,
+            Err(found) => {
+                self.diagnostics.append(found);
+                return Ok(());
+            }
+        };
+        let flow = load::flow_of(file, &suite);
+        if let Some(found) = load::missing_flow(&suite, &flow) {
+            self.diagnostics.append(found);
+        } else if let Some(Some(flow)) = self.compiled.get(&place(&flow)) {
+            self.diagnostics.append(fit(&suite, flow));
+        }
+        Ok(())
     }
 
     /// Paths of the settings that were read.
@@ -146,6 +173,11 @@ impl Findings {
                 .any(|word| word == name)
         })
     }
+}
+
+/// A path without links, so that each file has one.
+fn place(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// What a flow lacks in a profile, at the flow's places in the shared list.

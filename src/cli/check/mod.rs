@@ -8,7 +8,7 @@ pub mod gather;
 mod settled;
 pub mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -16,6 +16,7 @@ use crate::base::SourceMap;
 use crate::diag::{Diagnostics, Level, codes, render};
 
 use super::flow::{self, compile_source_knowing};
+use super::test::load::ENDING;
 use super::{Context, Exit, Failure, files, output, term};
 
 use fix::Mended;
@@ -23,7 +24,7 @@ use gather::Findings;
 
 const EXAMPLES: &str = "\
 Examples:
-  graphc check                         every flow in this folder
+  graphc check                         every flow in this folder, and its scenarios
   graphc check desk.graph --deny warning
   graphc check --fix                   mend what is certain
   graphc check --watch                 again after every change
@@ -127,10 +128,27 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         found.settings(&project, context)?;
         let families = found.families(&project);
         let compiled = compile_source_knowing(&path, source, &project, &families)?;
-        found.add(compiled, &project, context);
+        found.add(&path, compiled, &project, context);
+    }
+    for path in files::each_once(paths, scenarios)? {
+        found.scenarios(&path)?;
     }
     found.finish();
     Ok(found)
+}
+
+/// The files of scenarios that an argument stands for: all of a folder, the one beside a flow where it has one.
+fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_dir() {
+        return files::every(path, ENDING);
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let stem = name.and_then(|name| name.strip_suffix(".graph"));
+    let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
+    Ok(beside
+        .filter(|beside| beside.exists())
+        .into_iter()
+        .collect())
 }
 
 /// Notes are for programs, and for people who ask for more.

@@ -56,6 +56,9 @@ pub struct Args {
     /// The graph's input: an object of its `in` fields; with a scenario, in place of its input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub input: Option<JsonArg>,
+    /// The run's constants: an object of the graph's `context`; with a scenario, in place of its context
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub context: Option<JsonArg>,
     /// The thread to start, or to add to with a new input; a new one where left out
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
@@ -91,6 +94,9 @@ pub struct RunOptions {
     /// The most super-steps of this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
+    /// Change a thread of an earlier version of the flow as its `migrate` blocks say
+    #[arg(long)]
+    pub migrate: bool,
     /// The longest that the run may take, such as `90s` or `10m`
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -166,6 +172,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .map(|answer| answer.read("--answer"))
         .collect::<Result<Vec<_>, _>>()?;
     let input = args.input.map(|input| input.read("--input")).transpose()?;
+    let given_context = args
+        .context
+        .map(|given| given.read("--context"))
+        .transpose()?;
     let session = Session::open(
         Wanted {
             file: args.file,
@@ -185,5 +195,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let graph = flow::graph(session.flow(), named)?;
     let scripted = scenario.map(|scenario| scenario.input.clone().into());
     let input = input.or(scripted).unwrap_or_else(|| json!({}));
-    session.run(Leg::Start(graph, input))
+    let scripted = scenario.map(|scenario| scenario.context.clone().into());
+    let constants = given_context.or(scripted).unwrap_or_default();
+    session.run(Leg::Start {
+        graph,
+        input,
+        constants,
+    })
 }

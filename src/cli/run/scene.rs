@@ -5,12 +5,18 @@ use std::sync::Arc;
 
 use crate::backend::scenario::{self, Scenario, Script, Start};
 use crate::base::{SourceMap, name};
+use crate::diag::Diagnostics;
+use crate::ir::Flow;
+use crate::scenario::fit_one;
 
 use super::super::{Context, Exit, Failure, files, settings};
 
 /// Finds a scenario of a flow and makes it ready to play.
+///
+/// Where it doesn't fit the flow, all of that is said and nothing runs.
 pub fn load(
     flow: &Path,
+    compiled: &Flow,
     name: &str,
     start: Start,
     context: &Context,
@@ -26,9 +32,12 @@ pub fn load(
     let file = sources.add(&source.name, &source.text);
     let suite = scenario::load(&sources, file)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let script = suite
-        .position(name)
-        .and_then(|index| Script::new(&suite, index, start));
+    let position = suite.position(name);
+    let misfits = position.map(|index| fit_one(&suite, compiled, index));
+    if let Some(misfits) = misfits.filter(Diagnostics::has_errors) {
+        return Err(settings::say(&misfits, &sources, context, Exit::Unusable));
+    }
+    let script = position.and_then(|index| Script::new(&suite, index, start));
     let script = script.ok_or_else(|| {
         let help = name::did_you_mean(name, suite.names())
             .unwrap_or_else(|| format!("there is {}", name::list(suite.names())));
@@ -41,12 +50,13 @@ pub fn load(
 
 /// What a run outside of `graphc test` can't do is refused, not left out.
 fn refuse(scenario: &Scenario) -> Result<(), Failure> {
-    let what = match scenario {
-        Scenario { crash: Some(_), .. } => "ends its process on the way (`crash`)",
-        scenario if !scenario.context.is_empty() => "sets a `context`, which no graph can take",
-        _ => return Ok(()),
-    };
-    let message = format!("scenario `{}` {what}", scenario.name);
+    if scenario.crash.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "scenario `{}` ends its process on the way (`crash`)",
+        scenario.name
+    );
     Err(Failure::unusable(message).help("`graphc test` runs it, or choose another one"))
 }
 

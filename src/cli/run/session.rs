@@ -53,8 +53,15 @@ pub struct Wanted {
 /// One stretch of a run, from where it begins to its end or the next interrupt.
 #[derive(Debug)]
 pub enum Leg {
-    /// A new run of a graph with an input.
-    Start(GraphId, Json),
+    /// A new run.
+    Start {
+        /// Of this graph.
+        graph: GraphId,
+        /// Its input.
+        input: Json,
+        /// Its context.
+        constants: Json,
+    },
     /// On from where the thread stands.
     Resume(Vec<Answer>),
 }
@@ -82,7 +89,7 @@ impl<'a> Session<'a> {
         let mut sources = SourceMap::new();
         let config = settings::load(&loaded.project, context, &mut sources)?;
         let script = match &wanted.scenario {
-            Some((name, start)) => Some(scene::load(&wanted.file, name, *start, context)?),
+            Some((name, start)) => Some(scene::load(&wanted.file, &flow, name, *start, context)?),
             None => None,
         };
         known_nodes(&flow, &wanted.interrupt_before)?;
@@ -145,6 +152,7 @@ impl<'a> Session<'a> {
                 durability: how.durability.into(),
                 recursion_limit: how.recursion_limit.map(u64::from),
                 timeout: how.timeout,
+                migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
                 ..engine::RunOptions::default()
             },
@@ -176,7 +184,7 @@ impl<'a> Session<'a> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         let dropped = match first {
-            Leg::Start(..) => self.what_is_dropped().await?,
+            Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
         };
         let mut next = match first {
@@ -260,7 +268,15 @@ impl<'a> Session<'a> {
             (watch, written)
         });
         let ended = match leg {
-            Leg::Start(graph, input) => {
+            Leg::Start {
+                graph,
+                input,
+                constants,
+            } => {
+                let options = engine::RunOptions {
+                    context: constants,
+                    ..options
+                };
                 let start = self.engine.start(graph, &self.thread, &input, options);
                 start.await
             }
@@ -270,7 +286,7 @@ impl<'a> Session<'a> {
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
         self.watch = watch;
-        ended.map_err(not_started)
+        ended.map_err(|error| not_started(error, &self.engine.plan.flow))
     }
 
     /// A new input on a thread that has something left to do lets go of that.
@@ -338,8 +354,16 @@ fn unusable(error: impl std::fmt::Display) -> Failure {
     Failure::unusable(error.to_string())
 }
 
-fn not_started(error: StartError) -> Failure {
-    Failure::unusable(error.to_string())
+fn not_started(error: StartError, flow: &Flow) -> Failure {
+    let failure = Failure::unusable(error.to_string());
+    if !matches!(error, StartError::Version { .. }) {
+        return failure;
+    }
+    let says = flow.graphs.iter().any(|graph| !graph.migrate.is_empty());
+    failure.help(match says {
+        true => "add `--migrate`: the flow says what became of it in `migrate`",
+        false => "say in the graph what became of it, as in `migrate { rename field old -> new }`, and add `--migrate`",
+    })
 }
 
 /// Refuses names of nodes that no graph has.

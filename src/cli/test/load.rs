@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::scenario::{self, Suite};
+use crate::backend::yaml::Step;
 use crate::base::SourceMap;
+use crate::base::name::did_you_mean;
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::run::plan::{Plan, plan};
+use crate::scenario::fit;
 
 use crate::cli::{Context, Exit, Failure, files, flow, settings};
 
 /// How the names of scenario files end.
-const ENDING: &str = ".test.yaml";
+pub const ENDING: &str = ".test.yaml";
 
 /// A file of scenarios with its flow.
 #[derive(Clone)]
@@ -91,6 +95,9 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Fa
     let suite = scenario::load(&sources, id)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Errors))?;
     let flow = flow_of(path, &suite);
+    if let Some(found) = missing_flow(&suite, &flow) {
+        return Err(settings::say(&found, &sources, context, Exit::Errors));
+    }
     let place = flow.canonicalize().unwrap_or_else(|_| flow.clone());
     let plan = match plans.get(&place) {
         Some(plan) => plan.clone(),
@@ -104,13 +111,18 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Fa
             Some(compiled?)
         }
     };
+    let plan = plan.ok_or_else(|| Failure::silent(Exit::Errors))?;
+    let misfits = fit(&suite, &plan.flow);
+    if misfits.has_errors() {
+        return Err(settings::say(&misfits, &sources, context, Exit::Errors));
+    }
     Ok(File {
         path: path.to_owned(),
         name: source.name,
         sources: Arc::new(sources),
         suite: Arc::new(suite),
         flow,
-        plan: plan.ok_or_else(|| Failure::silent(Exit::Errors))?,
+        plan,
     })
 }
 
@@ -120,8 +132,26 @@ fn compiled(path: &Path, context: &Context) -> Result<Arc<Plan>, Failure> {
     Ok(Arc::new(plan))
 }
 
+/// A flow that the file names and that isn't there.
+pub fn missing_flow(suite: &Suite, flow: &Path) -> Option<Diagnostics> {
+    let named = suite.flow.as_deref().filter(|_| !flow.exists())?;
+    let at = suite.span(&[Step::Key("flow".to_owned())]);
+    let folder = flow.parent().filter(|p| !p.as_os_str().is_empty());
+    let beside = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    let beside = beside.into_iter().flatten().flatten();
+    let beside = beside.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut flows: Vec<String> = beside.filter(|name| name.ends_with(".graph")).collect();
+    flows.sort();
+    let file = named.rsplit('/').next().unwrap_or(named);
+    let help = did_you_mean(file, flows.iter().map(String::as_str));
+    let message = format!("there is no flow `{named}`");
+    let mut found = Diagnostics::new();
+    found.push(Diagnostic::new(&codes::INVALID_SCENARIO, message, at).maybe_help(help));
+    Some(found)
+}
+
 /// The flow that the file names, else the one of the same name beside it.
-fn flow_of(path: &Path, suite: &Suite) -> PathBuf {
+pub fn flow_of(path: &Path, suite: &Suite) -> PathBuf {
     match &suite.flow {
         Some(flow) => path.parent().unwrap_or(Path::new("")).join(flow),
         None => {

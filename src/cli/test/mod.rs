@@ -5,7 +5,7 @@ pub mod child;
 mod human;
 mod json;
 mod junit;
-mod load;
+pub mod load;
 mod play;
 
 use std::num::NonZeroUsize;

@@ -105,6 +105,7 @@ fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]
     match args {
         [arg] if is_field(arg) => {
             checker.expr(arg, None);
+            never_stale(checker, name, arg);
         }
         _ => {
             checker.each(args);
@@ -114,5 +115,25 @@ fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]
             );
             checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
         }
+    }
+}
+
+/// A field that is based on nothing can't be stale, and nothing invalidates it.
+fn never_stale(checker: &mut Checker, name: &Name, arg: &Expr) {
+    let ExprKind::Select { field, .. } = &arg.kind else {
+        return;
+    };
+    let found = checker.scope.field(field).map(|(index, _)| index);
+    let state = checker.scope.state.as_ref();
+    if found.is_some_and(|index| state.is_some_and(|state| state.never_stale(index))) {
+        let message = format!(
+            "`{}` of `{}`, which is not `based_on` any field",
+            name.node, field.node
+        );
+        let help = format!(
+            "say what it is made from: `{}: .. based_on [..]`",
+            field.node
+        );
+        checker.report(Diagnostic::new(&codes::NEVER_STALE, message, arg.span).help(help));
     }
 }

@@ -79,6 +79,10 @@ impl Checker<'_> {
                     .fix(expr.span, format!("state.{name}")),
             );
         }
+        if name == "context" && self.scope.state.is_some() {
+            let help = "declare it in the graph: `context { name: string }`";
+            return self.report(found.help(help));
+        }
         let state = self.scope.state.is_some().then_some("state");
         let known = self
             .locals

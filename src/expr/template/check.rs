@@ -1,16 +1,16 @@
-//! The check of a template: what is in scope, where things are, and the report of a syntax error.
+//! The check of a template: what is in scope, and where things are.
 
 use minijinja::machinery::{self, Span as Range, ast};
 use minijinja::syntax::SyntaxConfig;
 
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
-use super::{place, placeholder};
+use super::{place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -28,7 +28,7 @@ pub fn check_knowing(
     let tree = match machinery::parse(&template.text, "template", SyntaxConfig::default()) {
         Ok(tree) => tree,
         Err(error) => {
-            diags.push(syntax_error(template, &error));
+            diags.push(syntax::error(template, &error));
             return;
         }
     };
@@ -42,15 +42,6 @@ pub fn check_knowing(
     };
     check.statement(&tree);
     placeholder::check(template, &tree, scope, diags);
-}
-
-fn syntax_error(template: &TemplateText, error: &minijinja::Error) -> Diagnostic {
-    let span = match error.range() {
-        Some(range) => template.span_of(range.start, range.end),
-        None => template.span,
-    };
-    let message = error.detail().unwrap_or("the template can't be parsed");
-    Diagnostic::new(&codes::BAD_TEMPLATE, message.to_owned(), span)
 }
 
 /// The walk over a template.

@@ -9,7 +9,7 @@
 //! values: null prints nothing, counts as not `defined` and makes way for `default`; a list, map or record prints as JSON.
 //!
 //! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
-//! [`filter`], [`placeholder`], [`place`]); then [`render`], [`object`] and [`method`].
+//! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
 mod check;
 mod expression;
@@ -24,6 +24,7 @@ mod placeholder;
 mod printed;
 mod render;
 mod statement;
+mod syntax;
 
 pub use check::{check, check_knowing};
 pub use printed::{Printed, printed};

@@ -5,12 +5,12 @@ use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
+use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::node::{Ask, Binding, InterruptTimeout, Pass, Work};
-use super::super::unsupported;
 use super::Inside;
 use super::property::Properties;
 
@@ -41,10 +41,11 @@ impl Resolver<'_> {
             Kind::Branch => Work::Branch,
             Kind::Interrupt => self.interrupt(inside, node, properties),
             Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
-            Kind::Extern(_) => {
-                self.diags.push(unsupported("`extern`", node.kind_span));
-                Work::Unknown
-            }
+            Kind::Extern(name) => Work::Extern {
+                name: name.clone(),
+                reads: self.extern_reads(inside, properties),
+                writes: self.extern_writes(inside, properties),
+            },
         }
     }
 
@@ -70,7 +71,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
+    /// What an interrupt shows.
+    pub(super) fn ask(&mut self, inside: &Inside, ask: &written::Ask) -> Option<Ask> {
         match ask {
             written::Ask::Fields(fields) => Some(Ask::Fields(self.named(inside.file, fields))),
             written::Ask::Template(template) => self.template(inside.file, template).map(Ask::Text),
@@ -130,9 +132,7 @@ impl Resolver<'_> {
             PropertyKind::Persist(word) => Some(word),
             _ => None,
         });
-        if let Some(word) = persist {
-            self.persist(word);
-        }
+        let persist = persist.map(|word| self.persist(word)).unwrap_or_default();
         let with = self.named(inside.file, with.map(Vec::as_slice).unwrap_or_default());
         let with = with.into_iter().map(|arg| Pass {
             to: graph.and_then(|graph| self.child_field(graph, &arg.name, true)),
@@ -149,6 +149,7 @@ impl Resolver<'_> {
             args,
             with,
             into: into.collect(),
+            persist,
         }
     }
 
@@ -202,14 +203,15 @@ impl Resolver<'_> {
         None
     }
 
-    fn persist(&mut self, word: &Name) {
+    fn persist(&mut self, word: &Name) -> Persist {
         match word.node.as_str() {
-            "call" => {}
-            "thread" | "none" => {
-                let what = format!("`persist {}`", word.node);
-                self.diags.push(unsupported(&what, word.span));
+            "call" => Persist::Call,
+            "thread" => Persist::Thread,
+            "none" => Persist::None,
+            _ => {
+                self.bad_word("way to persist", word, &["call", "thread", "none"]);
+                Persist::Call
             }
-            _ => self.bad_word("way to persist", word, &["call", "thread", "none"]),
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
-use super::super::unsupported;
 use super::Inside;
 
 impl Resolver<'_> {
@@ -63,22 +62,17 @@ impl Resolver<'_> {
                 let route = self.route(inside, jumps);
                 self.program.graphs[id].start = Some(route);
             }
-            Member::Context(_, span) => self.refuse("`context`", *span),
-            Member::Exit(_, span) => self.refuse("`exit when`", *span),
-            Member::Interrupt(interrupt) => {
-                let when = match interrupt.after {
-                    true => "an interrupt after a node",
-                    false => "an interrupt before a node",
-                };
-                self.refuse(when, interrupt.span);
+            Member::Exit(when, _) => {
+                let when = self.expr(inside.file, when);
+                self.program.graphs[id].exits.push(when);
             }
-            Member::Migrate(_, span) => self.refuse("`migrate`", *span),
-            Member::State(..) | Member::Node(_) | Member::Edge(_) => {}
+            Member::State(..)
+            | Member::Context(..)
+            | Member::Interrupt(_)
+            | Member::Migrate(..)
+            | Member::Node(_)
+            | Member::Edge(_) => {}
         }
-    }
-
-    fn refuse(&mut self, what: &str, span: Span) {
-        self.diags.push(unsupported(what, span));
     }
 
     fn member_twice(&mut self, word: &str, first: Span, again: Span) {
@@ -95,6 +89,7 @@ impl Resolver<'_> {
 fn single(member: &Member) -> Option<(&'static str, Span)> {
     Some(match member {
         Member::State(_, span) => ("state", *span),
+        Member::Context(_, span) => ("context", *span),
         Member::Tools(_, span) => ("tools", *span),
         Member::Model(_, span) => ("model", *span),
         Member::Retry(_, span) => ("retry", *span),

@@ -1,15 +1,20 @@
 //! Third pass: what stands in a graph. First the state of every graph, since calls name fields of
 //! other graphs; then members and nodes.
 
+mod based;
 mod call;
+mod context;
 mod edge;
+mod extern_node;
 mod instance;
 mod jump;
 mod member;
+mod migrate;
 mod model;
 mod node;
 mod property;
 mod state;
+mod stop;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +68,7 @@ impl Resolver<'_> {
 
     /// Name, state and what callers see.
     fn header(&mut self, file: FileId, written: &Written) {
+        let context = self.context(file, written);
         let (params, params_record) = self.graph_params(file, written);
         let fields = self.state(file, written);
         let out = fields.iter().filter(|field| field.mode.is_out());
@@ -91,6 +97,7 @@ impl Resolver<'_> {
             broken,
             leaves: Vec::new(),
             tools: None,
+            context,
             fields,
             result,
             start: None,
@@ -101,6 +108,8 @@ impl Resolver<'_> {
             model: None,
             retry: None,
             timeout_ms: None,
+            exits: Vec::new(),
+            migrate: Default::default(),
             on_error: None,
             span: written.span,
             index: Default::default(),
@@ -134,6 +143,8 @@ impl Resolver<'_> {
             self.program.graphs[id].nodes.push(node);
         }
         self.edges(&inside, written);
+        self.stops(&inside, written);
+        self.migrate(&inside, written);
     }
 
     /// Gives every node its id. A second one of a name is reported and left out.

@@ -8,7 +8,7 @@ use crate::base::{Span, Spanned};
 use crate::ir::Retry;
 
 use super::super::Resolver;
-use super::super::node::{End, Ends, MaxVisits, Node, Skip, Work};
+use super::super::node::{Cache, End, Ends, MaxVisits, Node, Skip, Work};
 use super::super::program::Param;
 use super::super::target::{Jump, Target, TargetKind};
 use super::Inside;
@@ -46,6 +46,7 @@ impl Resolver<'_> {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
+            stops: Vec::new(),
             input,
             input_record,
             skips,
@@ -67,6 +68,7 @@ impl Resolver<'_> {
             defer: properties
                 .whole(|kind| matches!(kind, PropertyKind::Defer))
                 .is_some(),
+            cache: self.cache(inside, &properties),
             tags: tags(&properties),
             work,
             span: node.span,
@@ -272,6 +274,20 @@ impl Resolver<'_> {
     }
 }
 
+impl Resolver<'_> {
+    fn cache(&mut self, inside: &Inside, properties: &Properties) -> Option<Cache> {
+        let property = properties.whole(|kind| matches!(kind, PropertyKind::Cache { .. }))?;
+        let PropertyKind::Cache { key, ttl } = &property.kind else {
+            return None;
+        };
+        Some(Cache {
+            key: key.as_ref().map(|key| self.expr(inside.file, key)),
+            ttl_ms: ttl.and_then(|ttl| self.duration("`ttl`", ttl)),
+            span: property.span,
+        })
+    }
+}
+
 fn tags(properties: &Properties) -> Vec<String> {
     let names = properties.one(|kind| match kind {
         PropertyKind::Tags(names) => Some(names),
@@ -289,6 +305,10 @@ fn tags(properties: &Properties) -> Vec<String> {
 fn has_effect(work: &Work) -> bool {
     matches!(
         work,
-        Work::Llm(_) | Work::Agent { .. } | Work::Tools { .. } | Work::Call { .. }
+        Work::Llm(_)
+            | Work::Agent { .. }
+            | Work::Tools { .. }
+            | Work::Call { .. }
+            | Work::Extern { .. }
     )
 }

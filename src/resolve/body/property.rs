@@ -7,7 +7,9 @@ use crate::diag::{Diagnostic, codes};
 use super::super::Resolver;
 
 const CALLING: &[&str] = &["llm", "agent"];
-const EFFECTS: &[&str] = &["llm", "agent", "tools", "call"];
+const EFFECTS: &[&str] = &["llm", "agent", "tools", "call", "extern"];
+/// Kinds whose work costs something and gives the same for the same: those that a `cache` is for.
+const CACHED: &[&str] = &["llm", "agent", "tools", "call", "subgraph", "extern"];
 /// Every kind but `branch`, which is folded into the nodes before it.
 const RUNNING: &[&str] = &[
     "llm",
@@ -17,6 +19,7 @@ const RUNNING: &[&str] = &[
     "update",
     "interrupt",
     "subgraph",
+    "extern",
 ];
 const ALL: &[&str] = &[
     "llm",
@@ -27,6 +30,7 @@ const ALL: &[&str] = &[
     "branch",
     "interrupt",
     "subgraph",
+    "extern",
 ];
 
 /// Kinds that have the property of that keyword.
@@ -40,7 +44,16 @@ fn kinds(word: &str) -> &'static [&'static str] {
         "with" | "into" | "persist" => &["subgraph"],
         "reads" | "writes" => &["extern"],
         "retry" => EFFECTS,
-        "timeout" => &["llm", "agent", "tools", "call", "subgraph", "interrupt"],
+        "cache" => CACHED,
+        "timeout" => &[
+            "llm",
+            "agent",
+            "tools",
+            "call",
+            "subgraph",
+            "interrupt",
+            "extern",
+        ],
         "goto" | "ends" | "tags" => ALL,
         _ => RUNNING,
     }
@@ -86,11 +99,6 @@ impl Resolver<'_> {
         let kind = node.kind.keyword();
         let mut kept: Vec<&Property> = Vec::new();
         for property in &node.properties {
-            if matches!(property.kind, PropertyKind::Cache { .. }) {
-                self.diags
-                    .push(super::super::unsupported("`cache`", property.span));
-                continue;
-            }
             let word = self.sources.text(property.keyword).to_owned();
             if !kinds(&word).contains(&kind) {
                 self.not_allowed(kind, &word, property);

@@ -11,12 +11,12 @@ use super::super::Resolver;
 use super::super::graph::Field;
 use super::super::mark::Place;
 use super::super::naming::Style;
-use super::super::unsupported;
 
 impl Resolver<'_> {
     /// Fields of all `state` blocks, in order.
     pub fn state(&mut self, file: FileId, written: &Written) -> IdVec<FieldId, Field> {
         let mut fields: IdVec<FieldId, Field> = IdVec::new();
+        let mut bases = Vec::new();
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for member in &written.members {
             let Member::State(block, _) = member else {
@@ -28,29 +28,19 @@ impl Resolver<'_> {
                     Some(first) => self.twice("field", first, &field.name),
                     None => {
                         seen.insert(&field.name, &field.name);
-                        let field = self.state_field(file, field);
-                        fields.push(field);
+                        let id = fields.push(self.state_field(file, field));
+                        bases.extend(field.based_on.as_ref().map(|written| (id, written)));
                     }
                 }
             }
         }
+        self.bases(file, &written.name, &bases, &mut fields);
         fields
     }
 
     fn state_field(&mut self, file: FileId, field: &StateField) -> Field {
-        let refused = [
-            field.ephemeral.map(|span| ("`ephemeral`", span)),
-            field.untracked.map(|span| ("`untracked`", span)),
-            field
-                .based_on
-                .as_ref()
-                .map(|based| ("`based_on`", based.span)),
-        ];
-        for (what, span) in refused.into_iter().flatten() {
-            self.diags.push(unsupported(what, span));
-        }
         let ty = self.spanned_type(file, &field.ty);
-        let bounds = self.bounds(&field.attributes, &ty.node, false, Place::Field);
+        let bounds = self.bounds(&field.attributes, &ty.node, true, Place::Field);
         let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
@@ -69,6 +59,11 @@ impl Resolver<'_> {
             channel,
             via: field.reducer.as_ref().map(|via| via.span),
             default: field.default.as_ref().map(|e| self.expr(file, e)),
+            constraints: bounds.constraints,
+            ephemeral: field.ephemeral,
+            untracked: field.untracked,
+            based_on: None,
+            resets: Vec::new(),
             marks,
             span: field.span,
         }

@@ -6,7 +6,8 @@ use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
-use crate::run::plan::WorkPlan;
+use crate::run::plan::node::StopPlan;
+use crate::run::plan::{GraphPlan, WorkPlan};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, RunState, ThreadImage, ThreadStatus};
 use crate::run::task::show;
@@ -90,7 +91,11 @@ impl Engine {
                     graph = &self.plan.graphs[*called]
                 }
                 Some(WorkPlan::Interrupt { expect, .. }) => return Ok(expect),
-                _ => break,
+                Some(_) => break,
+                None => match stop(graph, name) {
+                    Some(stop) => return Ok(&stop.expect),
+                    None => break,
+                },
             }
         }
         let message = format!(
@@ -99,6 +104,13 @@ impl Engine {
         );
         Err(StartError::Version { message })
     }
+}
+
+/// The static interrupt of that name.
+fn stop<'g>(graph: &'g GraphPlan, name: &str) -> Option<&'g StopPlan> {
+    let nodes = graph.nodes.iter();
+    let mut stops = nodes.flat_map(|node| node.before.iter().chain(&node.after));
+    stops.find(|stop| *stop.name == *name)
 }
 
 /// The interrupts that a thread waits at.

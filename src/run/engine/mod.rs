@@ -1,7 +1,7 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
-//! What can be refused is refused before anything runs: inputs and threads in `prepare`, answers in
-//! `answers`. What a run came to is in `result`.
+//! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
+//! `constants`, answers in `answers`. What a run came to is in `result`.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
+use crate::value::Value;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
@@ -19,6 +20,7 @@ use super::error::RunError;
 use super::frame::Frame;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
+use super::kept::Kept;
 use super::model::Usage;
 use super::plan::Plan;
 use super::step::{FrameEnd, keep, run_frame};
@@ -26,7 +28,9 @@ use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 
 mod answers;
+mod constants;
 mod lease;
+mod migrate;
 mod prepare;
 mod result;
 
@@ -65,6 +69,11 @@ pub struct RunOptions {
     pub stop_after_steps: Option<u64>,
     /// Longest time of the run.
     pub timeout: Option<Duration>,
+    /// Constants of the run, an object of the graph's `context`; null stands for none. A resume has
+    /// those that the run began with.
+    pub context: Json,
+    /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
+    pub migrate: bool,
     /// Nodes to stop before, by name or path.
     pub interrupt_before: Vec<String>,
     /// Who watches.
@@ -91,8 +100,9 @@ impl Engine {
         input: &Json,
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let held = self.hold(thread_id).await?;
-        let prepared = self.prepare(graph, held.image.as_ref(), input);
+        let mut held = self.hold(thread_id).await?;
+        let migrated = self.migrated(graph, &mut held, &options);
+        let prepared = self.prepare(graph, held.image.as_ref(), input, &options.context);
         let (mut frame, input) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
@@ -104,14 +114,25 @@ impl Engine {
         let journal = self.journal(held.lease, options.durability, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
+        let root = image.iter().flat_map(|image| image.frames.first());
+        cx.kept
+            .load(root.map(std::slice::from_ref).next().unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
-        let status = self.status(&cx, graph, RunState::Running, &[], None);
+        let status = self.status(&cx, &frame, RunState::Running, &[], None);
         cx.journal.append(vec![status]);
         let mut tells = true;
         let entered = match frame.enter(&cx, input) {
-            Ok(changes) => keep(&cx, &self.plan, &frame, changes, Source::Input).await,
+            Ok(changes) => {
+                let renamed = migrated
+                    .into_iter()
+                    .flat_map(|migrated| migrated.checkpoints);
+                let renamed = renamed.filter(|checkpoint| checkpoint.frame.is_empty());
+                let renamed = renamed.flat_map(|checkpoint| checkpoint.writes);
+                let changes = renamed.chain(changes).collect();
+                keep(&cx, &self.plan, &frame, changes, Source::Input).await
+            }
             Err(error) => {
                 // What the thread waits for, it still does; only a new thread tells of the failure.
                 cx.journal.drop_held();
@@ -137,7 +158,12 @@ impl Engine {
         answers: &[Answer],
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let held = self.hold(thread_id).await?;
+        let mut held = self.hold(thread_id).await?;
+        let of = held
+            .image
+            .as_ref()
+            .and_then(|image| self.plan.flow.graph(&image.status.graph));
+        let migrated = of.and_then(|graph| self.migrated(graph, &mut held, &options));
         let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers);
         let (graph, mut frame, mut image, answered) = match prepared {
             Ok(prepared) => prepared,
@@ -154,6 +180,7 @@ impl Engine {
         );
         cx.usage = Mutex::new(used_before(&image));
         cx.count_known = image.status.state == RunState::Running;
+        cx.kept.load(&image.frames);
         let nested = image
             .frames
             .into_iter()
@@ -161,11 +188,29 @@ impl Engine {
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
-        let mut records: Vec<Record> = answered.into_iter().map(Record::Effect).collect();
-        records.push(self.status(&cx, graph, RunState::Running, &[], None));
+        let migrated = migrated.map(|migrated| migrated.into_records(|| cx.journal.take_seq()));
+        let mut records = migrated.unwrap_or_default();
+        records.extend(answered.into_iter().map(Record::Effect));
+        records.push(self.status(&cx, &frame, RunState::Running, &[], None));
         cx.journal.append(records);
         let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
+    }
+
+    /// The thread as this version of the flow has it, where it is of another and that is asked for.
+    fn migrated(
+        &self,
+        graph: GraphId,
+        held: &mut Held,
+        options: &RunOptions,
+    ) -> Option<migrate::Migrated> {
+        let image = held.image.as_mut().filter(|_| options.migrate)?;
+        if image.status.version == self.plan.version {
+            return None;
+        }
+        let migrated = self.migrate(graph, image);
+        *image = migrated.image.clone();
+        Some(migrated)
     }
 
     async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {
@@ -219,6 +264,7 @@ impl Engine {
         RunContext {
             plan: self.plan.clone(),
             backends: self.backends.clone(),
+            store: self.store.clone(),
             journal,
             ambient: self.ambient.clone(),
             events: options.events.clone(),
@@ -236,6 +282,7 @@ impl Engine {
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
             count_known: false,
+            kept: Kept::default(),
             images: Mutex::default(),
         }
     }
@@ -265,14 +312,14 @@ impl Engine {
     fn status(
         &self,
         cx: &RunContext,
-        graph: GraphId,
+        frame: &Frame,
         state: RunState,
         interrupts: &[OpenInterrupt],
         error: Option<&RunError>,
     ) -> Record {
         Record::Status(ThreadStatus {
             state,
-            graph: self.plan.flow.graphs[graph].name.clone(),
+            graph: self.plan.flow.graphs[frame.graph].name.clone(),
             version: self.plan.version.clone(),
             run_id: cx.run_id.clone(),
             interrupts: interrupts
@@ -280,6 +327,7 @@ impl Engine {
                 .filter_map(|open| serde_json::to_value(open).ok())
                 .collect(),
             error: error.map(RunError::to_json),
+            context: kept_context(&frame.context),
             usage: json!(cx.usage()),
             at: self.ambient.now().to_string(),
         })
@@ -303,7 +351,7 @@ impl Engine {
             FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),
         };
         if tells {
-            let status = self.status(&cx, graph, state, &interrupts, error.as_ref());
+            let status = self.status(&cx, &frame, state, &interrupts, error.as_ref());
             cx.journal.append(vec![status]);
         }
         let plan = &self.plan.flow.graphs[graph];
@@ -342,6 +390,14 @@ impl Engine {
             error,
             usage,
         }
+    }
+}
+
+/// A context as a thread's status has it.
+fn kept_context(context: &Value) -> Json {
+    match context.as_map() {
+        Some(map) if !map.is_empty() => context.to_json(),
+        _ => Json::Null,
     }
 }
 

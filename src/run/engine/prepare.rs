@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
+use crate::ir::node::Work;
 use crate::ir::{Channel, FieldId, Graph, GraphId};
 use crate::run::frame::Frame;
 use crate::run::interrupt::Answer;
@@ -20,7 +21,9 @@ impl Engine {
         graph: GraphId,
         image: Option<&ThreadImage>,
         input: &Json,
+        context: &Json,
     ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
+        self.check_externs()?;
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
         if !flow_graph.leaves.is_empty() {
@@ -31,7 +34,8 @@ impl Engine {
             );
             return Err(StartError::refused(message));
         }
-        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        let context = self.context_given(flow_graph, context)?;
+        let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
             if let Some(root) = image.frames.first() {
@@ -44,6 +48,24 @@ impl Engine {
         }
         let input = self.input(flow_graph, &frame, input)?;
         Ok((frame, input))
+    }
+
+    /// Every `extern` node must be there before anything runs.
+    fn check_externs(&self) -> Result<(), StartError> {
+        let nodes = self.plan.flow.graphs.iter().flat_map(|graph| &graph.nodes);
+        for node in nodes {
+            let Work::Extern { name, .. } = &node.work else {
+                continue;
+            };
+            if !self.backends.externs.contains_key(name) {
+                let message = format!(
+                    "node `{}` is `extern {name}`: a program that embeds the runtime must provide `{name}`, and this one does not",
+                    node.name
+                );
+                return Err(StartError::refused(message));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn check_graph(&self, graph: &str, image: &ThreadImage) -> Result<(), StartError> {
@@ -66,6 +88,12 @@ impl Engine {
     ) -> Result<(), StartError> {
         if image.status.version == self.plan.version {
             return Ok(());
+        }
+        if let Some(field) = self.lacks_defaults(graph, image) {
+            let message = format!(
+                "the flow has changed since the thread's last step, and gives its field `{field}` a value when it is migrated"
+            );
+            return Err(StartError::Version { message });
         }
         for (field, value) in graph.fields.iter().zip(&frame.fields) {
             let Some(value) = value else { continue };
@@ -124,7 +152,16 @@ impl Engine {
         {
             match entries.get(&field.name) {
                 Some(json) => match accept(json, self.write_type(field), &self.plan.flow.types) {
-                    Ok(value) => values.push((id, value)),
+                    Ok(value) => {
+                        let whole = matches!(field.channel, Channel::Last | Channel::AnyLast);
+                        let broken = match whole {
+                            true => field.constraints.broken_by(&value),
+                            false => Vec::new(),
+                        };
+                        let said = broken.iter();
+                        problems.extend(said.map(|b| format!("input `{}`: {b}", field.name)));
+                        values.push((id, value));
+                    }
                     Err(wrong) => problems
                         .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
                 },
@@ -156,6 +193,7 @@ impl Engine {
         image: Option<&ThreadImage>,
         answers: &[Answer],
     ) -> Result<(GraphId, Frame, ThreadImage, Vec<EffectRecord>), StartError> {
+        self.check_externs()?;
         let Some(image) = image else {
             return Err(StartError::refused(format!(
                 "there is no thread `{thread_id}`"
@@ -180,7 +218,8 @@ impl Engine {
             return Err(StartError::refused(message));
         };
         let plan = &self.plan.graphs[graph];
-        let mut frame = Frame::new(graph, plan, "".into(), String::new());
+        let context = self.context_kept(&self.plan.flow.graphs[graph], image)?;
+        let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         restore(&mut frame, plan, root).map_err(StartError::from_run)?;
         self.check_types(&self.plan.flow.graphs[graph], &frame, image)?;
         let answered = self.answers(graph, image, answers)?;

@@ -1,15 +1,19 @@
 //! Graphs, ready to run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::IdVec;
+use crate::expr::constraint::Constraints;
 use crate::expr::scope::StateFields;
+use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Type};
+use crate::ir::graph::Field;
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
+use crate::run::freshness::BasedPlan;
 use crate::value::{List, Map, Value};
 
-use super::code::{Builder, PlanError};
+use super::code::{Builder, Code, PlanError};
 use super::jump::{self, JumpPlan, RoutePlan};
 use super::narrow::{self, NarrowPlans};
 use super::node::{self, NodePlan, WorkPlan, slots};
@@ -18,14 +22,28 @@ use super::node::{self, NodePlan, WorkPlan, slots};
 pub struct GraphPlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Names of its context, each with its value where the caller has none.
+    pub context: Vec<(Arc<str>, Value)>,
     /// Values of its parameters: what `params` is, in all its expressions.
     pub params: Option<Value>,
     /// First values of its fields.
     pub initial: Vec<Option<Value>>,
     /// How each field's writes are put together.
     pub channels: IdVec<FieldId, Channel>,
+    /// Types of its fields.
+    pub types: IdVec<FieldId, Type>,
     /// Names of its fields.
     pub fields: IdVec<FieldId, Arc<str>>,
+    /// What of its fields is based on others.
+    pub based: BasedPlan,
+    /// What the attributes of its fields ask, of those that ask anything.
+    pub bounds: BTreeMap<FieldId, Constraints>,
+    /// Fields that are cleared after the super-step that follows a write.
+    pub ephemeral: BTreeSet<FieldId>,
+    /// Fields that are left out of checkpoints.
+    pub untracked: BTreeSet<FieldId>,
+    /// Conditions that end the graph, in the scope of `start`.
+    pub exits: Vec<Code>,
     /// The entry, in a scope of the slots that every node has.
     pub start: RoutePlan,
     /// How many slots the scope of `start` and of the joins has.
@@ -67,6 +85,9 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         Ok((join.members.clone(), to))
     });
     let joins = joins.collect::<Result<_, PlanError>>()?;
+    let exits = graph.exits.iter();
+    let exits = exits.map(|when| builder.code(when, &scope));
+    let exits = exits.collect::<Result<_, PlanError>>()?;
     let nodes: IdVec<NodeId, NodePlan> = graph
         .nodes
         .iter()
@@ -74,6 +95,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
+        context: graph.context.iter().map(constant).collect(),
         params: graph.instance.as_ref().map(|instance| {
             let values = instance.params.iter();
             let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
@@ -85,11 +107,17 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
             .iter()
             .map(|field| field.channel.clone())
             .collect(),
+        types: graph.fields.iter().map(|field| field.ty.clone()).collect(),
         fields: graph
             .fields
             .iter()
             .map(|field| field.name.as_str().into())
             .collect(),
+        based: BasedPlan::new(&graph.fields),
+        bounds: bounds(graph),
+        ephemeral: marked(graph, |field| field.ephemeral),
+        untracked: marked(graph, |field| field.untracked),
+        exits,
         start,
         slots: scope.names.len(),
         narrowed: narrow::plan(builder, &graph.narrowed)?,
@@ -97,6 +125,38 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         nodes,
         joins,
     })
+}
+
+fn bounds(graph: &Graph) -> BTreeMap<FieldId, Constraints> {
+    let fields = graph.fields.entries();
+    let bound = fields.filter(|(_, field)| !field.constraints.is_empty());
+    bound
+        .map(|(id, field)| (id, field.constraints.clone()))
+        .collect()
+}
+
+fn marked(graph: &Graph, is: impl Fn(&Field) -> bool) -> BTreeSet<FieldId> {
+    let fields = graph.fields.entries();
+    fields
+        .filter_map(|(id, field)| is(field).then_some(id))
+        .collect()
+}
+
+/// A field of the context: its default, else null.
+fn constant(field: &RecordField) -> (Arc<str>, Value) {
+    let default = field.default.as_ref().map(Value::from_json);
+    (field.name.as_str().into(), default.unwrap_or_default())
+}
+
+impl GraphPlan {
+    /// What of a caller's context the graph sees.
+    pub fn context_of(&self, given: &Value) -> Value {
+        let values = self.context.iter().map(|(name, default)| {
+            let value = given.get(name).cloned();
+            (&**name, value.unwrap_or_else(|| default.clone()))
+        });
+        Value::Map(values.collect())
+    }
 }
 
 /// The default; null for a nullable field, empty for a gathering list or map; else none.
@@ -169,6 +229,7 @@ pub fn tools_of(node: &NodePlan) -> Vec<ToolId> {
         WorkPlan::Update
         | WorkPlan::Branch
         | WorkPlan::Interrupt { .. }
-        | WorkPlan::Subgraph { .. } => Vec::new(),
+        | WorkPlan::Subgraph { .. }
+        | WorkPlan::Extern { .. } => Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ use crate::expr::schema::json_schema;
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
-use crate::ir::node::{Ask, ModelCall, Pass, Work};
+use crate::ir::node::{Ask, ModelCall, Pass, Persist, Work};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
 use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
@@ -25,7 +25,7 @@ pub mod slots {
     use crate::expr::Slot;
 
     /// Names of the slots in order.
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 11] = [
         "input",
         "run",
         "reply",
@@ -35,6 +35,7 @@ pub mod slots {
         "result",
         "answer",
         "error",
+        "context",
         "params",
     ];
     /// What a send passed in.
@@ -55,8 +56,10 @@ pub mod slots {
     pub const ANSWER: Slot = Slot(7);
     /// Error that a handler sees.
     pub const ERROR: Slot = Slot(8);
+    /// Constants of the run.
+    pub const CONTEXT: Slot = Slot(9);
     /// Parameters of the graph, the same in all its nodes: they are in the graph's plan.
-    pub const PARAMS: Slot = Slot(9);
+    pub const PARAMS: Slot = Slot(10);
 }
 
 /// A node.
@@ -65,6 +68,10 @@ pub struct NodePlan {
     pub name: Arc<str>,
     /// What it does.
     pub work: WorkPlan,
+    /// Questions ahead of all that it does.
+    pub before: Vec<StopPlan>,
+    /// Questions ahead of its way on.
+    pub after: Vec<StopPlan>,
     /// How many slots its scope has.
     pub slots: usize,
     /// Defaults of its `input`, which whoever comes without one gets; `None` where it declares none.
@@ -91,6 +98,8 @@ pub struct NodePlan {
     pub retry: Option<Retry>,
     /// Longest time of one visit.
     pub timeout: Option<Duration>,
+    /// Whether the result of its work is used again.
+    pub cache: Option<CachePlan>,
     /// Where an error leads.
     pub on_error: Option<RoutePlan>,
     /// Entries in one run, and where the next one goes.
@@ -153,7 +162,38 @@ pub enum WorkPlan {
         with: Vec<PassPlan>,
         /// Child's field and caller's field.
         into: Vec<(FieldId, FieldId)>,
+        /// How long its state is kept.
+        persist: Persist,
     },
+    /// Runs what the embedding program has registered.
+    Extern {
+        /// Under this name.
+        name: Arc<str>,
+        /// Fields that it is given.
+        reads: Vec<FieldId>,
+        /// Fields that it may write.
+        writes: Vec<FieldId>,
+    },
+}
+
+/// Whether the result of a node's work is used again.
+pub struct CachePlan {
+    /// What it is looked up by; the state and the node's input where there is none.
+    pub key: Option<Code>,
+    /// How long it holds.
+    pub ttl: Option<Duration>,
+}
+
+/// A question around a node.
+pub struct StopPlan {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where its answer goes.
+    pub slot: Slot,
+    /// What is shown.
+    pub ask: AskPlan,
+    /// Type of the answer.
+    pub expect: Type,
 }
 
 /// What an interrupt shows.
@@ -225,6 +265,7 @@ pub fn plan(
     for name in slots::NAMES {
         scope.declare(name, Type::Json);
     }
+    let before = stops(builder, node, false, &mut scope)?;
     let skips = node.skips.iter().map(|skip| {
         let when = builder.code(&skip.when, &scope)?;
         Ok((
@@ -238,9 +279,18 @@ pub fn plan(
     let skips = skips.collect::<Result<_, PlanError>>()?;
     let lets = jump::lets(builder, &node.lets, &mut scope)?;
     let requires = jump::requires(builder, &node.requires, &scope)?;
+    let cache = node.cache.as_ref().map(|cache| {
+        let key = cache.key.as_ref().map(|key| builder.code(key, &scope));
+        Ok(CachePlan {
+            key: key.transpose()?,
+            ttl: cache.ttl_ms.map(Duration::from_millis),
+        })
+    });
+    let cache = cache.transpose()?;
     let work = work(builder, &node.work, &mut scope)?;
     let set = jump::sets(builder, &node.set, &scope)?;
     let emits = jump::emits(builder, &node.emits, &scope)?;
+    let after = stops(builder, node, true, &mut scope)?;
     let next = node
         .next
         .as_ref()
@@ -258,8 +308,12 @@ pub fn plan(
         .map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
     Ok(NodePlan {
         name: node.name.as_str().into(),
-        pure: matches!(work, WorkPlan::Update | WorkPlan::Branch) && node.timeout_ms.is_none(),
+        pure: matches!(work, WorkPlan::Update | WorkPlan::Branch)
+            && node.timeout_ms.is_none()
+            && node.stops.is_empty(),
         work,
+        before,
+        after,
         input: defaults(&node.input),
         skips,
         lets,
@@ -272,10 +326,38 @@ pub fn plan(
         narrowed: narrow::plan(builder, &node.narrowed)?,
         retry: node.retry.clone(),
         timeout: node.timeout_ms.map(Duration::from_millis),
+        cache,
         on_error,
         max_visits: max_visits.transpose()?,
         defer: node.defer,
         slots: scope.names.len(),
+    })
+}
+
+/// The questions before or after a node, the answer of each in scope of what follows.
+fn stops(
+    builder: &Builder<'_>,
+    node: &Node,
+    after: bool,
+    scope: &mut Scope,
+) -> Result<Vec<StopPlan>, PlanError> {
+    let mut stops = Vec::new();
+    for stop in node.stops.iter().filter(|stop| stop.after == after) {
+        let ask = question(builder, &stop.ask, scope)?;
+        stops.push(StopPlan {
+            name: stop.name.as_str().into(),
+            slot: scope.declare(stop.name.as_str(), Type::Json),
+            ask,
+            expect: stop.expect.clone(),
+        });
+    }
+    Ok(stops)
+}
+
+fn question(builder: &Builder<'_>, ask: &Ask, scope: &Scope) -> Result<AskPlan, PlanError> {
+    Ok(match ask {
+        Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
+        Ask::Text(text) => AskPlan::Text(Box::new(builder.text(text, scope)?)),
     })
 }
 
@@ -316,10 +398,7 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
             expect,
             timeout,
         } => WorkPlan::Interrupt {
-            ask: match ask {
-                Ask::Fields(fields) => AskPlan::Fields(jump::named(builder, fields, scope)?),
-                Ask::Text(text) => AskPlan::Text(Box::new(builder.text(text, scope)?)),
-            },
+            ask: question(builder, ask, scope)?,
             expect: expect.clone().unwrap_or(Type::Json),
             timeout: match timeout {
                 Some(timeout) => Some((
@@ -329,7 +408,22 @@ fn work(builder: &Builder<'_>, work: &Work, scope: &mut Scope) -> Result<WorkPla
                 None => None,
             },
         },
-        Work::Subgraph { graph, with, into } => WorkPlan::Subgraph {
+        Work::Extern {
+            name,
+            reads,
+            writes,
+        } => WorkPlan::Extern {
+            name: name.as_str().into(),
+            reads: reads.clone(),
+            writes: writes.clone(),
+        },
+        Work::Subgraph {
+            graph,
+            with,
+            into,
+            persist,
+        } => WorkPlan::Subgraph {
+            persist: *persist,
             graph: *graph,
             with: with
                 .iter()

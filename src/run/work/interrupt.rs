@@ -1,4 +1,5 @@
-//! `interrupt`: asks, waits for as long as it takes, goes on with a typed answer. Gives `answer`.
+//! `interrupt`: asks, waits for as long as it takes, goes on with a typed answer. Gives `answer`. The same
+//! for `interrupt x before NODE` and `after`, which ask around another node.
 
 use std::time::Duration;
 
@@ -10,10 +11,11 @@ use crate::expr::accept::accept;
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
-use crate::run::plan::node::slots;
+use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan};
-use crate::run::task::TaskRun;
+use crate::run::task::{TaskRun, join_path};
 use crate::run::view::short_hash;
+use crate::value::Value;
 
 use super::Stop;
 
@@ -30,6 +32,59 @@ pub fn work<'a>(
     expect: &Type,
     timeout: Option<&'a (Duration, JumpPlan)>,
 ) -> Result<bool, Stop> {
+    let path = run.path();
+    let (question, open) = match put(run, ask, expect, (run.name, path))? {
+        Asked::Answered(answer) => {
+            run.put_slot(slots::ANSWER, answer);
+            return Ok(true);
+        }
+        Asked::Open { question, open } => (question, open),
+    };
+    if let Some((limit, jump)) = timeout
+        && is_over(&question, *limit, run.around.cx.ambient.now())
+    {
+        run.jumped = true;
+        run.take(jump)?;
+        return Ok(false);
+    }
+    Err(Stop::Interrupted(vec![open]))
+}
+
+/// Asks the questions of static interrupts around a node, one after the other. Each answer is in scope of what
+/// follows.
+///
+/// # Errors
+/// [`Stop::Interrupted`] while one has no answer.
+pub fn ask_all(run: &mut TaskRun<'_>, stops: &[StopPlan]) -> Result<(), Stop> {
+    for stop in stops {
+        let path = join_path(run.around.path, &stop.name);
+        match put(run, &stop.ask, &stop.expect, (&stop.name, path))? {
+            Asked::Answered(answer) => run.put_slot(stop.slot, answer),
+            Asked::Open { open, .. } => return Err(Stop::Interrupted(vec![open])),
+        }
+    }
+    Ok(())
+}
+
+/// What came of a question.
+enum Asked {
+    /// The journal has its answer.
+    Answered(Value),
+    /// It waits.
+    Open {
+        /// The question as it is kept, with when it was asked.
+        question: Json,
+        /// What waits.
+        open: OpenInterrupt,
+    },
+}
+
+fn put(
+    run: &TaskRun<'_>,
+    ask: &AskPlan,
+    expect: &Type,
+    (name, path): (&str, String),
+) -> Result<Asked, RunError> {
     let cx = run.around.cx;
     let asked = run.effects.next();
     let answered = run.effects.next();
@@ -38,13 +93,9 @@ pub fn work<'a>(
         None => {
             let question =
                 json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
-            cx.journal.effect(
-                run.effects.task(),
-                asked,
-                "ask",
-                &run.path(),
-                question.clone(),
-            );
+            let kept = question.clone();
+            cx.journal
+                .effect(run.effects.task(), asked, "ask", &path, kept);
             question
         }
     };
@@ -56,25 +107,18 @@ pub fn work<'a>(
                 format!("the answer is not of its type: {}", problems.join("; ")),
             )
         })?;
-        run.put_slot(slots::ANSWER, answer);
-        return Ok(true);
+        return Ok(Asked::Answered(answer));
     }
-    if let Some((limit, jump)) = timeout
-        && is_over(&question, *limit, cx.ambient.now())
-    {
-        run.jumped = true;
-        run.take(jump)?;
-        return Ok(false);
-    }
-    Err(Stop::Interrupted(vec![OpenInterrupt {
+    let open = OpenInterrupt {
         id: short_hash("i", &run.effects.idempotency_key(cx, &answered)),
-        node: run.name.to_owned(),
-        path: run.path(),
+        node: name.to_owned(),
+        path,
         ask: question.get("ask").cloned().unwrap_or_default(),
         expect: Some(expect.clone()),
         task: run.effects.task().to_owned(),
         effect: answered,
-    }]))
+    };
+    Ok(Asked::Open { question, open })
 }
 
 fn question(run: &TaskRun<'_>, ask: &AskPlan) -> Result<Json, RunError> {

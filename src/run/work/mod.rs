@@ -4,8 +4,10 @@
 mod agent;
 pub mod approve;
 mod body;
+mod cached;
 mod call;
 pub mod doubt;
+mod extern_node;
 mod interrupt;
 mod llm;
 mod model_call;
@@ -58,49 +60,71 @@ pub async fn run(
         task.send.as_ref().map(|(_, input)| input),
         effects,
     );
+    interrupt::ask_all(&mut run, &node.before)?;
     if run.begin(node)? {
-        match &node.work {
-            WorkPlan::Llm(call) => llm::work(&mut run, node, call).await?,
-            WorkPlan::Agent {
-                call,
-                max_turns,
-                until,
-                parallel,
-            } => {
-                let limits = agent::Limits {
-                    max_turns: *max_turns,
-                    until: until.as_ref(),
-                    parallel: *parallel,
-                };
-                agent::work(&mut run, node, call, limits).await?;
-            }
-            WorkPlan::Tools {
-                messages,
-                tools,
-                parallel,
-            } => {
-                tools::work(&mut run, node, messages, tools, *parallel).await?;
-            }
-            WorkPlan::Call { tool, args } => call::work(&mut run, node, *tool, args).await?,
-            WorkPlan::Interrupt {
-                ask,
-                expect,
-                timeout,
-            } => {
-                if !interrupt::work(&mut run, ask, expect, timeout.as_ref())? {
-                    return Ok(run.into_output(&node.joins));
-                }
-            }
-            WorkPlan::Subgraph { graph, with, into } => {
-                if !subgraph::work(&mut run, frame, *graph, with, into).await? {
-                    return Ok(run.into_output(&node.joins));
-                }
-            }
-            WorkPlan::Update | WorkPlan::Branch => {}
+        let done = match &node.cache {
+            Some(cache) => cached::work(&mut run, frame, node, cache).await?,
+            None => own_work(&mut run, frame, node).await?,
+        };
+        if !done {
+            return Ok(run.into_output(&node.joins));
         }
-        run.finish(node)?;
+        run.write(node)?;
+        interrupt::ask_all(&mut run, &node.after)?;
+        run.leave(node)?;
     }
     Ok(run.into_output(&node.joins))
+}
+
+/// What the node's kind does. `false` where it has gone elsewhere already, and what would follow is left out.
+///
+/// # Errors
+/// [`Stop`].
+async fn own_work<'a>(
+    run: &mut TaskRun<'a>,
+    frame: &Frame,
+    node: &'a NodePlan,
+) -> Result<bool, Stop> {
+    match &node.work {
+        WorkPlan::Llm(call) => llm::work(run, node, call).await?,
+        WorkPlan::Agent {
+            call,
+            max_turns,
+            until,
+            parallel,
+        } => {
+            let limits = agent::Limits {
+                max_turns: *max_turns,
+                until: until.as_ref(),
+                parallel: *parallel,
+            };
+            agent::work(run, node, call, limits).await?;
+        }
+        WorkPlan::Tools {
+            messages,
+            tools,
+            parallel,
+        } => tools::work(run, node, messages, tools, *parallel).await?,
+        WorkPlan::Call { tool, args } => call::work(run, node, *tool, args).await?,
+        WorkPlan::Extern {
+            name,
+            reads,
+            writes,
+        } => extern_node::work(run, node, name, (reads, writes)).await?,
+        WorkPlan::Interrupt {
+            ask,
+            expect,
+            timeout,
+        } => return interrupt::work(run, ask, expect, timeout.as_ref()),
+        WorkPlan::Subgraph {
+            graph,
+            with,
+            into,
+            persist,
+        } => return subgraph::work(run, frame, (*graph, *persist), with, into).await,
+        WorkPlan::Update | WorkPlan::Branch => {}
+    }
+    Ok(true)
 }
 
 /// What becomes of a failed task: where the node's `on_error` leads, as if the node had done nothing

@@ -3,6 +3,7 @@
 //! The called graph has a state of its own, seeded by its `in` fields. What it wrote to its `out`
 //! fields goes through the caller's reducers: a gathering field gets what was added, not the whole.
 
+use crate::ir::node::Persist;
 use crate::ir::{ErrorKind, FieldId, GraphId};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
@@ -25,7 +26,7 @@ use super::Stop;
 pub async fn work(
     run: &mut TaskRun<'_>,
     frame: &Frame,
-    graph: GraphId,
+    (graph, persist): (GraphId, Persist),
     with: &[PassPlan],
     into: &[(FieldId, FieldId)],
 ) -> Result<bool, Stop> {
@@ -38,7 +39,10 @@ pub async fn work(
         called,
         key.as_str().into(),
         join_path(&frame.path, run.name),
+        &frame.context,
     );
+    child.tracked = frame.tracked && persist != Persist::None;
+    let lasting = (persist == Persist::Thread).then(|| lasting(run));
     child.callers.clone_from(&frame.callers);
     if !run.around.graph.narrowed.is_empty() {
         child.callers.push(frame.graph);
@@ -46,8 +50,11 @@ pub async fn work(
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {
+            let seeded = lasting.as_ref();
+            let seeded = seeded.map(|path| cx.kept.seed(path, &plan, &mut child));
             let input = input(run, with)?;
-            let changes = child.enter(cx, input)?;
+            let mut changes = seeded.unwrap_or_default();
+            changes.extend(child.enter(cx, input)?);
             keep(cx, &plan, &child, changes, Source::Input).await?;
         }
     }
@@ -57,6 +64,9 @@ pub async fn work(
         FrameEnd::Interrupted(open) => return Err(Stop::Interrupted(open)),
         FrameEnd::Failed(error) => return Err(Stop::Failed(error)),
     };
+    if let Some(path) = &lasting {
+        cx.kept.keep(path, called, &child);
+    }
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
     let stays = left.is_empty();
@@ -65,6 +75,14 @@ pub async fn work(
         run.go_named(&name)?;
     }
     Ok(stays)
+}
+
+/// The path under which the state of a call lasts: each send has its own.
+fn lasting(run: &TaskRun<'_>) -> String {
+    match run.effects.send() {
+        Some(index) => format!("{}[{index}]", run.path()),
+        None => run.path(),
+    }
 }
 
 fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, RunError> {
@@ -135,6 +153,7 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
     frame.step = image.step;
     frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    frame.freshness = schedule::freshness(graph, &image.schedule);
     for (id, name) in graph.fields.entries() {
         if let (Some(field), Some(place)) = (
             image.fields.get(&**name),
@@ -142,6 +161,9 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
         ) {
             *place = Some(field.value.clone());
             frame.note_growth(id, field.changes);
+            if graph.ephemeral.contains(&id) {
+                frame.live.insert(id);
+            }
         }
         let Some(logs) = &mut frame.out_logs else {
             continue;

@@ -11,6 +11,8 @@ use crate::ir::{Flow, GraphId};
 
 use super::observed::Observed;
 
+pub use state::scope;
+
 /// Something that is not as the scenario expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

@@ -22,16 +22,7 @@ pub fn judge(
     let (Some(graph), Some(ended)) = (flow.graphs.get(graph), &observed.ended) else {
         return Vec::new();
     };
-    let fields = graph.fields.iter();
-    let scope = Scope {
-        state: Some(Arc::new(
-            fields
-                .map(|field| (field.name.clone(), field.ty.clone()))
-                .collect(),
-        )),
-        functions: Arc::new(flow.functions.clone()),
-        ..Scope::default()
-    };
+    let scope = scope(flow, graph);
     let values = Values::new(flow, graph, &ended.values);
     let mut found = Vec::new();
     for condition in &scenario.expect.state {
@@ -58,6 +49,17 @@ pub fn judge(
         found.push(Finding::new(&condition.at, message).detail(detail));
     }
     found
+}
+
+/// The names that a condition knows: `state`.
+pub fn scope(flow: &Flow, graph: &Graph) -> Scope {
+    let fields = graph.fields.iter();
+    let fields = fields.map(|field| (field.name.clone(), field.ty.clone()));
+    Scope {
+        state: Some(Arc::new(fields.collect())),
+        functions: Arc::new(flow.functions.clone()),
+        ..Scope::default()
+    }
 }
 
 /// The final values, by field.

@@ -1,7 +1,7 @@
 //! Threads in one SQLite file.
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`row`] turns records into rows,
-//! [`append`] writes them, [`read`] and [`image`] turn them back, [`lease`] says who may write;
+//! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`lease`] says who may write;
 //! [`presence`] whether the file is still there; [`schema`] has the tables.
 //!
 //! Several processes may have the file open at once. Each thread has one writer among all of them;
@@ -11,6 +11,7 @@ mod append;
 mod change;
 mod error;
 mod image;
+mod kept;
 mod lease;
 mod lock;
 mod presence;
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
+use serde_json::Value as Json;
 
 use self::append::Append;
 use self::error::Failure;
@@ -209,6 +211,22 @@ impl Store for SqliteStore {
         });
         let fields = found.await?.unwrap_or_default();
         Ok(fields.into_iter().map(|(k, f)| (k, f.value)).collect())
+    }
+
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        let failure = self.failure.doing("read");
+        let key = key.to_string();
+        let work = move |connection: &mut Connection| kept::find(connection, &key, now, &failure);
+        self.reader.run(work).await
+    }
+
+    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+        let failure = self.failure.doing("written");
+        let (key, result) = (key.to_string(), result.to_string());
+        let work = move |connection: &mut Connection| {
+            kept::keep(connection, &key, &result, until).map_err(|error| failure.of(error))
+        };
+        self.writer.run(work).await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -175,7 +175,20 @@ impl<'a> Facts<'a> {
                     self.code("expects", &self.flow.types.describe(expect));
                 }
             }
-            Work::Subgraph { graph, with, into } => self.subgraph(*graph, with, into),
+            Work::Subgraph {
+                graph, with, into, ..
+            } => self.subgraph(*graph, with, into),
+            Work::Extern { reads, writes, .. } => {
+                let names = |fields: &[FieldId]| {
+                    let names = fields
+                        .iter()
+                        .map(|id| (self.field(*id).to_owned(), String::new()));
+                    names.collect::<Vec<_>>()
+                };
+                let (reads, writes) = (names(reads), names(writes));
+                self.list("reads", reads.into_iter());
+                self.list("writes", writes.into_iter());
+            }
         }
     }
 

@@ -125,8 +125,8 @@ impl<'a> Decided<'a> {
             }
             for node in &graph.nodes {
                 let by_tools = super::super::super::flow::build::called_bodies(program, node);
-                let names = by_tools.iter().flat_map(|(_, body)| &body.set);
-                let fields = names.filter_map(|item| graph.field(&item.field.node));
+                let names = by_tools.iter().flat_map(|(_, body)| body.written());
+                let fields = names.filter_map(|name| graph.field(&name.node));
                 spoiled.extend(fields.map(|field| (id, field)));
             }
         }
@@ -144,7 +144,8 @@ impl<'a> Decided<'a> {
 
 /// Whether a name of a node's scope is a person's answer.
 pub fn is_answer(node: &Node, name: &str) -> bool {
-    name == "answer" && matches!(node.work, Work::Interrupt { .. })
+    let own = name == "answer" && matches!(node.work, Work::Interrupt { .. });
+    own || node.stops.iter().any(|stop| stop.name.node == name)
 }
 
 struct Find<'a> {

@@ -12,6 +12,9 @@ use super::walk::{Asked, At, Bypass, Hop, Walk};
 /// The most names that a path is shown with; of longer ones the middle is left out.
 const SHOWN: usize = 10;
 
+/// The most steps that are followed back for it.
+const FOLLOWED: usize = 1000;
+
 /// Reports each tool of each node that was come to, in the order declared.
 pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
     let mut found: Vec<&At> = walk.found.iter().collect();
@@ -43,12 +46,13 @@ struct Path {
 }
 
 fn path(program: &Program, walk: &Walk, to: At) -> Path {
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     let mut past: Vec<(Bypass, Span, String)> = Vec::new();
     let mut straight = false;
     let mut at = Some(to);
-    while let Some(here) = at {
-        names.extend(node(program, here).map(|node| node.name.node.clone()));
+    for _ in 0..FOLLOWED {
+        let Some(here) = at else { break };
+        names.extend(node(program, here).map(|node| node.name.node.as_str()));
         let Some((from, hop)) = walk.came(here) else {
             break;
         };
@@ -60,13 +64,13 @@ fn path(program: &Program, walk: &Walk, to: At) -> Path {
         }
         at = from;
     }
-    names.push("start".to_owned());
+    names.push("start");
     names.reverse();
     past.reverse();
     if names.len() > SHOWN {
         let end = names.split_off(names.len() - SHOWN / 2);
         names.truncate(SHOWN / 2);
-        names.push("..".to_owned());
+        names.push("..");
         names.extend(end);
     }
     Path {

@@ -310,7 +310,10 @@ impl<'a> Walk<'a> {
         let Some(node) = graph.nodes.get(id) else {
             return;
         };
-        let Some(asked) = self.behind_guards(at.graph, graph, node, at.asked) else {
+        // Whoever answers a question before the node lets it go on; what a refusal means is in its guards.
+        let agreed = node.stops.iter().any(|stop| !stop.after);
+        let behind = self.behind_guards(at.graph, graph, node, at.asked);
+        let Some(asked) = behind.filter(|_| !agreed) else {
             self.ways(at, graph, node, flow, None);
             return;
         };
@@ -434,6 +437,9 @@ impl<'a> Walk<'a> {
             Cause::Goto => said.get(&way.span).copied().unwrap_or(Says::Nothing),
             _ => Says::Nothing,
         };
+        if node.stops.iter().any(|stop| stop.after) {
+            return (says == Says::No).then_some((Asked::No, Hop::On));
+        }
         if !matches!(node.work, Work::Interrupt { .. }) {
             return decide(asked, says, way.span);
         }

@@ -237,13 +237,15 @@ impl<'a> Search<'a> {
                 true => guards(std::iter::empty(), &body.requires, &env),
                 false => Vetted::new(),
             };
-            for item in body.set.iter().filter(|item| item.field.node == *name) {
+            let own = body.set.iter().map(|item| (&item.field, &item.value));
+            let jumps = body.jump_sets().map(|item| (&item.name, &item.value));
+            for (field, value) in own.chain(jumps).filter(|(field, _)| field.node == *name) {
                 let inside = Inside::Body(key.graph, id, used.node);
                 let note = (
-                    item.field.span,
+                    field.span,
                     format!("written to `{name}` by tool `{}`", tool.name.node),
                 );
-                for leaf in without(leaves(&item.value, &env), &told) {
+                for leaf in without(leaves(value, &env), &told) {
                     let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
                     if hit.is_some() {
                         return hit;

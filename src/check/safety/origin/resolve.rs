@@ -26,6 +26,9 @@ impl<'a> Search<'a> {
                 item.note = Some(note.clone());
             }
         }
+        if hit.is_some() {
+            self.direct.push(note);
+        }
         hit
     }
 

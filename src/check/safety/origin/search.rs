@@ -1,6 +1,7 @@
 //! The search: what is open, what has been seen, and the trail back to the use.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId, NodeId, ToolId};
@@ -40,6 +41,13 @@ pub struct Trail {
     pub read: Span,
 }
 
+/// The part of a trail from its source to a place.
+#[derive(Clone)]
+struct Way {
+    source: (Span, String),
+    through: Vec<(Span, String)>,
+}
+
 /// A field of a graph's state as a place of it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
@@ -72,10 +80,16 @@ pub struct Search<'a> {
     names: Vec<Vec<String>>,
     /// What comes from nowhere.
     clean: HashSet<Key>,
+    /// What was found to come from a source, with the way from there.
+    tainted: HashMap<Key, Rc<Way>>,
+    /// Such a place, come to in the question at hand.
+    known: Option<(usize, Rc<Way>)>,
     // Of the question at hand:
     pub(super) items: Vec<Item>,
     open: VecDeque<usize>,
     seen: HashSet<Key>,
+    /// Writes between a source and the item, or the use, that it was found for.
+    pub(super) direct: Vec<(Span, String)>,
     /// What was looked into already: the prompts of a node (0), or what is sent as its n-th input.
     pub(super) entered: HashSet<(GraphId, NodeId, usize)>,
 }
@@ -93,9 +107,12 @@ impl<'a> Search<'a> {
             paths: HashMap::new(),
             names: Vec::new(),
             clean: HashSet::new(),
+            tainted: HashMap::new(),
+            known: None,
             items: Vec::new(),
             open: VecDeque::new(),
             seen: HashSet::new(),
+            direct: Vec::new(),
             entered: HashSet::new(),
         }
     }
@@ -110,32 +127,52 @@ impl<'a> Search<'a> {
         self.open.clear();
         self.seen.clear();
         self.entered.clear();
+        self.direct.clear();
+        self.known = None;
         let mut hit = self
             .resolve(inside, leaf, None)
             .map(|source| (None, source));
-        while hit.is_none() {
+        while hit.is_none() && self.known.is_none() {
             let Some(at) = self.open.pop_front() else {
                 break;
             };
             hit = self.cross(at).map(|(by, source)| (Some(by), source));
         }
-        let Some((by, source)) = hit else {
-            // Nothing on the way was a source, so none of it is.
-            self.clean.extend(self.seen.drain());
-            return None;
+        let (by, way) = match (hit, self.known.take()) {
+            (Some((by, source)), _) => {
+                let through = std::mem::take(&mut self.direct);
+                (by, Rc::new(Way { source, through }))
+            }
+            (None, Some((at, way))) => (Some(at), way),
+            (None, None) => {
+                // Nothing on the way was a source, so none of it is.
+                self.clean.extend(self.seen.drain());
+                return None;
+            }
         };
-        let mut through = Vec::new();
-        let mut at = by;
-        while let Some(item) = at.and_then(|at| self.items.get(at)) {
-            through.extend(item.note.clone());
-            at = item.parent;
-        }
-        through.dedup();
+        let way = self.back(by, way);
         Some(Trail {
-            source,
-            through,
+            source: way.source.clone(),
+            through: way.through.clone(),
             read: leaf.span,
         })
+    }
+
+    /// The way from the source on to the use. What lies on it is known from now on.
+    fn back(&mut self, by: Option<usize>, mut way: Rc<Way>) -> Rc<Way> {
+        let mut at = by;
+        while let Some(item) = at.and_then(|at| self.items.get(at)) {
+            self.tainted.insert(item.key, way.clone());
+            if let Some(note) = &item.note
+                && way.through.last() != Some(note)
+            {
+                let mut longer = Way::clone(&way);
+                longer.through.push(note.clone());
+                way = Rc::new(longer);
+            }
+            at = item.parent;
+        }
+        way
     }
 
     /// Opens a field as it is where a node begins, or at another place.
@@ -156,9 +193,14 @@ impl<'a> Search<'a> {
             field,
             rest,
         };
-        if !self.clean.contains(&key) && self.seen.insert(key) {
-            self.items.push(Item { key, parent, note });
-            self.open.push_back(self.items.len() - 1);
+        if self.clean.contains(&key) || !self.seen.insert(key) {
+            return;
+        }
+        self.items.push(Item { key, parent, note });
+        let at = self.items.len() - 1;
+        match self.tainted.get(&key) {
+            Some(way) => self.known = Some((at, way.clone())),
+            None => self.open.push_back(at),
         }
     }
 

@@ -1,0 +1,165 @@
+//! Lists that grow in a loop, and fan-outs over lists of any length.
+
+use std::collections::BTreeSet;
+
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::Span;
+use crate::base::name::list;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::infer::path;
+use crate::ir::{Channel, FieldId};
+use crate::resolve::program::{Graph, Jump, Program, Route, SetItem, TargetKind};
+
+use super::flow::finish::usual;
+use super::flow::group::{Ends, groups};
+use super::flow::{Cause, Flow, Spot, Write};
+
+/// Notes fields that each round of an uncapped loop adds to, and that nothing ever trims.
+pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
+    let gathers = |field: FieldId| {
+        let field = graph.fields.get(field);
+        field.is_some_and(|field| matches!(field.channel, Channel::Append | Channel::AddMessages))
+    };
+    if !graph.fields.ids().any(gathers) {
+        return;
+    }
+    let trimmed = trimmed(graph);
+    let among = |spot: Spot| {
+        let number = flow.number(spot);
+        number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
+    };
+    let mut told: BTreeSet<FieldId> = BTreeSet::new();
+    for group in groups(flow, among, usual, Ends::Any) {
+        let inside = |spot: &Spot| group.binary_search(spot).is_ok();
+        let ways = || group.iter().flat_map(|spot| flow.ways(*spot));
+        let round = ways().any(|way| usual(way) && way.goals.iter().any(|goal| inside(&goal.to)));
+        if !round || ways().any(|way| way.cause == Cause::Visits) {
+            continue;
+        }
+        let nodes = group.iter().filter_map(|spot| match spot {
+            Spot::Node(id) => flow.stops.get(*id),
+            _ => None,
+        });
+        let names = list(nodes.clone().map(|stop| &*stop.name));
+        for write in nodes.flat_map(|stop| &stop.writes) {
+            let grows = gathers(write.field) && !trimmed.contains(&write.field);
+            if grows && told.insert(write.field) {
+                diags.push(grows_in(graph, *write, &names));
+            }
+        }
+    }
+}
+
+/// Fields that some `:=` replaces, or that some write takes messages out of.
+fn trimmed(graph: &Graph) -> BTreeSet<FieldId> {
+    let items = jumps(graph).into_iter().flat_map(|jump| &jump.set);
+    let items = items.chain(graph.nodes.iter().flat_map(|node| &node.set));
+    let trims = |item: &&SetItem| item.replace || removes(&item.value);
+    items.filter(trims).filter_map(|item| item.field).collect()
+}
+
+fn removes(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } => {
+                if function.node == "remove" {
+                    return true;
+                }
+                open.extend(target.as_deref());
+                open.extend(args);
+            }
+            ExprKind::List(elements) => open.extend(elements.iter().map(|e| &e.value)),
+            ExprKind::Binary(_, left, right) => open.extend([&**left, &**right]),
+            ExprKind::Conditional(_, yes, no) => open.extend([&**yes, &**no]),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn jumps(graph: &Graph) -> Vec<&Jump> {
+    let nodes = graph.nodes.iter().flat_map(|node| {
+        let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+        let errors = node.on_error.iter().flat_map(Route::jumps);
+        goto.chain(errors)
+            .chain(&node.edges)
+            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
+    });
+    let routes = graph.start.iter().chain(&graph.on_error);
+    let joins = graph.joins.iter().map(|join| &join.to);
+    nodes
+        .chain(routes.flat_map(Route::jumps))
+        .chain(joins)
+        .collect()
+}
+
+fn grows_in(graph: &Graph, write: Write, names: &str) -> Diagnostic {
+    let field = graph.fields.get(write.field);
+    let name = field.map_or("?", |field| &*field.name.node);
+    let message =
+        format!("`{name}` grows with each round of the loop of {names}, and nothing trims it");
+    let declared = field.map_or(Span::default(), |field| field.name.span);
+    Diagnostic::new(&codes::GROWING_LIST, message, write.span)
+        .label(declared, "declared here")
+        .help(format!(
+            "keep its last elements at some place, `{name} := ..`, or cap the loop with `max_visits`"
+        ))
+}
+
+/// Names behind which a list stands that came from outside.
+const OUTSIDE: [&str; 5] = ["output", "result", "answer", "input", "results"];
+
+/// Notes `each` over a list that a caller, a model, a tool or a person has made as long as they like.
+pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
+    for target in jumps(graph).into_iter().flat_map(|jump| &jump.to) {
+        let TargetKind::Each {
+            items, worker_span, ..
+        } = &target.kind
+        else {
+            continue;
+        };
+        let Some(written) = path(items).filter(|path| from_outside(graph, path)) else {
+            continue;
+        };
+        let last = written.rsplit('.').next().unwrap_or_default();
+        if bounded(program, last) {
+            continue;
+        }
+        diags.push(
+            Diagnostic::new(
+                &codes::UNBOUNDED_FAN_OUT,
+                format!("as many tasks as `{written}` has elements run at once, and nothing bounds them"),
+                items.span,
+            )
+            .label(*worker_span, "one task for each")
+            .help(format!("take the first ones, `{written}.slice(0, 10)`, or bound the list where it is declared: `@len(0, 10)`")),
+        );
+    }
+}
+
+fn from_outside(graph: &Graph, path: &str) -> bool {
+    let mut parts = path.split('.');
+    match (parts.next(), parts.next()) {
+        (Some("state"), Some(field)) => {
+            let field = graph.field(field).and_then(|id| graph.fields.get(id));
+            field.is_some_and(|field| field.mode.is_in())
+        }
+        (Some(root), _) => OUTSIDE.contains(&root),
+        _ => false,
+    }
+}
+
+/// Whether a field of a record of that name says how long it may be.
+fn bounded(program: &Program, name: &str) -> bool {
+    let fields = program.records.iter().flat_map(|record| &record.fields);
+    let tools = program.tools.iter().flat_map(|tool| &tool.params);
+    let mut named = fields
+        .chain(tools)
+        .filter(|field| *field.name.node == *name);
+    named.any(|field| field.constraints.len.is_some())
+}

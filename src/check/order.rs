@@ -1,0 +1,201 @@
+//! Fields whose value depends on which of two tasks of one super-step comes last in the fixed order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::expr::{BinaryOp, Expr, ExprKind};
+use crate::base::Span;
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::Type;
+use crate::ir::{Channel, FieldId, NodeId};
+use crate::resolve::program::{Graph, Program, Reducer, SetItem};
+
+use super::flow::race::writes_of;
+use super::flow::{Flow, Spot, Together, Write};
+
+/// Why the order counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// `any_last`, or an own reducer that may give another value the other way round.
+    Reducer,
+    /// `:=` beside a write that gathers.
+    Replaced,
+}
+
+/// Reports them, each field once for each reason.
+pub fn dependent(
+    program: &Program,
+    graph: &Graph,
+    flow: &Flow,
+    together: &Together,
+    diags: &mut Diagnostics,
+) {
+    let replaced = replaced(graph);
+    let by_order: BTreeSet<FieldId> = graph
+        .fields
+        .entries()
+        .filter(|(_, field)| ordered(program, &field.channel))
+        .map(|(id, _)| id)
+        .collect();
+    let past: BTreeSet<FieldId> = replaced
+        .values()
+        .copied()
+        .filter(|id| {
+            let field = graph.fields.get(*id);
+            field.is_some_and(|field| field.channel.gathers())
+        })
+        .collect();
+    if !together.complete() || (by_order.is_empty() && past.is_empty()) {
+        return;
+    }
+    let writes = flow.stops.ids().map(|id| {
+        let mut writes = writes_of(flow, id);
+        writes.retain(|w| by_order.contains(&w.field) || past.contains(&w.field));
+        writes
+    });
+    let writes: Vec<Vec<Write>> = writes.collect();
+    let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+    let mut told: BTreeSet<(FieldId, Why)> = BTreeSet::new();
+    for (a, b) in together.pairs() {
+        for first in of(a) {
+            for second in of(b).iter().filter(|w| w.field == first.field) {
+                let past = |write: &Write| replaced.contains_key(&write.span);
+                let why = match by_order.contains(&first.field) {
+                    true => Why::Reducer,
+                    false if past(first) || past(second) => Why::Replaced,
+                    false => continue,
+                };
+                if told.insert((first.field, why)) {
+                    let last = if past(first) { first } else { second };
+                    let pair = ((a, *first), (b, *second));
+                    diags.push(report(graph, flow, together, pair, (why, last.span)));
+                }
+            }
+        }
+    }
+}
+
+/// The places of all `:=` of a graph, with their fields.
+fn replaced(graph: &Graph) -> BTreeMap<Span, FieldId> {
+    let jumps = graph.nodes.entries().flat_map(|(id, node)| {
+        let routes = node.goto.iter().map(|goto| &goto.node);
+        let routes = routes.chain(graph.on_error_of(id));
+        routes
+            .flat_map(|route| route.jumps())
+            .chain(&node.edges)
+            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
+    });
+    let items = jumps.flat_map(|jump| &jump.set);
+    let items = items.chain(graph.nodes.iter().flat_map(|node| &node.set));
+    let place = |item: &SetItem| Some((item.name.span, item.field?));
+    items
+        .filter(|item| item.replace)
+        .filter_map(place)
+        .collect()
+}
+
+fn ordered(program: &Program, channel: &Channel) -> bool {
+    match channel {
+        Channel::AnyLast => true,
+        Channel::Own { reducer } => program
+            .reducers
+            .get(*reducer)
+            .is_some_and(|reducer| !commutes(reducer)),
+        _ => false,
+    }
+}
+
+fn report(
+    graph: &Graph,
+    flow: &Flow,
+    together: &Together,
+    ((a, first), (b, second)): ((NodeId, Write), (NodeId, Write)),
+    (why, place): (Why, Span),
+) -> Diagnostic {
+    let field = graph.fields.get(first.field);
+    let field = field.map_or("?", |field| &*field.name.node);
+    let name = |node: NodeId| flow.name(Spot::Node(node)).to_owned();
+    let both = match a == b {
+        true => format!("tasks of `{}` that run in the same super-step", name(a)),
+        false => format!("`{}` and `{}`, in the same super-step,", name(a), name(b)),
+    };
+    let other = if place == first.span { second } else { first };
+    let mut found = match why {
+        Why::Reducer => Diagnostic::new(
+            &codes::ORDER_DEPENDENT,
+            format!("{both} both write `{field}`, whose value depends on which comes last"),
+            place,
+        )
+        .help(format!("it is the one declared last; give `{field}` a reducer that puts writes together, or let one run after the other")),
+        Why::Replaced => Diagnostic::new(
+            &codes::REPLACED_BESIDE,
+            format!("{both} both write `{field}`, and `:=` drops what was written before it in that step"),
+            place,
+        )
+        .help(format!("write `{field}: ..`, through its reducer, or let one run after the other")),
+    };
+    if other.span != place {
+        found = found.label(other.span, "written here too");
+    }
+    if let Some(witness) = together.witness(a, b) {
+        found = found.label(
+            witness.fork,
+            format!("`{}` and `{}` begin here", witness.first, witness.second),
+        );
+    }
+    found
+}
+
+/// Whether a reducer surely gives the same with its two parameters exchanged.
+fn commutes(reducer: &Reducer) -> bool {
+    let (old, new) = (&*reducer.old.name.node, &*reducer.new.name.node);
+    let numbers = matches!(reducer.old.ty.node, Type::Int | Type::Float);
+    shape(&reducer.body, (old, new), numbers) == shape(&reducer.body, (new, old), numbers)
+}
+
+/// The expression as a text, in which the order of operands doesn't show where it doesn't count. `names` are what
+/// the first and the second parameter are called.
+fn shape(expr: &Expr, names: (&str, &str), numbers: bool) -> String {
+    let of = |expr: &Expr| shape(expr, names, numbers);
+    let sorted = |mut parts: Vec<String>, by: &str| {
+        parts.sort();
+        format!("({})", parts.join(by))
+    };
+    match &expr.kind {
+        ExprKind::Ident(name) if **name == *names.0 => "#1".to_owned(),
+        ExprKind::Ident(name) if **name == *names.1 => "#2".to_owned(),
+        ExprKind::Binary(op, left, right) => {
+            let free = match op.node {
+                BinaryOp::Add => numbers,
+                BinaryOp::Multiply | BinaryOp::Equal | BinaryOp::NotEqual => true,
+                _ => false,
+            };
+            let parts = vec![of(left), of(right)];
+            let word = format!(" {:?} ", op.node);
+            match free {
+                true => sorted(parts, &word),
+                false => format!("({})", parts.join(&word)),
+            }
+        }
+        ExprKind::Logical(op, operands) => {
+            sorted(operands.iter().map(of).collect(), &format!(" {op:?} "))
+        }
+        ExprKind::Call {
+            target: Some(target),
+            function,
+            args,
+        } => {
+            let free = ["max", "min", "sum", "sort", "unique"].contains(&&*function.node);
+            let target = match &target.kind {
+                ExprKind::List(elements) if free => {
+                    sorted(elements.iter().map(|e| of(&e.value)).collect(), ", ")
+                }
+                _ => of(target),
+            };
+            let args: Vec<String> = args.iter().map(of).collect();
+            format!("{target}.{}({})", function.node, args.join(", "))
+        }
+        ExprKind::Literal(literal) => format!("{literal:?}"),
+        // Anything else counts as different from itself the other way round.
+        _ => format!("{}:{}", names.0, expr.span.start),
+    }
+}

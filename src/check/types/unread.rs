@@ -1,0 +1,73 @@
+//! What a node is given and does not read: `let` names, and what its work has come to.
+
+use crate::diag::{Diagnostic, codes};
+use crate::resolve::program::{Node, Work};
+
+use super::super::flow::build::called_bodies;
+use super::cx::Cx;
+
+impl Cx<'_> {
+    /// Reports them, at the end of a node. `names` is how many names were in scope before those of the node.
+    pub(super) fn unread(&mut self, node: &Node, names: usize) {
+        if self.graph.is_none_or(|graph| graph.broken) {
+            return;
+        }
+        let own = self.scope.names.iter().enumerate().skip(names);
+        let read = own.filter(|(at, _)| self.used.contains(&(*at as u32)));
+        let read: Vec<String> = read.map(|(_, (name, _))| name.to_string()).collect();
+        let is_read = |name: &str| read.iter().any(|read| read == name);
+        for binding in &node.lets {
+            let name = &binding.name.node;
+            if !is_read(name) && !name.starts_with('_') {
+                let message = format!("nothing reads `{name}`");
+                self.report(
+                    Diagnostic::new(&codes::UNUSED_LET, message, binding.name.span)
+                        .help("take the `let` out, or use it"),
+                );
+            }
+        }
+        if let Some(found) = self.unread_work(node, &is_read) {
+            self.report(found);
+        }
+    }
+
+    fn unread_work(&self, node: &Node, is_read: &dyn Fn(&str) -> bool) -> Option<Diagnostic> {
+        let name = &node.name.node;
+        let place = node.name.span;
+        let unread = |names: &[&str]| !names.iter().any(|name| is_read(name));
+        let spent = |what: &str, take: &str| {
+            let message = format!("nothing reads {what} of `{name}`");
+            Diagnostic::new(&codes::UNREAD_OUTPUT, message, place).help(format!(
+                "keep it: `set {{ .. : {take} }}`, or take the node out"
+            ))
+        };
+        match &node.work {
+            Work::Llm(call) if unread(&["reply", "output"]) => Some(match call.output {
+                Some(_) => spent("the output", "output"),
+                None => spent("the reply", "reply.content"),
+            }),
+            // Tools of an agent may be all that it is for.
+            Work::Agent { call, .. }
+                if call.tools.is_none() && unread(&["reply", "output", "transcript"]) =>
+            {
+                Some(match call.output {
+                    Some(_) => spent("the output", "output"),
+                    None => spent("the reply", "reply.content"),
+                })
+            }
+            Work::Call { tool, .. } if unread(&["result"]) => {
+                let tool = tool.and_then(|id| self.program.tools.get(id))?;
+                let reads = tool.effect == crate::ir::flow::ToolEffect::Read;
+                let silent = called_bodies(self.program, node).iter().all(|(_, body)| {
+                    body.set.is_empty() && body.emits.is_empty() && body.goto.is_none()
+                });
+                (reads && silent && tool.returns.is_some()).then(|| {
+                    let message = format!("nothing reads the result of `{}` in `{name}`", tool.name.node);
+                    Diagnostic::new(&codes::UNREAD_RESULT, message, place)
+                        .help("keep it: `set { .. : result }`; a tool that does more than read says so: `@effect(write)`")
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! What is wrong with the syntax of a template, said of the place that has to change.
+//!
+//! The engine notices an unclosed `{{` or `{% if %}` where the text ends or where something else begins,
+//! far from the mistake. So a template that it refuses is read once more for its brackets and its blocks
+//! alone; what the engine says itself, in its words made ours, is left for expressions.
+
+use std::ops::Range;
+
+use crate::ast::node::TemplateText;
+use crate::base::name;
+use crate::diag::{Diagnostic, codes};
+
+/// Statements that end with `end` and their name.
+const BLOCKS: [&str; 8] = [
+    "for",
+    "if",
+    "macro",
+    "call",
+    "filter",
+    "with",
+    "autoescape",
+    "block",
+];
+
+/// Statements that stand alone, `set` in its form with `=`.
+const SINGLE: [&str; 10] = [
+    "set", "include", "import", "from", "extends", "do", "else", "elif", "raw", "break",
+];
+
+/// A mistake: where, what, what else to look at, what to write.
+struct Fault {
+    at: Range<usize>,
+    message: String,
+    beside: Option<(Range<usize>, &'static str)>,
+    help: Option<String>,
+}
+
+impl Fault {
+    fn new(at: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            at,
+            message: message.into(),
+            beside: None,
+            help: None,
+        }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The report of a template that the engine refuses.
+pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic {
+    let span = |range: &Range<usize>| template.span_of(range.start, range.end);
+    if let Err(fault) = read(&template.text) {
+        let found = Diagnostic::new(&codes::BAD_TEMPLATE, fault.message, span(&fault.at));
+        let found = match &fault.beside {
+            Some((beside, said)) => found.label(span(beside), *said),
+            None => found,
+        };
+        return found.maybe_help(fault.help);
+    }
+    let place = refused.range().map_or(template.span, |range| span(&range));
+    let message = refused.detail().unwrap_or("the template can't be parsed");
+    Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place)
+}
+
+/// The engine's words, with signs in place of its names for them.
+fn reworded(message: &str) -> String {
+    let known = [
+        (
+            "unexpected end of variable block",
+            "an expression is missing before `}}`",
+        ),
+        (
+            "unexpected end of block",
+            "something is missing before `%}`",
+        ),
+        ("end of variable block", "`}}`"),
+        ("end of block", "`%}`"),
+        ("identifier", "name"),
+    ];
+    let mut message = message.to_owned();
+    for (theirs, ours) in known {
+        message = message.replace(theirs, ours);
+    }
+    match message.strip_suffix("expected in") {
+        Some(start) => format!("{start}expected `in`"),
+        None => message,
+    }
+}
+
+/// Reads brackets and blocks.
+fn read(text: &str) -> Result<(), Fault> {
+    let mut open: Vec<(&str, Range<usize>)> = Vec::new();
+    let mut at = 0;
+    while let Some((start, sign)) = next(text, at) {
+        let mark = start..start + 2;
+        match sign {
+            "{#" => {
+                let end = text.get(mark.end..).and_then(|rest| rest.find("#}"));
+                let Some(end) = end else {
+                    return Err(Fault::new(mark, "this comment is never closed").help("write `#}`"));
+                };
+                at = mark.end + end + 2;
+            }
+            "{{" => at = closed(text, &mark, "}}")?,
+            _ => {
+                at = closed(text, &mark, "%}")?;
+                let inside = text.get(mark.end..at.saturating_sub(2)).unwrap_or_default();
+                if let Some(end) = raw(text, inside, &mark, at)? {
+                    at = end;
+                    continue;
+                }
+                statement(inside, mark.start..at, mark.end, &mut open)?;
+            }
+        }
+    }
+    match open.pop() {
+        Some((name, place)) => Err(unclosed(name, place)),
+        None => Ok(()),
+    }
+}
+
+/// The next `{{`, `{%` or `{#`.
+fn next(text: &str, from: usize) -> Option<(usize, &str)> {
+    let rest = text.get(from..)?;
+    let found = rest.match_indices('{').find_map(|(at, _)| {
+        let sign = rest.get(at..at + 2)?;
+        matches!(sign, "{{" | "{%" | "{#").then_some((from + at, sign))
+    });
+    found
+}
+
+/// The end of what a bracket opened.
+fn closed(text: &str, mark: &Range<usize>, close: &str) -> Result<usize, Fault> {
+    let open = text.get(mark.clone()).unwrap_or_default();
+    let never = || {
+        Fault::new(mark.clone(), format!("this `{open}` is never closed"))
+            .help(format!("write `{close}`"))
+    };
+    let rest = text.get(mark.end..).unwrap_or_default();
+    let mut braces = 0_usize;
+    let mut skip_to = 0;
+    for (at, c) in rest.char_indices() {
+        if at < skip_to {
+            continue;
+        }
+        let here = rest.get(at..).unwrap_or_default();
+        if braces == 0 && here.starts_with(close) {
+            return Ok(mark.end + at + close.len());
+        }
+        match c {
+            '"' | '\'' => match quoted(here, c) {
+                Some(length) => skip_to = at + length,
+                None => {
+                    let quote = mark.end + at..mark.end + at + 1;
+                    return Err(Fault::new(quote, "this text is never closed")
+                        .help(format!("write `{c}` at its end")));
+                }
+            },
+            '{' if here.starts_with("{{") || here.starts_with("{%") => return Err(never()),
+            '{' => braces += 1,
+            '}' if braces == 0 => return Err(never()),
+            '}' => braces -= 1,
+            _ => {}
+        }
+    }
+    Err(never())
+}
+
+/// Length of a quoted text, which ends in its line: a quote that goes on is an apostrophe of what follows.
+fn quoted(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The end of what a `raw` leaves alone; `None` for any other statement.
+fn raw(
+    text: &str,
+    inside: &str,
+    mark: &Range<usize>,
+    after: usize,
+) -> Result<Option<usize>, Fault> {
+    if word(inside).0 != "raw" {
+        return Ok(None);
+    }
+    let mut at = after;
+    while let Some((start, sign)) = next(text, at) {
+        at = start + 2;
+        let Some(rest) = text.get(at..).filter(|_| sign == "{%") else {
+            continue;
+        };
+        if let Some(end) = rest.find("%}").filter(|_| word(rest).0 == "endraw") {
+            return Ok(Some(at + end + 2));
+        }
+    }
+    Err(unclosed("raw", mark.start..after))
+}
+
+/// The word that a statement begins with, and where it stands.
+fn word(inside: &str) -> (&str, usize) {
+    let trimmed = inside.trim_start_matches(['-', '+']).trim_start();
+    let start = inside.len() - trimmed.len();
+    let end = trimmed.find(|c: char| !c.is_alphanumeric() && c != '_');
+    (
+        trimmed
+            .get(..end.unwrap_or(trimmed.len()))
+            .unwrap_or_default(),
+        start,
+    )
+}
+
+fn statement<'t>(
+    inside: &'t str,
+    whole: Range<usize>,
+    from: usize,
+    open: &mut Vec<(&'t str, Range<usize>)>,
+) -> Result<(), Fault> {
+    let (name, start) = word(inside);
+    let place = from + start..from + start + name.len();
+    if BLOCKS.contains(&name) || (name == "set" && !inside.contains('=')) {
+        open.push((name, whole));
+        return Ok(());
+    }
+    if let Some(ended) = name.strip_prefix("end") {
+        return end(ended, place, open);
+    }
+    if matches!(name, "else" | "elif") {
+        let around = open.last().map(|(name, _)| *name);
+        let fits = around == Some("if") || (around == Some("for") && name == "else");
+        return match fits {
+            true => Ok(()),
+            false => Err(Fault::new(place, format!("`{name}` stands in no `if`"))),
+        };
+    }
+    if SINGLE.contains(&name) || name == "continue" {
+        return Ok(());
+    }
+    let known = BLOCKS.into_iter().chain(SINGLE);
+    let fault = Fault::new(
+        if name.is_empty() { whole } else { place },
+        format!("there is no statement `{name}`"),
+    );
+    Err(match name::did_you_mean(name, known) {
+        Some(help) => fault.help(help),
+        None => fault,
+    })
+}
+
+fn end<'t>(
+    ended: &str,
+    place: Range<usize>,
+    open: &mut Vec<(&'t str, Range<usize>)>,
+) -> Result<(), Fault> {
+    match open.pop() {
+        Some((name, _)) if name == ended => Ok(()),
+        Some((name, opening)) if open.iter().any(|(other, _)| *other == ended) => Err(Fault {
+            beside: Some((place, "this ends what is around it")),
+            ..unclosed(name, opening)
+        }),
+        Some((name, opening)) => Err(Fault {
+            beside: Some((opening, "this is open here")),
+            ..Fault::new(place, format!("`end{ended}` does not end `{name}`"))
+                .help(format!("write `end{name}`"))
+        }),
+        None => Err(Fault::new(place, format!("`end{ended}` ends nothing"))),
+    }
+}
+
+fn unclosed(name: &str, opening: Range<usize>) -> Fault {
+    Fault::new(opening, format!("this `{name}` is never closed"))
+        .help(format!("write `{{% end{name} %}}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> Option<(String, String)> {
+        let fault = read(text).err()?;
+        Some((text.get(fault.at)?.to_owned(), fault.message))
+    }
+
+    fn said(text: &str) -> String {
+        fault(text).map_or("-".to_owned(), |(at, message)| format!("{at}: {message}"))
+    }
+
+    #[test]
+    fn openings_are_what_is_said_to_be_open() {
+        assert_eq!(said("a {{ b"), "{{: this `{{` is never closed");
+        assert_eq!(said("a {{ b }\n{{ c }}"), "{{: this `{{` is never closed");
+        assert_eq!(said("a {% if b\nc"), "{%: this `{%` is never closed");
+        assert_eq!(
+            said("{% if b %}{% for c in d %}x{% endif %}"),
+            "{% for c in d %}: this `for` is never closed"
+        );
+        assert_eq!(
+            said("é {% if b %}\n{% if c %}{% endif %}"),
+            "{% if b %}: this `if` is never closed"
+        );
+        assert_eq!(
+            said("{% raw %}{{ x {% if %}"),
+            "{% raw %}: this `raw` is never closed"
+        );
+        assert_eq!(said("a {# b"), "{#: this comment is never closed");
+        assert_eq!(said("a {{ \"b }}"), "\": this text is never closed");
+    }
+
+    #[test]
+    fn ends_end_what_is_open() {
+        assert_eq!(said("{% endif %}"), "endif: `endif` ends nothing");
+        assert_eq!(
+            said("{% if a %}{% endfor %}"),
+            "endfor: `endfor` does not end `if`"
+        );
+        assert_eq!(said("{% else %}"), "else: `else` stands in no `if`");
+        assert_eq!(said("{% fi a %}"), "fi: there is no statement `fi`");
+    }
+
+    #[test]
+    fn what_is_right_is_left_alone() {
+        for text in [
+            "{% if a -%} {{ {\"b\": \"}}\"}[\"b\"] }} {%- elif c %}{% else %}{% endif %}",
+            "{% raw %}{{ {% if {% endraw %}{# {{ #}",
+            "{% set a = 1 %}{% set b %}x{% endset %}{% for a in b %}{% else %}{% endfor %}",
+            "{ a } {a: {b}}",
+        ] {
+            assert_eq!(said(text), "-", "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! States of called graphs that last from call to call on a thread (`persist thread`), by the path of their node.
+//!
+//! They are part of the checkpoints of the frames around them, under names that no field has: of the run's own
+//! graph, which outlives every call, and until its next commit of the called graph in which the call was made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::json;
+
+use crate::value::{Map, Value};
+
+use super::frame::Frame;
+use super::plan::{GraphPlan, Plan};
+use super::schedule;
+use super::store::{Change, FieldWrite, FrameImage};
+
+/// The states that a run has, and which of them the run's own graph has not kept yet.
+#[derive(Default)]
+pub struct Kept(Mutex<States>);
+
+#[derive(Default)]
+struct States {
+    all: BTreeMap<String, Value>,
+    changed: BTreeSet<String>,
+}
+
+/// The name of a state in a checkpoint.
+fn name(path: &str) -> String {
+    format!("@{path}")
+}
+
+/// The path of the call whose state a checkpoint keeps under that name.
+pub fn path(name: &str) -> Option<&str> {
+    name.strip_prefix('@')
+}
+
+impl Kept {
+    fn states(&self) -> MutexGuard<'_, States> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in the states that the frames of a thread have.
+    pub fn load(&self, frames: &[FrameImage]) {
+        let mut states = self.states();
+        for frame in frames {
+            let fields = frame.fields.iter();
+            for (path, kept) in fields.filter_map(|(name, field)| Some((path(name)?, field))) {
+                states.all.insert(path.to_owned(), kept.value.clone());
+                if !frame.frame.is_empty() {
+                    states.changed.insert(path.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Gives a frame that begins what the call before it on this path has left: all but what its caller gives
+    /// and what is kept in no checkpoint. What it is given has to be in its own first checkpoint.
+    pub fn seed(&self, path: &str, plan: &Plan, frame: &mut Frame) -> Vec<FieldWrite> {
+        let states = self.states();
+        let Some(state) = states.all.get(path) else {
+            return Vec::new();
+        };
+        let mut seeded = Vec::new();
+        let graph = &plan.graphs[frame.graph];
+        let flow_graph = &plan.flow.graphs[frame.graph];
+        for ((id, name), place) in graph.fields.entries().zip(&mut frame.fields) {
+            let given = flow_graph.fields[id].mode.is_in();
+            let value = state.get("fields").and_then(|fields| fields.get(name));
+            if let Some(value) = value.filter(|_| !given) {
+                *place = Some(value.clone());
+                seeded.push(FieldWrite {
+                    field: name.to_string(),
+                    change: Change::Put(value.clone()),
+                });
+            }
+        }
+        let made = state.get("made").map(Value::to_json);
+        frame.freshness = schedule::freshness(graph, &json!({ "made": made }));
+        seeded
+    }
+
+    /// Keeps what a call has come to.
+    pub fn keep(&self, path: &str, graph: &GraphPlan, frame: &Frame) {
+        let mut fields = Map::new();
+        for ((id, name), value) in graph.fields.entries().zip(&frame.fields) {
+            let passes = graph.untracked.contains(&id) || graph.ephemeral.contains(&id);
+            if let Some(value) = value.as_ref().filter(|_| !passes) {
+                fields.insert(&**name, value.clone());
+            }
+        }
+        let made = Value::from_json(&json!(schedule::made(graph, &frame.freshness)));
+        let entries = [("fields", Value::Map(fields)), ("made", made)];
+        let mut states = self.states();
+        states
+            .all
+            .insert(path.to_owned(), Value::Map(entries.into_iter().collect()));
+        states.changed.insert(path.to_owned());
+    }
+
+    /// What a frame's checkpoint has to keep of them: the run's own graph all that has changed, a called graph what
+    /// has changed inside it.
+    pub fn changes(&self, frame: &Frame) -> Vec<FieldWrite> {
+        let mut states = self.states();
+        if states.changed.is_empty() {
+            return Vec::new();
+        }
+        let inside = format!("{}/", frame.path);
+        let root = frame.key.is_empty();
+        let wanted = states.changed.iter();
+        let wanted = wanted.filter(|path| root || path.starts_with(&inside));
+        let writes = wanted.filter_map(|path| {
+            let value = states.all.get(path)?.clone();
+            Some(FieldWrite {
+                field: name(path),
+                change: Change::Put(value),
+            })
+        });
+        let writes = writes.collect();
+        if root {
+            states.changed.clear();
+        }
+        writes
+    }
+}

@@ -1,0 +1,144 @@
+//! `cache`: the result of a node's work is used again for the same key.
+//!
+//! Kept is what the work gave to the rest of the node: its names (`reply`, `output`, `result`, ..) and what it wrote to
+//! the state. Whether there was such a result is an effect of the task, so that a task that runs again goes the same way.
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::expr::Slot;
+use crate::run::channel::Incoming;
+use crate::run::error::RunError;
+use crate::run::frame::Frame;
+use crate::run::plan::NodePlan;
+use crate::run::plan::node::{CachePlan, slots};
+use crate::run::task::TaskRun;
+use crate::value::Value;
+
+use super::Stop;
+
+/// The work, or the result that an earlier visit has kept. As [`super::own_work`] otherwise.
+///
+/// # Errors
+/// Of the work, of the key's expression, and of the store.
+pub async fn work<'a>(
+    run: &mut TaskRun<'a>,
+    frame: &Frame,
+    node: &'a NodePlan,
+    cache: &CachePlan,
+) -> Result<bool, Stop> {
+    let cx = run.around.cx;
+    let Some(store) = &cx.store else {
+        return super::own_work(run, frame, node).await;
+    };
+    let key = key(run, cache)?;
+    let id = run.effects.next();
+    let now = cx.ambient.now().as_millisecond();
+    let look = async { Ok(store.kept(&key, now).await?.unwrap_or_default()) };
+    let path = run.path();
+    let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
+    if found.is_object() {
+        again(run, &found)?;
+        return Ok(true);
+    }
+    let before = run.view.writes.len();
+    let done = super::own_work(run, frame, node).await?;
+    // A jump leads on from here and now: it is no result.
+    if done && !run.jumped {
+        let ttl = cache
+            .ttl
+            .and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
+        let until = ttl.map(|ttl| cx.ambient.now().as_millisecond().saturating_add(ttl));
+        let result = result(run, before);
+        store
+            .keep(&key, &result, until)
+            .await
+            .map_err(RunError::from)?;
+    }
+    Ok(done)
+}
+
+/// A hash of the flow's version, the node and its key: another version of the flow finds nothing of this one's.
+fn key(run: &TaskRun<'_>, cache: &CachePlan) -> Result<String, RunError> {
+    let around = run.around;
+    let value = match &cache.key {
+        Some(key) => run.eval(key)?.to_stored(),
+        None => {
+            let state = around.graph.fields.entries().map(|(id, name)| {
+                let value = run.view.get(id).map(Value::to_stored);
+                (name.to_string(), value.unwrap_or_default())
+            });
+            let state: JsonMap<String, Json> = state.collect();
+            let input = slot(run, slots::INPUT).map(|value| value.to_stored());
+            json!([state, input, around.context.to_stored()])
+        }
+    };
+    let parts = json!([
+        around.cx.plan.version,
+        around.graph.name.to_string(),
+        run.name,
+        value
+    ]);
+    let digest = Sha256::digest(parts.to_string().as_bytes());
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Names that work gives.
+const GIVEN: [Slot; 5] = [
+    slots::REPLY,
+    slots::OUTPUT,
+    slots::TRANSCRIPT,
+    slots::RESULTS,
+    slots::RESULT,
+];
+
+fn slot<'r>(run: &'r TaskRun<'_>, slot: Slot) -> Option<&'r Value> {
+    run.slots.get(slot.0 as usize).and_then(Option::as_ref)
+}
+
+fn result(run: &TaskRun<'_>, before: usize) -> Json {
+    let given = GIVEN.iter().filter_map(|at| {
+        let name = slots::NAMES.get(at.0 as usize)?;
+        Some(((*name).to_owned(), slot(run, *at)?.to_stored()))
+    });
+    let given: JsonMap<String, Json> = given.collect();
+    let writes = run.view.writes.iter().skip(before).map(|write| {
+        json!({
+            "field": *run.around.graph.fields[write.field],
+            "value": write.incoming.value.to_stored(),
+            "replace": write.incoming.replace,
+        })
+    });
+    let writes: Vec<Json> = writes.collect();
+    json!({ "given": given, "writes": writes })
+}
+
+/// Gives the node what its work gave before.
+fn again(run: &mut TaskRun<'_>, found: &Json) -> Result<(), RunError> {
+    for at in GIVEN {
+        let name = slots::NAMES.get(at.0 as usize).copied().unwrap_or_default();
+        let value = found.pointer(&format!("/given/{name}"));
+        if let Some(value) = value.and_then(Value::from_stored) {
+            run.put_slot(at, value);
+        }
+    }
+    let graph = run.around.graph;
+    for write in found
+        .get("writes")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let name = write
+            .get("field")
+            .and_then(Json::as_str)
+            .unwrap_or_default();
+        let field = graph.fields.entries().find(|(_, field)| ***field == *name);
+        let value = write.get("value").and_then(Value::from_stored);
+        if let (Some((field, _)), Some(value)) = (field, value) {
+            let replace = write.get("replace").and_then(Json::as_bool) == Some(true);
+            run.view.put(field, Incoming { value, replace })?;
+        }
+    }
+    Ok(())
+}

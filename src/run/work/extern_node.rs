@@ -1,0 +1,149 @@
+//! `extern`: runs what the embedding program has registered. Its writes go through the fields' reducers.
+
+use std::sync::Arc;
+
+use serde_json::{Map as JsonMap, Value as Json};
+use tokio_util::sync::CancellationToken;
+
+use crate::expr::Type;
+use crate::expr::accept::accept;
+use crate::ir::{Channel, ErrorKind, FieldId};
+use crate::run::channel::Incoming;
+use crate::run::effect::cancelled;
+use crate::run::error::RunError;
+use crate::run::extern_node::ExternCall;
+use crate::run::model::CallContext;
+use crate::run::plan::NodePlan;
+use crate::run::plan::node::slots;
+use crate::run::task::TaskRun;
+
+use super::Stop;
+use super::retry::{self, Attempted, Failure};
+
+/// The work.
+///
+/// # Errors
+/// What the program says; a write to a field that is not declared, or of another type (`invalid_output`).
+pub async fn work(
+    run: &mut TaskRun<'_>,
+    node: &NodePlan,
+    name: &Arc<str>,
+    (reads, writes): (&[FieldId], &[FieldId]),
+) -> Result<(), Stop> {
+    let cx = run.around.cx;
+    let fields = &run.around.graph.fields;
+    let state = reads.iter().map(|field| {
+        let value = run.view.get(*field).map(|value| value.to_json());
+        (fields[*field].to_string(), value.unwrap_or_default())
+    });
+    let input = run.slots.get(slots::INPUT.0 as usize);
+    let call = ExternCall {
+        name: name.to_string(),
+        state: state.collect(),
+        input: input.and_then(Option::as_ref).map(|value| value.to_json()),
+    };
+    let id = run.effects.next();
+    let shared: &TaskRun<'_> = run;
+    let made = retry::attempts(
+        shared,
+        node.retry.as_ref(),
+        Attempted {
+            id: &id,
+            kind: "tool",
+            subject: name,
+            fails_as_result: false,
+        },
+        |attempt| one_attempt(shared, &id, call.clone(), attempt),
+    );
+    let written = shared.effects.outside(cx, &id, "tool", name, made).await?;
+    let Json::Object(written) = written else {
+        return Err(invalid(format!(
+            "`{name}` gave {written}, expected an object of fields"
+        ))
+        .into());
+    };
+    put(run, name, &written, writes)?;
+    Ok(())
+}
+
+async fn one_attempt(
+    run: &TaskRun<'_>,
+    id: &str,
+    call: ExternCall,
+    attempt: u32,
+) -> Result<Json, Failure> {
+    let cx = run.around.cx;
+    let Some(backend) = cx.backends.externs.get(&call.name) else {
+        let message = format!("`{}` is not registered", call.name);
+        return Err(RunError::new(ErrorKind::ToolError, message).into());
+    };
+    if run.effects.stop.is_cancelled() {
+        return Err(cancelled().into());
+    }
+    let context = CallContext {
+        thread_id: cx.thread_id.clone(),
+        run_id: cx.run_id.clone(),
+        node: run.path(),
+        send: run.effects.send(),
+        ordinal: cx.journal.count("tool", &call.name),
+        attempt,
+        idempotency_key: run.effects.idempotency_key(cx, id),
+        timeout: None,
+        // It may have done its work already: a run that is cancelled waits for it.
+        cancel: CancellationToken::new(),
+    };
+    let made = backend.run(call, &context).await;
+    made.map(Json::Object).map_err(|error| Failure {
+        retry_after: error.retry_after,
+        error: error.into(),
+    })
+}
+
+/// Writes what was given, in the order in which the node declares its fields.
+fn put(
+    run: &mut TaskRun<'_>,
+    name: &str,
+    written: &JsonMap<String, Json>,
+    writes: &[FieldId],
+) -> Result<(), RunError> {
+    let cx = run.around.cx;
+    let graph = run.around.graph;
+    let declared = |field: &String| writes.iter().any(|id| *graph.fields[*id] == **field);
+    if let Some(other) = written.keys().find(|field| !declared(field)) {
+        let message = format!("`{name}` wrote `{other}`, which is not among its `writes`");
+        return Err(invalid(message));
+    }
+    for field in writes {
+        let field_name = &graph.fields[*field];
+        let Some(json) = written.get(&**field_name) else {
+            if run.view.get(*field).is_none() {
+                let message =
+                    format!("`{name}` left `{field_name}`, which has no value yet, unwritten");
+                return Err(invalid(message));
+            }
+            continue;
+        };
+        let flow = &cx.plan.flow;
+        let ty: &Type = match &graph.channels[*field] {
+            Channel::Own { reducer } => &flow.reducers[*reducer].new.1,
+            _ => &graph.types[*field],
+        };
+        let value = accept(json, ty, &flow.types).map_err(|wrong| {
+            let wrong: Vec<String> = wrong.iter().map(|mismatch| mismatch.to_string()).collect();
+            invalid(format!(
+                "`{name}` wrote `{field_name}`: {}",
+                wrong.join("; ")
+            ))
+        })?;
+        let incoming = Incoming {
+            value,
+            replace: false,
+        };
+        run.view.put(*field, incoming)?;
+    }
+    Ok(())
+}
+
+fn invalid(message: String) -> RunError {
+    RunError::new(ErrorKind::InvalidOutput, message)
+}

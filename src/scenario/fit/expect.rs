@@ -1,0 +1,154 @@
+//! What is expected.
+
+use crate::backend::scenario::PathStep;
+use crate::backend::yaml::{Path, Step};
+use crate::expr::eval;
+use crate::ir::{ErrorKind, Work};
+
+use super::super::judge::scope;
+use super::{Case, Misfit, key, meant, under};
+
+/// Names that the flow doesn't have, and conditions that can't be evaluated.
+pub fn fit(case: &mut Case<'_>) {
+    let expect = &case.scenario.expect;
+    if let Some(path) = &expect.path {
+        for (index, step) in path.value.iter().enumerate() {
+            if let PathStep::Node(node) = step {
+                case.node(under(&path.at, [Step::Index(index)]), node, false);
+            }
+        }
+    }
+    output(case);
+    conditions(case);
+    events(case);
+    let all = under(&case.scenario.at, [key("expect")]);
+    for (path, calls) in &expect.models {
+        let at = under(&all, [key("models"), key(path)]);
+        if let Some(node) = case.node(at.clone(), path, true)
+            && !matches!(node.work, Work::Llm(_) | Work::Agent { .. })
+        {
+            let message = format!(
+                "`{path}` is no `llm` or `agent` node but `{}`: it asks no model",
+                node.work.keyword()
+            );
+            case.report(Misfit::key(at, message));
+        }
+        for tools in calls.iter().filter_map(|call| call.tools.as_ref()) {
+            for (index, tool) in tools.value.iter().enumerate() {
+                named_tool(case, under(&tools.at, [Step::Index(index)]), tool);
+            }
+        }
+    }
+    for tool in expect.calls.keys() {
+        case.tool(under(&all, [key("calls"), key(tool)]), tool);
+    }
+    error(case);
+    let interrupts = expect.interrupts.iter().flat_map(|list| &list.value);
+    for interrupt in interrupts {
+        for name in ["node", "path"] {
+            if let Some(node) = interrupt.value.get(name).and_then(|node| node.as_str()) {
+                case.node_or_name(under(&interrupt.at, [key(name)]), node);
+            }
+        }
+    }
+}
+
+fn named_tool(case: &mut Case<'_>, at: Path, named: &str) {
+    if case.tool(at, named).is_none()
+        && let Some(misfit) = case.found.last_mut()
+    {
+        misfit.key = false;
+    }
+}
+
+fn output(case: &mut Case<'_>) {
+    let Some(output) = &case.scenario.expect.output else {
+        return;
+    };
+    let (Some(entries), Some(graph)) = (output.value.as_object(), case.flow.graphs.get(case.graph))
+    else {
+        return;
+    };
+    for (name, value) in entries {
+        let out = graph.fields.iter().filter(|field| field.mode.is_out());
+        // `null` says that there is none, which holds of a name that there isn't.
+        if value.is_null() || out.clone().any(|field| field.name == *name) {
+            continue;
+        }
+        let private = graph.fields.iter().any(|field| field.name == *name);
+        let message = match private {
+            true => format!("`{name}` is no `out` field of graph `{}`", graph.name),
+            false => format!("graph `{}` has no `out` field `{name}`", graph.name),
+        };
+        let help = meant(name, out.map(|field| field.name.as_str()));
+        let at = under(&output.at, [key(name)]);
+        case.report(Misfit::key(at, message).help(help));
+    }
+}
+
+fn conditions(case: &mut Case<'_>) {
+    let flow = case.flow;
+    let Some(graph) = flow.graphs.get(case.graph) else {
+        return;
+    };
+    if case.scenario.expect.state.is_empty() {
+        return;
+    }
+    let scope = scope(flow, graph);
+    for condition in &case.scenario.expect.state {
+        if let Err(error) = eval::compile_text(&condition.text, &scope, &flow.types) {
+            let message = format!("this is no condition: {}", error.message);
+            case.report(Misfit::value(condition.at.clone(), message));
+        }
+    }
+}
+
+fn events(case: &mut Case<'_>) {
+    let flow = case.flow;
+    let events = case.scenario.expect.events.iter();
+    for wanted in events.flat_map(|list| &list.value) {
+        let Some(named) = wanted.value.get("name").and_then(|name| name.as_str()) else {
+            continue;
+        };
+        let names = flow.events.iter().map(|event| event.name.as_str());
+        let Some(event) = flow.events.iter().find(|event| event.name == named) else {
+            let at = under(&wanted.at, [key("name")]);
+            let message = format!("the flow has no event `{named}`");
+            case.report(Misfit::value(at, message).help(meant(named, names)));
+            continue;
+        };
+        let payload = wanted
+            .value
+            .get("payload")
+            .and_then(|part| part.as_object());
+        for (name, value) in payload.into_iter().flatten() {
+            let fields = event.fields.iter().map(|field| field.name.as_str());
+            if value.is_null() || fields.clone().any(|field| field == name) {
+                continue;
+            }
+            let at = under(&wanted.at, [key("payload"), key(name)]);
+            let message = format!("event `{named}` has no field `{name}`");
+            case.report(Misfit::key(at, message).help(meant(name, fields)));
+        }
+    }
+}
+
+fn error(case: &mut Case<'_>) {
+    let Some(error) = &case.scenario.expect.error else {
+        return;
+    };
+    let text = |name: &str| error.value.get(name).and_then(|part| part.as_str());
+    if let Some(kind) = text("kind").filter(|kind| ErrorKind::from_word(kind).is_none()) {
+        let message = format!("`{kind}` is no kind of error");
+        let words = ErrorKind::ALL.iter().map(|kind| kind.word());
+        let help = crate::base::name::did_you_mean(kind, words.clone())
+            .unwrap_or_else(|| format!("one of {}", crate::base::name::list(words)));
+        let at = under(&error.at, [key("kind")]);
+        case.report(Misfit::value(at, message).help(help));
+    }
+    for name in ["node", "path"] {
+        if let Some(node) = text(name) {
+            case.node_or_name(under(&error.at, [key(name)]), node);
+        }
+    }
+}

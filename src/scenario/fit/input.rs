@@ -1,0 +1,71 @@
+//! The input of a run.
+
+use crate::expr::accept::accept;
+use crate::ir::{Channel, FieldMode, Graph};
+
+use super::{Case, Misfit, meant};
+
+/// Fields that the graph doesn't take, values of other types, fields that must be given.
+pub fn fit(case: &mut Case<'_>) {
+    let flow = case.flow;
+    let Some(graph) = flow.graphs.get(case.graph) else {
+        return;
+    };
+    if case.expects_failure() {
+        return;
+    }
+    let scenario = case.scenario;
+    for (name, json) in &scenario.input {
+        let at = case.suite.own_or_default(scenario, &["input", name]);
+        let field = graph.fields.iter().find(|field| field.name == *name);
+        match field {
+            Some(field) if field.mode.is_in() => {
+                // A declared reducer may take another type than the field has: the run judges that.
+                if matches!(field.channel, Channel::Own { .. } | Channel::Append) {
+                    continue;
+                }
+                if let Err(wrong) = accept(json, &field.ty, &flow.types) {
+                    case.mismatches(&at, &format!("input `{name}`"), &wrong);
+                }
+            }
+            Some(field) => {
+                let word = match field.mode {
+                    FieldMode::Out => "an `out` field",
+                    _ => "a private field",
+                };
+                let message = format!(
+                    "graph `{}` takes no input `{name}`, {word} of its state",
+                    graph.name
+                );
+                case.report(Misfit::key(at, message).help(taken(graph, name)));
+            }
+            None => {
+                let message = format!("graph `{}` takes no input `{name}`", graph.name);
+                case.report(Misfit::key(at, message).help(taken(graph, name)));
+            }
+        }
+    }
+    let misspelt = |name: &str| {
+        let others = scenario.input.keys().map(String::as_str);
+        crate::base::name::closest(name, others).is_some()
+    };
+    for field in graph.fields.iter().filter(|field| field.mode.is_in()) {
+        let given = scenario.input.contains_key(&field.name);
+        let needs =
+            field.default.is_none() && !field.ty.admits_null() && !field.channel.begins_empty();
+        if needs && !given && case.first && !misspelt(&field.name) {
+            let at = case.suite.own_or_default(scenario, &["input"]);
+            let at = match case.suite.part(&at) {
+                Some(_) => at,
+                None => scenario.at.clone(),
+            };
+            let message = format!("graph `{}` needs the input `{}`", graph.name, field.name);
+            case.report(Misfit::value(at, message));
+        }
+    }
+}
+
+fn taken(graph: &Graph, name: &str) -> Option<String> {
+    let fields = graph.fields.iter().filter(|field| field.mode.is_in());
+    meant(name, fields.map(|field| field.name.as_str()))
+}

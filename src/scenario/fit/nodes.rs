@@ -1,0 +1,106 @@
+//! Nodes by their paths, such as `cake_man/editor`.
+
+use std::collections::VecDeque;
+
+use crate::backend::yaml::Path;
+use crate::base::name;
+use crate::ir::{Flow, Graph, GraphId, Node, Work};
+
+use super::{Case, Misfit, meant};
+
+/// Most paths that are looked through for one that may be meant.
+const MOST: usize = 5_000;
+
+/// The node at a path from a graph.
+fn find<'f>(flow: &'f Flow, graph: GraphId, path: &str) -> Result<&'f Node, String> {
+    let mut graph = flow.graphs.get(graph).ok_or_else(String::new)?;
+    let mut names = path.split('/').peekable();
+    loop {
+        let name = names.next().unwrap_or_default();
+        let node = graph.nodes.iter().find(|node| node.name == name);
+        let Some(node) = node else {
+            return Err(format!("graph `{}` has no node `{name}`", graph.name));
+        };
+        if names.peek().is_none() {
+            return Ok(node);
+        }
+        graph = match called(flow, node) {
+            Some((_, graph)) => graph,
+            None => {
+                let message = "no subgraph, so no node is inside of it";
+                return Err(format!("`{name}` of graph `{}` is {message}", graph.name));
+            }
+        };
+    }
+}
+
+fn called<'f>(flow: &'f Flow, node: &Node) -> Option<(GraphId, &'f Graph)> {
+    match &node.work {
+        Work::Subgraph { graph, .. } => Some((*graph, flow.graphs.get(*graph)?)),
+        _ => None,
+    }
+}
+
+/// All nodes below a graph with their paths, outer ones first; a bounded number.
+pub fn all(flow: &Flow, graph: GraphId) -> Vec<(String, &Node)> {
+    let mut found = Vec::new();
+    let mut waiting = VecDeque::from([(String::new(), graph)]);
+    while let Some((prefix, id)) = waiting.pop_front() {
+        let Some(graph) = flow.graphs.get(id) else {
+            continue;
+        };
+        for node in &graph.nodes {
+            if found.len() >= MOST {
+                return found;
+            }
+            let path = format!("{prefix}{}", node.name);
+            if let Some((inner, _)) = called(flow, node) {
+                waiting.push_back((format!("{path}/"), inner));
+            }
+            found.push((path, node));
+        }
+    }
+    found
+}
+
+impl<'a> Case<'a> {
+    /// The node at a path that the file names; what is wrong with it is reported. `by_key` says that the path is a key.
+    pub fn node(&mut self, at: Path, path: &str, by_key: bool) -> Option<&'a Node> {
+        let message = match find(self.flow, self.graph, path) {
+            Ok(node) => return Some(node),
+            Err(message) => message,
+        };
+        let help = self.meant_node(path);
+        let mut misfit = Misfit::value(at, message).help(help);
+        misfit.key = by_key;
+        self.report(misfit);
+        None
+    }
+
+    /// As [`Case::node`], where the name of a node anywhere below the graph will do.
+    pub fn node_or_name(&mut self, at: Path, named: &str) {
+        let known = all(self.flow, self.graph);
+        let is = |(path, node): &(String, &Node)| path == named || node.name == named;
+        if known.len() < MOST && !known.iter().any(is) {
+            self.node(at, named, false);
+        }
+    }
+
+    fn meant_node(&self, path: &str) -> Option<String> {
+        let known = all(self.flow, self.graph);
+        let last = path.rsplit('/').next().unwrap_or(path);
+        let inside = known.iter().find(|(_, node)| node.name == last);
+        if let Some((inside, _)) = inside {
+            return Some(format!("did you mean `{inside}`?"));
+        }
+        let paths = known.iter().map(|(path, _)| path.as_str());
+        if let Some(help) = name::did_you_mean(path, paths.clone()) {
+            return Some(help);
+        }
+        let near = name::closest(last, known.iter().map(|(_, node)| node.name.as_str()));
+        match near.and_then(|near| known.iter().find(|(_, node)| node.name == near)) {
+            Some((near, _)) => Some(format!("did you mean `{near}`?")),
+            None => meant(path, paths),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Scenarios that don't fit their flow: each case is a YAML file in tests/fit, held against `desk.graph`
+//! there, that ends in a comment with what is reported about it. `UPDATE=1` writes those comments anew.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use graphc::backend::scenario::load;
+use graphc::base::SourceMap;
+use graphc::compile::compile;
+use graphc::diag::Diagnostics;
+use graphc::ir::Flow;
+use graphc::scenario::fit;
+
+const MARK: &str = "#---\n";
+
+fn flow(folder: &Path) -> Flow {
+    let text = std::fs::read_to_string(folder.join("desk.graph")).unwrap();
+    let compiled = compile(
+        "desk.graph",
+        &BTreeMap::from([("desk.graph".to_owned(), text)]),
+    );
+    let found: Vec<&str> = compiled.diagnostics.iter().map(|d| &*d.message).collect();
+    compiled.flow.unwrap_or_else(|| panic!("{found:?}"))
+}
+
+fn shown(found: &Diagnostics, sources: &SourceMap) -> String {
+    let mut out = String::new();
+    for finding in found.iter() {
+        let at = sources.location(finding.span());
+        let text = sources.text(finding.span());
+        let (line, column) = (at.line, at.column);
+        out += &format!("# {line}:{column} `{text}`: {}\n", finding.message);
+        if let Some(help) = &finding.help {
+            out += &format!("#   help: {help}\n");
+        }
+    }
+    out
+}
+
+#[test]
+fn what_does_not_fit_is_said_before_anything_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fit");
+    let flow = flow(&folder);
+    let update = std::env::var_os("UPDATE").is_some();
+    let (mut wrong, mut cases) = (Vec::new(), 0);
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "yaml"))
+        .collect();
+    paths.sort();
+    for path in paths {
+        cases += 1;
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (yaml, expected) = text.split_once(MARK).unwrap_or((&text, ""));
+        let mut sources = SourceMap::new();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let file = sources.add(name, yaml);
+        let found = match load(&sources, file) {
+            Ok(suite) => fit(&suite, &flow),
+            Err(found) => panic!("{name} can't be read: {}", shown(&found, &sources)),
+        };
+        let found = shown(&found, &sources);
+        if update {
+            std::fs::write(&path, format!("{yaml}{MARK}{found}")).unwrap();
+        } else if found != expected {
+            wrong.push(format!("{name}: expected\n{expected}found\n{found}"));
+        }
+    }
+    assert!(cases > 5);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
