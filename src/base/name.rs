@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn certain_is_one_slip_and_no_other_name_near() {
         assert_eq!(certain("wrok", ["work", "rest"]), Some("work"));
-        assert_eq!(certain("wrok", ["work", "worn", "wrote"]), None);
+        assert_eq!(certain("wrok", ["work", "wok", "wrote"]), None);
         assert_eq!(certain("wrk_it", ["work_at"]), None);
         assert_eq!(certain("ab", ["abc"]), None);
     }
