@@ -15,6 +15,7 @@ mod chance;
 mod child;
 #[path = "fuzz/corpus.rs"]
 mod corpus;
+mod declared;
 #[path = "fuzz/entry.rs"]
 mod entry;
 #[path = "fuzz/large.rs"]

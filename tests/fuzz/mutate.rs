@@ -82,15 +82,15 @@ fn tokens(chance: &mut Chance, text: &str, other: &str) -> String {
     let end = (at + 1 + chance.below(6)).min(words.len());
     let swap = chance.below(words.len());
     match chance.below(7) {
-        0 => words.insert(at, chance.pick(TOKENS)),
-        1 if at < words.len() => words[at] = chance.pick(TOKENS),
+        0 => words.insert(at, *chance.pick::<&str>(TOKENS)),
+        1 if at < words.len() => words[at] = *chance.pick::<&str>(TOKENS),
         2 if at < end => drop(words.drain(at..end)),
         3 if at < end => {
             let again: Vec<&str> = words[at..end].to_vec();
             words.splice(at..at, again);
         }
         4 if at < words.len() => words.swap(at, swap),
-        5 if at < words.len() && !others.is_empty() => words[at] = chance.pick(&others),
+        5 if at < words.len() && !others.is_empty() => words[at] = *chance.pick::<&str>(&others),
         _ if at < words.len() => words[at] = words[swap],
         _ => {}
     }
@@ -108,7 +108,7 @@ fn lines(chance: &mut Chance, text: &str, other: &str) -> String {
         0 => drop(lines.remove(at)),
         1 => lines.insert(to, lines[at]),
         2 => lines.swap(at, to),
-        3 if !others.is_empty() => lines.insert(to, chance.pick(&others)),
+        3 if !others.is_empty() => lines.insert(to, *chance.pick::<&str>(&others)),
         _ => drop(lines.drain(at.min(to)..=at.max(to).min(at.min(to) + 5))),
     }
     lines.concat()
@@ -181,7 +181,7 @@ fn numbers(chance: &mut Chance, text: &str) -> String {
     let places: Vec<usize> = (0..words.len()).filter(|at| is_number(words[*at])).collect();
     if !places.is_empty() {
         let at = *chance.pick(&places);
-        words[at] = chance.pick(&NUMBERS);
+        words[at] = *chance.pick::<&str>(&NUMBERS);
     }
     words.concat()
 }
