@@ -101,6 +101,8 @@ impl Resolver<'_> {
             model: None,
             retry: None,
             timeout_ms: None,
+            timeout_at: None,
+            retry_at: None,
             exits: Vec::new(),
             migrate: Default::default(),
             on_error: None,
