@@ -80,8 +80,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     calls::endless(whole, &picture.flows, diags);
     limit::limits(whole, &picture.flows, diags);
     prompt::texts(program, diags);
-    narrow::narrowings(program, diags);
-    scope::scopes(whole, sources, diags);
+    let wrong = narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, &wrong, diags);
     scope::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
     safety::literal::literals(sources, diags);
@@ -99,6 +99,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         }
         Some(instances) => instance::merge::all(program, instances, seen, diags),
     };
+    safety::cascade::without(whole, diags);
     if !diags.has_errors() {
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);

@@ -2,10 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ast;
-use crate::ast::graph::Member;
 use crate::ast::item::{Item, ModelDecl};
-use crate::ast::node::{Property, PropertyKind};
 use crate::base::{FileId, SourceMap, Span};
 use crate::ir::ModelId;
 use crate::resolve::program::{Graph, ModelCall, Node, Program, Work};
@@ -20,8 +17,6 @@ pub struct Cx<'p> {
     pub sources: &'p SourceMap,
     /// What is known of models.
     pub families: &'p Families,
-    graphs: HashMap<Span, &'p ast::graph::Graph>,
-    nodes: HashMap<Span, &'p ast::node::Node>,
     models: HashMap<Span, &'p ModelDecl>,
 }
 
@@ -32,21 +27,11 @@ impl<'p> Cx<'p> {
             program,
             sources,
             families,
-            graphs: HashMap::new(),
-            nodes: HashMap::new(),
             models: HashMap::new(),
         };
         for item in program.trees.iter().flat_map(|tree| &tree.items) {
-            match item {
-                Item::Graph(graph) => {
-                    cx.graphs.insert(graph.span, graph);
-                    let nodes = graph.members.iter().filter_map(node);
-                    cx.nodes.extend(nodes.map(|node| (node.span, node)));
-                }
-                Item::Model(model) => {
-                    cx.models.insert(model.span, model);
-                }
-                _ => {}
+            if let Item::Model(model) = item {
+                cx.models.insert(model.span, model);
             }
         }
         cx
@@ -68,27 +53,6 @@ impl<'p> Cx<'p> {
     pub fn nodes(&self) -> impl Iterator<Item = (&'p Graph, &'p Node)> {
         let graphs = self.program.graphs.iter();
         graphs.flat_map(|graph| graph.nodes.iter().map(move |node| (graph, node)))
-    }
-
-    /// The node as written.
-    pub fn written(&self, node: &Node) -> Option<&'p ast::node::Node> {
-        self.nodes.get(&node.span).copied()
-    }
-
-    /// A property of a node as written.
-    pub fn property(
-        &self,
-        node: &Node,
-        wanted: impl Fn(&PropertyKind) -> bool,
-    ) -> Option<&'p Property> {
-        let mut properties = self.written(node)?.properties.iter();
-        properties.find(|property| wanted(&property.kind))
-    }
-
-    /// A member of a graph as written.
-    pub fn member(&self, graph: &Graph, wanted: impl Fn(&Member) -> bool) -> Option<&'p Member> {
-        let mut members = self.graphs.get(&graph.span)?.members.iter();
-        members.find(|member| wanted(member))
     }
 
     /// Where a setting of a model stands, name and value.
@@ -123,13 +87,6 @@ impl<'p> Cx<'p> {
     }
 }
 
-fn node(member: &Member) -> Option<&ast::node::Node> {
-    match member {
-        Member::Node(node) => Some(node),
-        _ => None,
-    }
-}
-
 /// What a node asks a model.
 pub fn call(node: &Node) -> Option<&ModelCall> {
     match &node.work {
@@ -139,25 +96,13 @@ pub fn call(node: &Node) -> Option<&ModelCall> {
 }
 
 /// Where the `timeout` stands that a node has: its own, or its graph's.
-pub fn timeout_place(cx: &Cx<'_>, graph: &Graph, node: &Node) -> Span {
-    let own = cx.property(node, |kind| matches!(kind, PropertyKind::Timeout { .. }));
-    let inherited = || match cx.member(graph, |m| matches!(m, Member::Timeout(..)))? {
-        Member::Timeout(_, span) => Some(*span),
-        _ => None,
-    };
-    own.map(|property| property.span)
-        .or_else(inherited)
-        .unwrap_or(node.name.span)
+pub fn timeout_place(graph: &Graph, node: &Node) -> Span {
+    let place = node.timeout_at.or(graph.timeout_at);
+    place.unwrap_or(node.name.span)
 }
 
 /// Where the `retry` stands that a node has: its own, or its graph's.
-pub fn retry_place(cx: &Cx<'_>, graph: &Graph, node: &Node) -> Span {
-    let own = cx.property(node, |kind| matches!(kind, PropertyKind::Retry(_)));
-    let inherited = || match cx.member(graph, |m| matches!(m, Member::Retry(..)))? {
-        Member::Retry(_, span) => Some(*span),
-        _ => None,
-    };
-    own.map(|property| property.span)
-        .or_else(inherited)
-        .unwrap_or(node.name.span)
+pub fn retry_place(graph: &Graph, node: &Node) -> Span {
+    let place = node.retry_at.or(graph.retry_at);
+    place.unwrap_or(node.name.span)
 }

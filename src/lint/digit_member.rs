@@ -1,12 +1,13 @@
 //! `digit-member`: a text that reads as a number, as one of the words a model may answer.
 
-use crate::ast::graph::Member;
 use crate::ast::item::{Item, TypeBody};
-use crate::ast::node::PropertyKind;
 use crate::ast::ty::{Field, TypeExpr, TypeKind};
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::Type;
+use crate::resolve::program::{Graph, Work};
 
-use super::cx::Cx;
+use super::cx::{Cx, call};
 
 /// Warns of unions of texts with a member of digits alone.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
@@ -20,9 +21,11 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                 fields(&tool.params, diags);
                 tool.returns.iter().for_each(|ty| check(ty, diags));
             }
-            Item::Graph(graph) => graph.members.iter().for_each(|m| member(m, diags)),
             _ => {}
         }
+    }
+    for declared in &cx.program.graphs {
+        graph(cx, declared, diags);
     }
 }
 
@@ -30,20 +33,51 @@ fn fields(fields: &[Field], diags: &mut Diagnostics) {
     fields.iter().for_each(|field| check(&field.ty, diags));
 }
 
-fn member(member: &Member, diags: &mut Diagnostics) {
-    match member {
-        Member::State(fields, _) => fields.iter().for_each(|field| check(&field.ty, diags)),
-        Member::Node(node) => {
-            for property in &node.properties {
-                match &property.kind {
-                    PropertyKind::Output(ty) | PropertyKind::Expect(ty) => check(ty, diags),
-                    PropertyKind::Input(declared) => fields(declared, diags),
-                    _ => {}
-                }
-            }
+/// Types that stand in graphs. One that comes of an alias is reported where the alias is declared.
+fn graph(cx: &Cx<'_>, graph: &Graph, diags: &mut Diagnostics) {
+    let fields = graph.fields.iter().map(|field| &field.ty);
+    let nodes = graph.nodes.iter().flat_map(|node| {
+        let input = node.input.iter().map(|field| &field.ty);
+        let stops = node.stops.iter().filter_map(|stop| stop.expect.as_ref());
+        let asked = match &node.work {
+            Work::Interrupt { expect, .. } => expect.as_ref(),
+            _ => call(node).and_then(|call| call.output.as_ref()),
+        };
+        input.chain(stops).chain(asked)
+    });
+    for ty in fields.chain(nodes) {
+        let Some(text) = digits(&ty.node) else {
+            continue;
+        };
+        let quoted = format!("\"{text}\"");
+        if let Some(at) = cx.sources.text(ty.span).find(&quoted) {
+            let start = ty.span.start as usize + at;
+            let span = Span::new(ty.span.file, start, start + quoted.len());
+            diags.push(finding(&text, span));
         }
-        _ => {}
     }
+}
+
+/// The first text of digits in a union.
+fn digits(ty: &Type) -> Option<String> {
+    let mut open = vec![ty];
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push(of),
+            Type::Union(members) => {
+                let found = members.iter().find_map(|member| match member {
+                    Type::Literal(text) if is_number(text) => Some(text.to_string()),
+                    _ => None,
+                });
+                if found.is_some() {
+                    return found;
+                }
+                open.extend(members);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn check(ty: &TypeExpr, diags: &mut Diagnostics) {
@@ -66,13 +100,15 @@ fn union(members: &[TypeExpr], diags: &mut Diagnostics) {
         _ => None,
     });
     if let Some((span, text)) = digits {
-        let message =
-            format!("`\"{text}\"` is a text that reads as a number: a model answers `{text}`");
-        diags.push(
-            Diagnostic::new(&codes::DIGIT_MEMBER, message, span)
-                .help("name it in a word, or take an `int` with `@min` and `@max`"),
-        );
+        diags.push(finding(text, span));
     }
+}
+
+fn finding(text: &str, span: Span) -> Diagnostic {
+    let message =
+        format!("`\"{text}\"` is a text that reads as a number: a model answers `{text}`");
+    Diagnostic::new(&codes::DIGIT_MEMBER, message, span)
+        .help("name it in a word, or take an `int` with `@min` and `@max`")
 }
 
 fn is_number(text: &str) -> bool {

@@ -1,9 +1,10 @@
-//! Expressions as written: which there are, and what is inside them.
+//! Expressions: which there are, and what is inside them.
 
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::item::{NamedArg, ToolBody};
-use crate::ast::node::{Ask, Emit, Jumps, Node, PropertyKind, SetItem};
-use crate::ast::target::{Jump, Target, TargetKind};
+use crate::ast::item::NamedArg;
+use crate::resolve::program::{
+    Ask, Emit, Jump, ModelCall, Node, Route, TargetKind, ToolBody, Words, Work,
+};
 
 /// The expressions directly inside one.
 pub fn children(expr: &Expr) -> Vec<&Expr> {
@@ -50,107 +51,133 @@ pub fn state_field(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// All expressions of a node in the order written, `let`s included.
+/// All expressions of a node: `let`s first, then in the order in which they are evaluated.
 pub fn of_node(node: &Node) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    if let crate::ast::node::Kind::Call { args, .. } = &node.kind {
-        named(args, &mut found);
+    let mut found = Found::default();
+    found.exprs(node.lets.iter().map(|bound| &bound.value));
+    for skip in &node.skips {
+        found.expr(&skip.when);
+        skip.to.iter().for_each(|jump| found.jump(jump));
     }
-    if let Some(target) = &node.edge {
-        of_target(target, &mut found);
+    for require in &node.requires {
+        found.expr(&require.condition);
+        found.exprs(&require.message);
     }
-    for property in &node.properties {
-        of_property(&property.kind, &mut found);
+    found.exprs(node.cache.iter().filter_map(|cache| cache.key.as_ref()));
+    for stop in &node.stops {
+        stop.ask.iter().for_each(|ask| found.ask(ask));
     }
-    found
+    found.work(&node.work);
+    found.exprs(node.set.iter().map(|item| &item.value));
+    node.emits.iter().for_each(|emit| found.emit(emit));
+    node.edges.iter().for_each(|jump| found.jump(jump));
+    node.goto.iter().for_each(|goto| found.route(&goto.node));
+    node.on_error.iter().for_each(|route| found.route(route));
+    node.max_visits.iter().for_each(|max| found.jump(&max.to));
+    found.0
 }
 
-/// All expressions of a property.
-pub fn of_property<'a>(kind: &'a PropertyKind, found: &mut Vec<&'a Expr>) {
-    match kind {
-        PropertyKind::Messages(expr) | PropertyKind::MaxTurns(expr) | PropertyKind::Until(expr) => {
-            found.push(expr)
-        }
-        PropertyKind::Ask(Ask::Fields(args)) | PropertyKind::With(args) => named(args, found),
-        PropertyKind::Skip { condition, to } => {
-            found.push(condition);
-            to.iter().for_each(|jump| of_jump(jump, found));
-        }
-        PropertyKind::Let(bound) => found.push(&bound.value),
-        PropertyKind::Require(require) => {
-            found.push(&require.condition);
-            found.extend(&require.message);
-        }
-        PropertyKind::Set(items) => found.extend(items.iter().map(|item| &item.value)),
-        PropertyKind::Emit(emit) => of_emit(emit, found),
-        PropertyKind::Goto(jumps) | PropertyKind::OnError(jumps) => of_jumps(jumps, found),
-        PropertyKind::Timeout { to: Some(jump), .. } => of_jump(jump, found),
-        PropertyKind::MaxVisits { limit, to } => {
-            found.push(limit);
-            of_jump(to, found);
-        }
-        PropertyKind::Cache { key, .. } => found.extend(key),
-        _ => {}
-    }
-}
-
-/// All expressions of a tool's body but its `let`s, which come first.
+/// All expressions of a tool's body but those of its jumps' updates.
 pub fn of_tool(body: &ToolBody) -> Vec<&Expr> {
-    let mut found: Vec<&Expr> = body.lets.iter().map(|bound| &bound.value).collect();
+    let mut found = Found::default();
+    found.exprs(body.lets.iter().map(|bound| &bound.value));
     for require in &body.requires {
-        found.push(&require.condition);
-        found.extend(&require.message);
+        found.expr(&require.condition);
+        found.exprs(&require.message);
     }
-    sets(&body.set, &mut found);
-    body.emits.iter().for_each(|emit| of_emit(emit, &mut found));
-    body.goto
-        .iter()
-        .for_each(|jumps| of_jumps(jumps, &mut found));
-    found.extend(&body.returns);
-    found
+    found.exprs(body.set.iter().map(|item| &item.value));
+    body.emits.iter().for_each(|emit| found.emit(emit));
+    body.goto.iter().for_each(|route| found.route(route));
+    found.exprs(&body.returns);
+    found.0
 }
 
-fn named<'a>(args: &'a [NamedArg], found: &mut Vec<&'a Expr>) {
-    found.extend(args.iter().map(|arg| &arg.value));
-}
+/// Expressions found so far.
+#[derive(Default)]
+struct Found<'a>(Vec<&'a Expr>);
 
-fn sets<'a>(items: &'a [SetItem], found: &mut Vec<&'a Expr>) {
-    found.extend(items.iter().map(|item| &item.value));
-}
+impl<'a> Found<'a> {
+    fn expr(&mut self, expr: &'a Expr) {
+        self.0.push(expr);
+    }
 
-fn of_emit<'a>(emit: &'a Emit, found: &mut Vec<&'a Expr>) {
-    named(&emit.fields, found);
-    found.extend(&emit.when);
-}
+    fn exprs(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
+        self.0.extend(exprs);
+    }
 
-/// All expressions of a route.
-pub fn of_jumps<'a>(jumps: &'a Jumps, found: &mut Vec<&'a Expr>) {
-    match jumps {
-        Jumps::Always(jump) => of_jump(jump, found),
-        Jumps::Arms(arms, _) => {
-            for arm in arms {
-                found.extend(&arm.when);
-                of_jump(&arm.jump, found);
+    fn named(&mut self, args: &'a [NamedArg]) {
+        self.exprs(args.iter().map(|arg| &arg.value));
+    }
+
+    fn work(&mut self, work: &'a Work) {
+        match work {
+            Work::Llm(call) => self.call(call),
+            Work::Agent { call, until, .. } => {
+                self.call(call);
+                self.exprs(until);
+            }
+            Work::Tools { messages, .. } => self.exprs(messages),
+            Work::Call { args, .. } => self.named(args),
+            Work::Interrupt { ask, timeout, .. } => {
+                ask.iter().for_each(|ask| self.ask(ask));
+                timeout.iter().for_each(|timeout| self.jump(&timeout.to));
+            }
+            Work::Subgraph { args, with, .. } => {
+                self.named(args);
+                self.exprs(with.iter().map(|pass| &pass.value));
+            }
+            Work::Update | Work::Branch | Work::Extern { .. } => {}
+        }
+    }
+
+    fn call(&mut self, call: &'a ModelCall) {
+        self.words(&call.system);
+        self.words(&call.prompt);
+        self.exprs(&call.messages);
+    }
+
+    /// What a text's prompt is given; what stands in the text itself are no expressions.
+    fn words(&mut self, words: &'a Option<Words>) {
+        let from = words.iter().filter_map(|words| words.from.as_ref());
+        from.for_each(|prompt| self.named(&prompt.args));
+    }
+
+    fn ask(&mut self, ask: &'a Ask) {
+        match ask {
+            Ask::Fields(args) => self.named(args),
+            Ask::Text(words) => words.from.iter().for_each(|from| self.named(&from.args)),
+        }
+    }
+
+    fn emit(&mut self, emit: &'a Emit) {
+        self.named(&emit.fields);
+        self.exprs(&emit.when);
+    }
+
+    fn route(&mut self, route: &'a Route) {
+        if let Route::Arms(arms, _) = route {
+            self.exprs(arms.iter().filter_map(|arm| arm.when.as_ref()));
+        }
+        route.jumps().for_each(|jump| self.jump(jump));
+    }
+
+    fn jump(&mut self, jump: &'a Jump) {
+        for target in &jump.to {
+            match &target.kind {
+                TargetKind::Fail(message) => self.exprs(message.as_deref()),
+                TargetKind::Computed(name) => self.expr(name),
+                TargetKind::Each { items, with, .. } | TargetKind::NamedEach { items, with, .. } => {
+                    self.expr(items);
+                    self.named(with);
+                }
+                TargetKind::Node(_)
+                | TargetKind::End
+                | TargetKind::Parent(_)
+                | TargetKind::Named(_)
+                | TargetKind::Unknown => {}
             }
         }
-    }
-}
-
-fn of_jump<'a>(jump: &'a Jump, found: &mut Vec<&'a Expr>) {
-    of_target(&jump.target, found);
-    sets(&jump.set, found);
-    jump.emits.iter().for_each(|emit| of_emit(emit, found));
-}
-
-fn of_target<'a>(target: &'a Target, found: &mut Vec<&'a Expr>) {
-    match &target.kind {
-        TargetKind::Fail(message) => found.extend(message.as_deref()),
-        TargetKind::Computed(expr) => found.push(expr),
-        TargetKind::Each { items, with, .. } => {
-            found.push(items);
-            named(with, found);
-        }
-        TargetKind::All(targets) => targets.iter().for_each(|target| of_target(target, found)),
-        _ => {}
+        self.exprs(jump.set.iter().map(|item| &item.value));
+        jump.emits.iter().for_each(|emit| self.emit(emit));
     }
 }

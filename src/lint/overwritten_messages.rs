@@ -23,7 +23,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             for item in node.set.iter().filter(|item| !item.replace) {
                 let field = item.field.filter(|field| lossy.contains(field));
                 let field = field.and_then(|id| graph.fields.get(id));
-                if let Some(field) = field.filter(|field| !keeps(cx, node, &field.name.node)) {
+                if let Some(field) = field.filter(|field| !keeps(node, &field.name.node)) {
                     diags.push(overwritten(field, node, item.name.span));
                 }
             }
@@ -60,9 +60,9 @@ fn handed(node: &Node) -> Option<&Expr> {
 }
 
 /// Whether what the node writes holds what was there: it reads the field besides handing it over.
-fn keeps(cx: &Cx<'_>, node: &Node, field: &str) -> bool {
+fn keeps(node: &Node, field: &str) -> bool {
     let handed = handed(node).map(|expr| expr.span);
-    let written = cx.written(node).map(of_node).unwrap_or_default();
+    let written = of_node(node);
     let mut others = written.into_iter().filter(|expr| Some(expr.span) != handed);
     others.any(|expr| reads_field(expr, field))
 }

@@ -1,14 +1,14 @@
 //! `shadowing`: a name that hides another one at the same place.
 
+use std::collections::HashMap;
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::graph::Member;
-use crate::ast::item::{Item, ToolBody};
-use crate::ast::node::{Jumps, Node, PropertyKind};
-use crate::ast::target::{Jump, Target, TargetKind};
+use crate::ast::item::Item;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::macros::bound;
+use crate::resolve::program::{Node, TargetKind, ToolBody};
 
 use super::cx::Cx;
 use super::expr::{children, of_node, of_tool};
@@ -32,69 +32,65 @@ const GIVEN: [&str; 12] = [
 /// Warns of names that a `let`, an `each`, a tool's parameter or a macro such as `map` brings in, and that stand
 /// for something else there already.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
+    let imports = imports(cx);
     let mut names = Names {
         known: Vec::new(),
+        imports: &imports,
         diags,
     };
-    let mut current = None;
-    for (file, item) in cx.items() {
-        // Items come file by file.
-        if current != Some(file) {
-            current = Some(file);
-            names.known = imports(cx, file);
+    for graph in &cx.program.graphs {
+        names.enter(graph.file);
+        graph.nodes.iter().for_each(|node| names.node(node));
+    }
+    for tool in &cx.program.tools {
+        names.enter(tool.span.file);
+        for param in &tool.params {
+            names.declare("parameter", &param.name);
         }
-        let outer = names.known.len();
-        match item {
-            Item::Graph(graph) => {
-                for member in &graph.members {
-                    if let Member::Node(node) = member {
-                        names.node(node);
-                    }
-                }
-            }
-            Item::Tool(tool) => {
-                for param in &tool.params {
-                    names.declare("parameter", &param.name);
-                }
-                tool.body.iter().for_each(|body| names.tool(body));
-            }
-            Item::Reducer(reducer) => {
-                for param in &reducer.params {
-                    names.declare("parameter", &param.name);
-                }
-                names.within(&reducer.body);
-            }
-            _ => {}
+        tool.body.iter().for_each(|body| names.tool(body));
+    }
+    for reducer in &cx.program.reducers {
+        names.enter(reducer.name.span.file);
+        for param in [&reducer.old, &reducer.new] {
+            names.declare("parameter", &param.name);
         }
-        names.known.truncate(outer);
+        names.within(&reducer.body);
     }
 }
 
 /// A name in scope: what it is, and where it is declared.
 type Known<'a> = (&'static str, &'a str, Option<Span>);
 
-/// What a file imports, under its names here.
-fn imports<'p>(cx: &Cx<'p>, file: FileId) -> Vec<Known<'p>> {
-    let items = cx.items().filter(|(of, _)| *of == file);
-    let imports = items.filter_map(|(_, item)| match item {
-        Item::Import(import) => Some(&import.names),
-        _ => None,
-    });
-    let names = imports
-        .flatten()
-        .map(|name| name.alias.as_ref().unwrap_or(&name.name));
-    names
-        .map(|name| ("import", name.node.as_str(), Some(name.span)))
-        .collect()
+/// What each file imports, under its names there.
+fn imports<'p>(cx: &Cx<'p>) -> HashMap<FileId, Vec<Known<'p>>> {
+    let mut imports: HashMap<FileId, Vec<Known<'p>>> = HashMap::new();
+    for (file, item) in cx.items() {
+        let Item::Import(import) = item else { continue };
+        let names = import
+            .names
+            .iter()
+            .map(|name| name.alias.as_ref().unwrap_or(&name.name));
+        let known = names.map(|name| ("import", name.node.as_str(), Some(name.span)));
+        imports.entry(file).or_default().extend(known);
+    }
+    imports
 }
 
 /// Names in scope, the innermost last, each with what it is and where.
 struct Names<'a, 'd> {
     known: Vec<Known<'a>>,
+    imports: &'d HashMap<FileId, Vec<Known<'a>>>,
     diags: &'d mut Diagnostics,
 }
 
 impl<'a> Names<'a, '_> {
+    /// Begins anew with what a file imports.
+    fn enter(&mut self, file: FileId) {
+        self.known.clear();
+        let imports = self.imports.get(&file).into_iter().flatten();
+        self.known.extend(imports);
+    }
+
     /// Adds a name; warns where it hides another.
     fn declare(&mut self, what: &'static str, name: &'a Name) {
         self.hides(&name.node, name.span);
@@ -121,26 +117,16 @@ impl<'a> Names<'a, '_> {
         let outer = self.known.len();
         let given = GIVEN.iter().map(|name| ("", *name, None));
         self.known.extend(given);
-        for property in &node.properties {
-            if let PropertyKind::Let(bound) = &property.kind {
-                self.declare("`let`", &bound.name);
-            }
+        for bound in &node.lets {
+            self.declare("`let`", &bound.name);
         }
         for expr in of_node(node) {
             self.within(expr);
         }
-        let mut loops = Vec::new();
-        node.edge.iter().for_each(|target| each(target, &mut loops));
-        for property in &node.properties {
-            match &property.kind {
-                PropertyKind::Goto(jumps) | PropertyKind::OnError(jumps) => {
-                    of_jumps(jumps, &mut loops);
-                }
-                _ => {}
+        for target in node.targets() {
+            if let TargetKind::Each { var, .. } = &target.kind {
+                self.hides(&var.node, var.span);
             }
-        }
-        for name in loops {
-            self.hides(&name.node, name.span);
         }
         self.known.truncate(outer);
     }
@@ -190,22 +176,5 @@ impl<'a> Names<'a, '_> {
         }
         inside.iter().for_each(|arg| self.within(arg));
         self.known.truncate(outer);
-    }
-}
-
-/// The loop names of a target.
-fn each<'a>(target: &'a Target, found: &mut Vec<&'a Name>) {
-    match &target.kind {
-        TargetKind::Each { var, .. } => found.push(var),
-        TargetKind::All(targets) => targets.iter().for_each(|target| each(target, found)),
-        _ => {}
-    }
-}
-
-fn of_jumps<'a>(jumps: &'a Jumps, found: &mut Vec<&'a Name>) {
-    let mut jump = |jump: &'a Jump| each(&jump.target, found);
-    match jumps {
-        Jumps::Always(one) => jump(one),
-        Jumps::Arms(arms, _) => arms.iter().for_each(|arm| jump(&arm.jump)),
     }
 }

@@ -42,7 +42,7 @@ fn shorter_than_model(
     let finding = Diagnostic::new(
         &codes::TIMEOUT_ORDER,
         message,
-        timeout_place(cx, graph, node),
+        timeout_place(graph, node),
     )
     .label(place, "never comes to pass in this node");
     diags.push(finding.help("give the node more time than the model, or the model less"));
@@ -57,7 +57,7 @@ fn shorter_than_wait(
     let asked = call(node).and_then(|call| call.model);
     let of_model = asked.and_then(|id| Some((id, cx.program.models.get(id)?)));
     let (retry, place) = match (node.retry.as_deref(), of_model) {
-        (Some(retry), _) => (retry, Some(retry_place(cx, graph, node))),
+        (Some(retry), _) => (retry, Some(retry_place(graph, node))),
         (None, Some((id, model))) => match &model.settings.retry {
             Some(retry) => (retry, cx.setting(id, "retry")),
             None => return,
@@ -77,7 +77,7 @@ fn shorter_than_wait(
     let finding = Diagnostic::new(
         &codes::TIMEOUT_ORDER,
         message,
-        timeout_place(cx, graph, node),
+        timeout_place(graph, node),
     )
     .label(place, "nothing is ever tried again");
     diags.push(finding.help("give the node more time, or the retry a shorter `initial`"));

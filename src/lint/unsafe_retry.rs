@@ -32,7 +32,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                 continue;
             };
             let safe = tool.effect == ToolEffect::Read || tool.idempotent == Some(true);
-            let place = retry_place(cx, graph, node);
+            let place = retry_place(graph, node);
             if safe || tool.body.is_some() || !seen.insert((place, used.node)) {
                 continue;
             }

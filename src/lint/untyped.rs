@@ -17,7 +17,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let mut unchecked: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
     for (graph, node) in cx.nodes() {
         let roots = Roots { graph, node };
-        let written = cx.written(node).map(of_node).unwrap_or_default();
+        let written = of_node(node);
         for expr in written {
             let mut open = vec![expr];
             while let Some(expr) = open.pop() {

@@ -61,6 +61,10 @@ pub struct Graph {
     pub retry: Option<Retry>,
     /// Default of the same nodes, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Where `timeout` is written.
+    pub timeout_at: Option<Span>,
+    /// Where `retry` is written.
+    pub retry_at: Option<Span>,
     /// `exit when ..`: where one holds after a super-step, the graph ends.
     pub exits: Vec<Expr>,
     /// What a thread of an earlier version of the graph has to change.

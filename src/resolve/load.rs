@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
+use crate::ast::graph::Graph;
 use crate::ast::item::{File, Item};
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -72,6 +73,24 @@ impl Loaded {
             damaged: self.ast.damaged,
         }
     }
+}
+
+/// Takes the graphs out of their files, in order. What stays has their names and no members.
+pub(super) fn graphs(files: &mut [Loaded]) -> Vec<(FileId, Graph)> {
+    let mut graphs = Vec::new();
+    for file in files {
+        for item in &mut file.ast.items {
+            if let Item::Graph(graph) = item {
+                let members = std::mem::take(&mut graph.members);
+                let whole = Graph {
+                    members,
+                    ..(**graph).clone()
+                };
+                graphs.push((file.id, whole));
+            }
+        }
+    }
+    graphs
 }
 
 /// Reads and parses everything, breadth first. The first file is always there, if need be empty.

@@ -56,7 +56,8 @@ use types::Alias;
 /// There is always a program, with gaps where something was reported.
 pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Program, SourceMap) {
     let mut sources = SourceMap::new();
-    let files = load::load(entry, loader, &mut sources, diags);
+    let mut files = load::load(entry, loader, &mut sources, diags);
+    let graphs = load::graphs(&mut files);
     let mut resolver = Resolver {
         files: &files,
         names: Vec::new(),
@@ -73,7 +74,7 @@ pub fn resolve(entry: &str, loader: &dyn Loader, diags: &mut Diagnostics) -> (Pr
     };
     resolver.declare();
     resolver.items();
-    resolver.graphs();
+    resolver.graphs(graphs);
     resolver.unused_imports();
     let mut program = resolver.program;
     program.trees = files.into_iter().map(Loaded::tree).collect();

@@ -51,8 +51,12 @@ pub struct Node {
     pub ends: Option<Ends>,
     /// Its own policy or the graph's.
     pub retry: Option<Box<Retry>>,
+    /// Where its own policy is written.
+    pub retry_at: Option<Span>,
     /// Its own limit or the graph's, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Where its own limit is written.
+    pub timeout_at: Option<Span>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
     pub on_error: Option<Route>,
     /// `max_visits N -> TARGET`
@@ -240,6 +244,8 @@ pub enum Ask {
 pub struct Words {
     /// The text.
     pub text: TemplateText,
+    /// Where it is written or named.
+    pub at: Span,
     /// The prompt that it is of. Its names are the prompt's parameters then, not those of the place.
     pub from: Option<PromptUse>,
 }

@@ -372,6 +372,8 @@ pub struct ToolList {
     pub tools: Vec<ToolUse>,
     /// The whole list.
     pub span: Span,
+    /// Whether an entry of it names nothing, so that a tool may be missing that was meant.
+    pub broken: bool,
 }
 
 impl ToolList {

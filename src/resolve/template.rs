@@ -13,12 +13,16 @@ use super::node::{PromptUse, Words};
 impl Resolver<'_> {
     /// The text of a template; `None` where it can't be had, which is reported.
     pub fn template(&mut self, file: FileId, template: &Template) -> Option<Words> {
-        let text = match template {
-            Template::Text(text) => text.clone(),
-            Template::File(path) => self.prompt_file(file, path)?,
+        let (text, at) = match template {
+            Template::Text(text) => (text.clone(), text.span),
+            Template::File(path) => (self.prompt_file(file, path)?, path.span),
             Template::Prompt { name, args, .. } => return self.prompt_call(file, name, args),
         };
-        Some(Words { text, from: None })
+        Some(Words {
+            text,
+            at,
+            from: None,
+        })
     }
 
     /// The text of a file of the project.
@@ -74,6 +78,7 @@ impl Resolver<'_> {
         let name = name.clone();
         Some(Words {
             text,
+            at: name.span,
             from: Some(PromptUse { prompt, name, args }),
         })
     }

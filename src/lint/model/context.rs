@@ -1,6 +1,5 @@
 //! `prompt-too-long`: what is written in a prompt is more than the model reads.
 
-use crate::ast::node::{PropertyKind, Template};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::program::Node;
@@ -35,7 +34,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                         "the prompt of node `{}` has about {prompt} tokens, but model `{}` reads {context}",
                         node.name.node, model.name.node
                     );
-                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, place(cx, node))
+                    Diagnostic::new(&codes::PROMPT_TOO_LONG, message, place(node))
                         .help("shorten it, or take a model with more room")
                 }
                 false => {
@@ -45,7 +44,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                     );
                     let most = cx.setting(id, "max_tokens").unwrap_or(model.name.span);
                     Diagnostic::new(&codes::PROMPT_TOO_LONG, message, most)
-                        .label(place(cx, node), "the prompt")
+                        .label(place(node), "the prompt")
                         .help("lower `max_tokens`, or take a model with more room")
                 }
             };
@@ -69,21 +68,10 @@ fn tokens(node: &Node) -> u64 {
     length.sum::<u64>() / CHARACTERS
 }
 
-/// Where the longest text stands; of one in a file, where that is named.
-fn place(cx: &Cx<'_>, node: &Node) -> Span {
-    let longest = texts(node).max_by_key(|text| text.text.len());
-    let Some(text) = longest else {
-        return node.name.span;
-    };
-    if text.span.file == node.span.file {
-        return text.span;
-    }
-    let prompt = |kind: &PropertyKind| {
-        matches!(
-            kind,
-            PropertyKind::System(Template::File(_)) | PropertyKind::Prompt(Template::File(_))
-        )
-    };
-    cx.property(node, prompt)
-        .map_or(node.name.span, |property| property.span)
+/// Where the longest text stands; of one in a file or a `prompt`, where that is named.
+fn place(node: &Node) -> Span {
+    let call = call(node).into_iter();
+    let words = call.flat_map(|call| [&call.system, &call.prompt]).flatten();
+    let longest = words.max_by_key(|words| words.text.text.len());
+    longest.map_or(node.name.span, |words| words.at)
 }

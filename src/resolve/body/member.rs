@@ -41,10 +41,12 @@ impl Resolver<'_> {
                     self.program.graphs[id].model = Some(Spanned::new(model, name.span));
                 }
             }
-            Member::Retry(spec, _) => {
+            Member::Retry(spec, span) => {
+                self.program.graphs[id].retry_at = Some(*span);
                 self.program.graphs[id].retry = self.retry(inside.file, spec);
             }
-            Member::Timeout(duration, _) => {
+            Member::Timeout(duration, span) => {
+                self.program.graphs[id].timeout_at = Some(*span);
                 let timeout = self.duration("`timeout`", *duration);
                 self.program.graphs[id].timeout_ms = timeout;
             }

@@ -19,7 +19,6 @@ mod stop;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::graph::{Graph as Written, Member};
-use crate::ast::item::Item;
 use crate::base::{FileId, IdVec};
 use crate::ir::{FieldId, GraphId, NodeId};
 
@@ -45,22 +44,15 @@ struct Inside {
 }
 
 impl Resolver<'_> {
-    /// Resolves all graphs.
-    pub fn graphs(&mut self) {
-        let mut written: Vec<(FileId, &Written)> = Vec::new();
-        for file in self.files {
-            for item in &file.ast.items {
-                if let Item::Graph(graph) = item {
-                    written.push((file.id, graph));
-                }
-            }
-        }
+    /// Resolves all graphs: those of the first file first, each with its file. Their trees go as they
+    /// are read, since the nodes of a large flow are most of it.
+    pub fn graphs(&mut self, written: Vec<(FileId, Written)>) {
         for (file, graph) in &written {
             self.header(*file, graph);
         }
-        for (index, (file, graph)) in written.iter().enumerate() {
+        for (index, (file, graph)) in written.into_iter().enumerate() {
             let id = crate::base::id::Id::from_index(index);
-            self.body(*file, id, graph);
+            self.body(file, id, graph);
         }
         self.instances();
         self.program.entry = self.entry();
@@ -109,6 +101,8 @@ impl Resolver<'_> {
             model: None,
             retry: None,
             timeout_ms: None,
+            timeout_at: None,
+            retry_at: None,
             exits: Vec::new(),
             migrate: Default::default(),
             on_error: None,
@@ -117,7 +111,7 @@ impl Resolver<'_> {
         });
     }
 
-    fn body(&mut self, file: FileId, id: GraphId, written: &Written) {
+    fn body(&mut self, file: FileId, id: GraphId, mut written: Written) {
         let mut inside = Inside {
             file,
             name: written.name.node.clone(),
@@ -136,24 +130,28 @@ impl Resolver<'_> {
         for (field, declared) in self.program.graphs[id].fields.entries() {
             inside.fields.insert(declared.name.node.clone(), field);
         }
-        let nodes = self.node_names(&mut inside, written);
-        self.leaves(id, written);
-        self.members(&inside, written);
-        for node in nodes {
-            let node = self.node(&inside, node);
-            self.program.graphs[id].nodes.push(node);
+        let mut known = self.node_names(&mut inside, &written).into_iter();
+        self.leaves(id, &written);
+        self.members(&inside, &written);
+        let members = std::mem::take(&mut written.members);
+        for member in members {
+            match member {
+                Member::Node(node) if known.next() == Some(true) => {
+                    let node = self.node(&inside, &node);
+                    self.program.graphs[id].nodes.push(node);
+                }
+                Member::Node(_) => {}
+                other => written.members.push(other),
+            }
         }
-        self.edges(&inside, written);
-        self.stops(&inside, written);
-        self.migrate(&inside, written);
+        self.edges(&inside, &written);
+        self.stops(&inside, &written);
+        self.migrate(&inside, &written);
     }
 
-    /// Gives every node its id. A second one of a name is reported and left out.
-    fn node_names<'w>(
-        &mut self,
-        inside: &mut Inside,
-        written: &'w Written,
-    ) -> Vec<&'w crate::ast::node::Node> {
+    /// Gives every node its id and says which have one: a second one of a name is reported and left out.
+    fn node_names(&mut self, inside: &mut Inside, written: &Written) -> Vec<bool> {
+        let mut known = Vec::new();
         let mut nodes: Vec<&crate::ast::node::Node> = Vec::new();
         for member in &written.members {
             let Member::Node(node) = member else {
@@ -168,13 +166,15 @@ impl Resolver<'_> {
                 if let Some(first) = nodes.get(first.0 as usize) {
                     self.twice("node", &first.name, &node.name);
                 }
+                known.push(false);
                 continue;
             }
+            known.push(true);
             let id = crate::base::id::Id::from_index(nodes.len());
             inside.nodes.insert(node.name.node.clone(), id);
             nodes.push(node);
         }
-        nodes
+        known
     }
 
     fn leaves(&mut self, id: GraphId, written: &Written) {

@@ -66,7 +66,13 @@ impl Resolver<'_> {
             joins: Vec::new(),
             ends: self.ends(inside, &properties),
             retry: self.node_retry(inside, &work, &properties).map(Box::new),
+            retry_at: properties
+                .whole(|kind| matches!(kind, PropertyKind::Retry(_)))
+                .map(|property| property.span),
             timeout_ms: self.node_timeout(inside, &work, &properties),
+            timeout_at: properties
+                .whole(|kind| matches!(kind, PropertyKind::Timeout { .. }))
+                .map(|property| property.span),
             on_error: self.on_error(inside, &properties),
             max_visits: self.max_visits(inside, &properties).map(Box::new),
             defer: properties
