@@ -41,7 +41,8 @@ pub fn certain<'a>(
     let slip = first.chars().count() > 3 && strsim::damerau_levenshtein(written, first) == 1;
     // `text2` beside `text` is another thing that is missing, not a slip.
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).count();
-    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first)).then_some(first)
+    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first))
+        .then_some(first)
 }
 
 /// ``did you mean `x`?``, where one of the candidates is close; a help line.
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn certain_is_one_slip_and_no_other_name_near() {
         assert_eq!(certain("wrok", ["work", "rest"]), Some("work"));
-        assert_eq!(certain("wrok", ["work", "worn", "wrote"]), None);
+        assert_eq!(certain("wrok", ["work", "wok", "wrote"]), None);
         assert_eq!(certain("wrk_it", ["work_at"]), None);
         assert_eq!(certain("ab", ["abc"]), None);
         assert_eq!(certain("text2", ["text"]), None);

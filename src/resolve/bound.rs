@@ -52,7 +52,26 @@ impl Resolver<'_> {
                 self.constrain(&mut bounds.constraints, attribute, ty);
             }
         }
+        self.leave_nothing(&bounds.constraints, attributes);
         bounds
+    }
+
+    /// A least value above the greatest.
+    fn leave_nothing(&mut self, constraints: &Constraints, attributes: &[Attribute]) {
+        let (Some(min), Some(max)) = (&constraints.min, &constraints.max) else {
+            return;
+        };
+        let crossed = min.as_f64().zip(max.as_f64()).is_some_and(|(a, b)| a > b);
+        let bounds = attributes.iter();
+        let mut bounds = bounds.filter(|a| matches!(a.name.node.as_str(), "min" | "max"));
+        if let Some((first, second)) = bounds.next().zip(bounds.next()).filter(|_| crossed) {
+            let message = format!("no value is within `@min({min})` and `@max({max})`");
+            self.diags.push(
+                Diagnostic::new(&codes::BAD_VALUE, message, second.span)
+                    .label(first.span, "the other bound")
+                    .help("swap the two"),
+            );
+        }
     }
 
     fn constrain(&mut self, constraints: &mut Constraints, attribute: &Attribute, ty: &Type) {

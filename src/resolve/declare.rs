@@ -179,10 +179,7 @@ impl Resolver<'_> {
         let Some(loaded) = files.get(file.0 as usize) else {
             return;
         };
-        let imports = loaded.ast.items.iter().filter_map(|item| match item {
-            Item::Import(import) => Some(import),
-            _ => None,
-        });
+        let imports = loaded.ast.items.iter().filter_map(imported);
         for (i, import) in imports.enumerate() {
             let module = loaded.imports.get(i).copied().flatten();
             for name in &import.names {
@@ -195,6 +192,34 @@ impl Resolver<'_> {
                 if !self.enter(file, local, thing, true) {
                     shared.clashing.insert(local.node.clone());
                 }
+            }
+        }
+        for (i, import) in loaded.ast.items.iter().filter_map(imported).enumerate() {
+            if let Some(module) = loaded.imports.get(i).copied().flatten() {
+                self.likely_meant(file, module, import);
+            }
+        }
+    }
+
+    /// Names that an import likely means where it misspells them: that they are not there is said once, at the import.
+    fn likely_meant(&mut self, file: FileId, module: FileId, import: &Import) {
+        for wanted in import.names.iter().filter(|name| name.alias.is_none()) {
+            let own = self.names.get(module.0 as usize).into_iter().flatten();
+            let own = own.filter(|(_, entry)| !entry.imported);
+            let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+            let written = wanted.name.node.as_str();
+            if own.contains(&written) {
+                continue;
+            }
+            let near = name::closest(written, own).map(str::to_owned);
+            let names = self.names.get_mut(file.0 as usize);
+            if let Some((near, names)) = near.zip(names) {
+                names.entry(near).or_insert(Entry {
+                    thing: Thing::Broken,
+                    span: wanted.name.span,
+                    imported: true,
+                    used: true,
+                });
             }
         }
     }
@@ -274,6 +299,11 @@ impl Resolver<'_> {
     pub fn unused_imports(&mut self) {
         let unused = self.names.iter().flatten();
         let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Thing::Broken);
+        // A misspelt use of it is told to be one.
+        let helps = self.diags.iter().filter_map(|found| found.help.as_deref());
+        let helps: Vec<&str> = helps.collect();
+        let misspelt = |name: &str| helps.iter().any(|help| help.contains(&format!("`{name}`")));
+        let unused = unused.filter(|(name, _)| !misspelt(name));
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {
                 let message = format!("`{name}` is imported and never used");
@@ -379,5 +409,12 @@ fn style(item: &Item) -> Style {
     match item {
         Item::Type(_) | Item::Enum(_) | Item::Graph(_) | Item::Instance(_) => Style::Camel,
         _ => Style::Snake,
+    }
+}
+
+fn imported(item: &Item) -> Option<&Import> {
+    match item {
+        Item::Import(import) => Some(import),
+        _ => None,
     }
 }

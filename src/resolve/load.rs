@@ -69,6 +69,7 @@ impl Loaded {
             file: self.id,
             standard: self.standard,
             items: self.ast.items,
+            damaged: self.ast.damaged,
         }
     }
 }

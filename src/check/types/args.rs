@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::Taker;
+use crate::expr::infer::{Taker, default_value};
 use crate::resolve::program::Param;
 
 use super::cx::Cx;
@@ -28,6 +28,7 @@ impl Cx<'_> {
                 Some(param) => {
                     let ty = param.ty.node.clone();
                     self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
+                    self.breaks_bounds(param, arg);
                 }
                 None => {
                     self.infer_with_effects(&arg.value, None);
@@ -36,6 +37,22 @@ impl Cx<'_> {
             }
         }
         self.lacking(callee, args);
+    }
+
+    /// Reports a constant that the parameter's bounds refuse.
+    fn breaks_bounds(&mut self, param: &Param, arg: &NamedArg) {
+        if param.constraints.is_empty() {
+            return;
+        }
+        let value = default_value(&arg.value, &param.ty.node, &self.program.types);
+        let broken = value.map_or_else(Vec::new, |value| param.constraints.broken(&value));
+        if let Some(first) = broken.first() {
+            let message = format!("`{}` does not take this: {first}", param.name.node);
+            self.report(
+                Diagnostic::new(&codes::BAD_VALUE, message, arg.value.span)
+                    .label(param.span, "its bounds are declared here"),
+            );
+        }
     }
 
     /// Reports values that are needed and not given.
@@ -52,6 +69,11 @@ impl Cx<'_> {
             .iter()
             .filter(|p| p.default.is_none() && !p.ty.node.admits_null() && !given(&p.name.node))
             .collect();
+        // A value under another name is likely what is missing.
+        let strange = args.iter().filter(|arg| !known(&arg.name.node)).count();
+        if missing.len() <= strange {
+            return;
+        }
         // What did not parse may be what is missing.
         let torn = self.graph.is_some_and(|graph| graph.broken);
         if !missing.is_empty() && !torn {

@@ -34,6 +34,9 @@ impl Cx<'_> {
             self.keeps_to_bounds(field, item);
             let non_null = keeps_value(field, item.replace) && !found.admits_null();
             written.push((id, field, non_null));
+            if keeps_value(field, item.replace) {
+                self.says_written(item, (id, field), non_null);
+            }
         }
         for (id, field, _) in &written {
             self.facts.disturb(*id, field);

@@ -4,7 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
 use crate::base::Span;
-use crate::base::name::{closest, did_you_mean};
+use crate::base::name::{closest, did_you_mean, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::infer::join;
@@ -12,6 +12,21 @@ use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
 use super::{filter, method};
+
+/// What a `for` tells of itself.
+const LOOP: [&str; 11] = [
+    "index",
+    "index0",
+    "revindex",
+    "revindex0",
+    "first",
+    "last",
+    "length",
+    "depth",
+    "depth0",
+    "previtem",
+    "nextitem",
+];
 
 impl Check<'_> {
     pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
@@ -108,6 +123,13 @@ impl Check<'_> {
         self.report(found)
     }
 
+    /// Whether it is what a `for` tells of itself, not a name of the flow or of a `set`.
+    fn is_loop(&self, expr: &ast::Expr) -> bool {
+        let local = self.locals.iter().rfind(|(name, _)| name == "loop");
+        matches!(expr, ast::Expr::Var(var) if var.id == "loop")
+            && local.is_some_and(|(_, ty)| *ty == Type::Json)
+    }
+
     fn is_state(&self, expr: &ast::Expr) -> bool {
         matches!(expr, ast::Expr::Var(var) if var.id == "state")
             && self.scope.state.is_some()
@@ -119,6 +141,12 @@ impl Check<'_> {
         let span = self.name_span(range, get.name);
         if self.is_state(&get.expr) {
             return self.state_field(get.name, span);
+        }
+        if self.is_loop(&get.expr) && !LOOP.contains(&get.name) {
+            let help =
+                did_you_mean(get.name, LOOP).unwrap_or_else(|| format!("it has {}", list(LOOP)));
+            let message = format!("`loop` has no field `{}`", get.name);
+            return self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help));
         }
         let of = self.expr(&get.expr);
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));

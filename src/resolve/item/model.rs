@@ -1,9 +1,12 @@
 //! `model writer = "provider/name" { .. }`
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
-use crate::base::{FileId, IdVec, Spanned};
+use crate::base::name::list;
+use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
@@ -34,11 +37,7 @@ impl Resolver<'_> {
                 "`{}` names no provider, expected `provider/model`",
                 decl.reference.node
             );
-            let help = format!(
-                "write the provider before it: `\"openai/{}\"`",
-                decl.reference.node
-            );
-            self.bad_value_mended(message, decl.reference.span, &help);
+            self.bad_value(message, decl.reference.span);
         }
         let mut settings = ModelSettings::default();
         let mut fallback = Vec::new();
@@ -116,9 +115,7 @@ impl Resolver<'_> {
             return Vec::new();
         };
         if names.is_empty() {
-            let message = "`fallback` is empty, expected models".into();
-            let help = "take it out, or name a model: `fallback [..]`";
-            self.bad_value_mended(message, setting.span, help);
+            self.bad_value("`fallback` is empty, expected models".into(), setting.span);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
         for name in names {
@@ -131,43 +128,31 @@ impl Resolver<'_> {
         models
     }
 
-    /// Reports models that fall back to themselves, directly or through others: one circle is one mistake, whichever of
-    /// its models is looked at.
+    /// Reports models that fall back to themselves, directly or through others: each circle once, where it closes.
     pub fn fallbacks(&mut self) {
         let models = &self.program.models;
+        let mut told: BTreeSet<ModelId> = BTreeSet::new();
         let mut found = Vec::new();
-        let mut told: Vec<ModelId> = Vec::new();
-        for (id, model) in models.entries() {
-            for first in &model.fallback {
-                let seen = behind(models, first.node);
-                if told.contains(&id) || !seen.contains(&id) {
-                    continue;
-                }
-                let own = &model.name.node;
-                let message = match models.get(first.node).filter(|_| first.node != id) {
-                    Some(next) => {
-                        let next = &next.name.node;
-                        format!("model `{own}` falls back to itself, through `{next}`")
-                    }
-                    None => format!("model `{own}` falls back to itself"),
-                };
-                let mut circle = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, first.span)
-                    .help("take it out, or name a model that does not come back here");
-                for other in seen.into_iter().filter(|other| *other != id) {
-                    if !behind(models, other).contains(&id) {
-                        continue;
-                    }
-                    told.push(other);
-                    let Some(other) = models.get(other) else {
-                        continue;
-                    };
-                    for back in other.fallback.iter().filter(|to| to.node == id) {
-                        let says = format!("`{}` falls back to `{own}`", other.name.node);
-                        circle = circle.label(back.span, says);
-                    }
-                }
-                found.push(circle);
+        for id in models.ids() {
+            let circle = circle(models, id);
+            let Some(((from, closing), rest)) = circle.split_last() else {
+                continue;
+            };
+            if circle.iter().any(|(model, _)| told.contains(model)) {
+                continue;
             }
+            told.extend(circle.iter().map(|(model, _)| *model));
+            let name = |id: &ModelId| models.get(*id).map_or("?", |model| &model.name.node);
+            let through = match rest.is_empty() {
+                true => String::new(),
+                false => format!(", through {}", list(rest.iter().map(|(id, _)| name(id)))),
+            };
+            let message = format!("model `{}` falls back to itself{through}", name(from));
+            let diagnostic = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, *closing)
+                .help("take it out of one `fallback`: a model that has failed is not asked again");
+            found.push(rest.iter().fold(diagnostic, |found, (model, span)| {
+                found.label(*span, format!("`{}` falls back to this", name(model)))
+            }));
         }
         for diagnostic in found {
             self.diags.push(diagnostic);
@@ -175,17 +160,31 @@ impl Resolver<'_> {
     }
 }
 
-/// A model and all that it may fall back to.
-fn behind(models: &IdVec<ModelId, Model>, first: ModelId) -> Vec<ModelId> {
-    let mut open = vec![first];
-    let mut seen = Vec::new();
-    while let Some(next) = open.pop() {
-        if seen.contains(&next) {
-            continue;
+/// The shortest way from a model back to itself: each model of it with the place where it names the next.
+fn circle(models: &IdVec<ModelId, Model>, id: ModelId) -> Vec<(ModelId, Span)> {
+    let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
+    let mut open = VecDeque::from([id]);
+    while let Some(from) = open.pop_front() {
+        for next in models.get(from).into_iter().flat_map(|m| &m.fallback) {
+            if came.contains_key(&next.node) {
+                continue;
+            }
+            came.insert(next.node, (from, next.span));
+            open.push_back(next.node);
         }
-        seen.push(next);
-        let rest = models.get(next).into_iter().flat_map(|m| &m.fallback);
-        open.extend(rest.map(|model| model.node));
+        if came.contains_key(&id) {
+            break;
+        }
     }
-    seen
+    let mut way = Vec::new();
+    let mut at = id;
+    while let Some((from, span)) = came.get(&at) {
+        way.push((*from, *span));
+        at = *from;
+        if at == id {
+            break;
+        }
+    }
+    way.reverse();
+    way
 }

@@ -21,7 +21,10 @@ impl Resolver<'_> {
             RetrySpec::Attempts(attempts) => {
                 let fits = u32::try_from(attempts.node).ok().filter(|n| *n >= 1);
                 let Some(attempts) = fits else {
-                    let message = format!("{} attempts, expected at least 1", attempts.node);
+                    let message = format!(
+                        "`retry` allows {} attempts, expected at least 1",
+                        attempts.node
+                    );
                     self.bad_value(message, attempts.span);
                     return None;
                 };
