@@ -119,7 +119,10 @@ impl Resolver<'_> {
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
         self.diags.push(match self.elsewhere(inside, name) {
             Some(help) => diagnostic.help(help),
-            None => diagnostic.meant(name.span, &name.node, near, "it can go to"),
+            None => {
+                let declare = format!("declare it: `node {}: ..`; there is", name.node);
+                diagnostic.meant(name.span, &name.node, near, &declare)
+            }
         });
         None
     }
