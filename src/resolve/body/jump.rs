@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
-use crate::base::name::{certain, did_you_mean};
+use crate::base::name::{certain, closest, did_you_mean};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, NodeId};
@@ -152,8 +152,14 @@ impl Resolver<'_> {
                 self.twice("field", &first, &item.field);
                 continue;
             }
+            let field = self.field_named(inside, &item.field);
+            let near = match field {
+                Some(_) => None,
+                None => closest(&item.field.node, inside.fields.keys().map(String::as_str)),
+            };
             items.push(SetItem {
-                field: self.field_named(inside, &item.field),
+                field,
+                near: near.and_then(|near| inside.fields.get(near).copied()),
                 name: item.field.clone(),
                 replace: item.replace,
                 value,
