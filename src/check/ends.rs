@@ -92,7 +92,9 @@ fn goes_astray(program: &Program, known: &Written, node: &Node) -> bool {
     if let Work::Subgraph { graph, .. } = &node.work {
         let child = graph.and_then(|id| program.graphs.get(id));
         return child.is_some_and(|child| {
-            let mut targets = child.nodes.iter().flat_map(|node| node.targets());
+            let start = child.start.iter().flat_map(Route::targets);
+            let nodes = child.nodes.iter().flat_map(|node| node.targets());
+            let mut targets = start.chain(nodes);
             targets.any(|target| match &target.kind {
                 TargetKind::Parent(name) => !child.leaves.iter().any(|left| left.node == name.node),
                 _ => false,

@@ -364,6 +364,8 @@ impl<'a> Paths<'_, 'a> {
             let known = self.and(known, &said.worked).filter(|_| !writes)?;
             Some(match way.cause {
                 Cause::Edge | Cause::Goto => self.written(id, known),
+                // Nobody has answered: nothing is written.
+                Cause::Timeout => known,
                 _ => self.forget(known, stop.writes.iter().map(|write| write.field)),
             })
         };
