@@ -8,6 +8,7 @@
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
+pub mod aftermath;
 pub mod assign;
 pub mod based;
 pub mod cached;
@@ -80,8 +81,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     calls::endless(whole, &picture.flows, diags);
     limit::limits(whole, &picture.flows, diags);
     prompt::texts(program, diags);
-    narrow::narrowings(program, diags);
-    scope::scopes(whole, sources, diags);
+    let wrong = narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, &wrong, diags);
     scope::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
     tool_targets::targets(whole, &picture.written.lost, diags);
@@ -100,6 +101,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         }
         Some(instances) => instance::merge::all(program, instances, seen, diags),
     };
+    safety::cascade::without(whole, diags);
     if !diags.has_errors() {
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);

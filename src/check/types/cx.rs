@@ -8,7 +8,7 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Checker, Narrowing, reads};
+use crate::expr::infer::{Checker, Narrowing, Taker, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -138,10 +138,21 @@ impl<'a> Cx<'a> {
 
     /// The type of an expression; see [`crate::expr::infer::infer`].
     pub fn infer(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        self.infer_into(expr, expected, None)
+    }
+
+    /// The same, where messages can name what the value goes into.
+    pub fn infer_into(
+        &mut self,
+        expr: &Expr,
+        expected: Option<&Type>,
+        taker: Option<Taker>,
+    ) -> Type {
         self.note_reads(expr);
         let mut found = Diagnostics::new();
         let ty = Checker::new(&self.scope, &self.program.types, &mut found)
             .knowing(self.facts.known.clone())
+            .into(taker)
             .infer(expr, expected);
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
@@ -157,8 +168,13 @@ impl<'a> Cx<'a> {
 
     /// Types a value that may call `now()` and the like.
     pub fn infer_with_effects(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        self.written(expr, expected, None)
+    }
+
+    /// Types a value that may call `now()` and the like, and goes into something that messages name.
+    pub fn written(&mut self, expr: &Expr, expected: Option<&Type>, taker: Option<Taker>) -> Type {
         let before = std::mem::replace(&mut self.scope.effects, true);
-        let ty = self.infer(expr, expected);
+        let ty = self.infer_into(expr, expected, taker);
         self.scope.effects = before;
         ty
     }

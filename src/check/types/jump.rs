@@ -184,7 +184,7 @@ impl Cx<'_> {
             Type::Nullable(_) => {
                 Some("guard it, or give it a default: `xs == null ? [] : xs`".to_owned())
             }
-            _ => None,
+            _ => Some("name a list, or write one: `[..]`".to_owned()),
         };
         self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).maybe_help(help));
         Type::Error
