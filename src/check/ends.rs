@@ -65,8 +65,13 @@ pub fn ends(
     jumps.extend(by_child(program, node));
     match &node.ends {
         Some(ends) => {
+            let before = diags.len();
             for group in by_place(&jumps) {
                 outside(graph, node, ends, &group, diags);
+            }
+            // An entry that nothing produces may be what was written in place of the one that is lacking.
+            if diags.len() > before || goes_astray(program, known, node) {
+                return;
             }
             // Where a target's names are not known, any entry may be one of them; that is reported already.
             let tools = node.tools().into_iter();
@@ -79,6 +84,25 @@ pub fn ends(
         }
         None => missing(graph, node, &jumps, diags),
     }
+}
+
+/// Whether a tool of the node, or the graph that it calls, jumps to a name that is not as it should be, which is
+/// reported there.
+fn goes_astray(program: &Program, known: &Written, node: &Node) -> bool {
+    if let Work::Subgraph { graph, .. } = &node.work {
+        let child = graph.and_then(|id| program.graphs.get(id));
+        return child.is_some_and(|child| {
+            let start = child.start.iter().flat_map(Route::targets);
+            let nodes = child.nodes.iter().flat_map(|node| node.targets());
+            let mut targets = start.chain(nodes);
+            targets.any(|target| match &target.kind {
+                TargetKind::Parent(name) => !child.leaves.iter().any(|left| left.node == name.node),
+                _ => false,
+            })
+        });
+    }
+    let tools: Vec<_> = node.tools().into_iter().map(|used| used.node).collect();
+    known.lost.iter().any(|(tool, _)| tools.contains(tool))
 }
 
 /// Jumps of its `goto`. Its other arrows are in plain sight and need no `ends`.
@@ -130,7 +154,8 @@ fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
             };
             jumps.push(new);
         };
-        for to in body.jumps() {
+        let lost = |name: &str| known.lost.contains(&(used.node, name.to_owned()));
+        for to in body.jumps().into_iter().filter(|to| !lost(&to.node)) {
             jump("goes to", &to.node, to.span, false);
         }
         for target in body.goto.iter().flat_map(Route::targets) {

@@ -131,12 +131,21 @@ pub struct Arm {
 pub struct SetItem {
     /// The field.
     pub field: Option<FieldId>,
+    /// Where there is no such field, which is reported, the one that was likely meant.
+    pub near: Option<FieldId>,
     /// Its name.
     pub name: Name,
     /// `:=`, past the reducer.
     pub replace: bool,
     /// The value.
     pub value: Expr,
+}
+
+impl SetItem {
+    /// The field that it writes, or was likely meant to.
+    pub fn writes(&self) -> Option<FieldId> {
+        self.field.or(self.near)
+    }
 }
 
 /// `emit X { .. } on start when EXPR`

@@ -282,7 +282,7 @@ pub fn called_bodies<'a>(program: &'a Program, node: &Node) -> Vec<(Span, &'a To
 
 fn sets(items: &[SetItem]) -> impl Iterator<Item = Write> {
     items.iter().filter_map(|item| {
-        let field: FieldId = item.field?;
+        let field: FieldId = item.writes()?;
         Some(Write {
             field,
             span: item.name.span,

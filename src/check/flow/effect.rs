@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::IdVec;
 use crate::ir::{FieldId, GraphId, NodeId};
-use crate::resolve::program::{Graph, Node, Program, Work};
+use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::bits::{FieldSet, Tracked};
 use super::build::called_bodies;
@@ -118,7 +118,7 @@ fn work(
     given: &Given,
     tracked: &Tracked,
 ) -> Wrote {
-    let set = tracked.of(node.set.iter().filter_map(|item| item.field));
+    let set = tracked.of(node.set.iter().filter_map(SetItem::writes));
     let bodies = called_bodies(program, node);
     let by_tools = bodies.iter().flat_map(|(_, body)| &body.set);
     let mut may = tracked.of(by_tools.filter_map(|item| graph.field(&item.field.node)));

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::ir::{FieldId, GraphId, ToolId};
-use crate::resolve::program::{Graph, Node, Program, Route, TargetKind, Tool, Work};
+use crate::resolve::program::{Graph, Node, Program, Route, SetItem, TargetKind, Tool, Work};
 
 use super::super::calls::callers;
+use super::super::tool_targets::{Lost, lost};
 use super::super::types::cx::Computed;
 use super::super::types::tool::tool;
 use super::build::called_bodies;
@@ -17,6 +18,8 @@ pub struct Written {
     fields: IdVec<GraphId, BTreeSet<FieldId>>,
     /// Targets that the bodies of tools compute; those that compute none have no entry.
     computed: BTreeMap<ToolId, Vec<Computed>>,
+    /// Jumps of tools that no node can take, which are reported.
+    pub lost: Lost,
 }
 
 impl Written {
@@ -31,6 +34,7 @@ impl Written {
                 .filter(|(_, tool)| computes(tool))
                 .map(|(id, _)| (id, tool(program, id, &mut Diagnostics::new()).computed))
                 .collect(),
+            lost: lost(program),
         };
         let callers = callers(program);
         let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
@@ -62,6 +66,7 @@ impl Written {
         Self {
             fields: IdVec::new(),
             computed: BTreeMap::new(),
+            lost: Lost::new(),
         }
     }
 
@@ -158,7 +163,7 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
             .chain(node.max_visits.iter().map(|max| &max.to))
             .chain(timeout(node));
         let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
-        fields.extend(sets.filter_map(|item| item.field));
+        fields.extend(sets.filter_map(SetItem::writes));
         if let Work::Extern { writes, .. } = &node.work {
             fields.extend(writes.iter().map(|field| field.node));
         }
@@ -171,7 +176,7 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
     fields.extend(
         others
             .flat_map(|jump| &jump.set)
-            .filter_map(|item| item.field),
+            .filter_map(SetItem::writes),
     );
     fields
 }

@@ -352,17 +352,20 @@ impl<'a> Paths<'_, 'a> {
             return Vec::new();
         };
         let tracked = &self.effects.tracked;
-        let writes = match counts {
-            Counts::May => stop.writes.iter().any(|write| write.field == field),
-            Counts::Sure => match way.cause {
-                Cause::Edge | Cause::Goto => tracked.has(&self.effects.done(id), field),
-                _ => tracked.has(&self.effects.sure(self.flow, spot, number), field),
-            },
+        let writes = match (counts, way.cause) {
+            (Counts::May, Cause::Edge | Cause::Goto) => {
+                stop.writes.iter().any(|write| write.field == field)
+            }
+            (Counts::May, _) => tracked.has(&self.effects.may(self.flow, spot, number), field),
+            (Counts::Sure, Cause::Edge | Cause::Goto) => tracked.has(&self.effects.done(id), field),
+            (Counts::Sure, _) => tracked.has(&self.effects.sure(self.flow, spot, number), field),
         };
         let worked = || {
             let known = self.and(known, &said.worked).filter(|_| !writes)?;
             Some(match way.cause {
                 Cause::Edge | Cause::Goto => self.written(id, known),
+                // Nobody has answered: nothing is written.
+                Cause::Timeout => known,
                 _ => self.forget(known, stop.writes.iter().map(|write| write.field)),
             })
         };

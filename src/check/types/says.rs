@@ -345,14 +345,12 @@ fn said(
         return Some((place, Values::Atoms(atoms)));
     }
     if let Some(found) = compared(reader, expr) {
-        let range = match truth {
-            true => Some(found.range),
-            false => found.range.beyond().map(|range| range.and(found.domain)),
+        let values = match (truth, found.range.beyond()) {
+            (true, _) => Values::Range(found.range, found.whole),
+            (false, Some(range)) => Values::Range(range.and(found.domain), found.whole),
+            (false, None) => Values::Apart(found.range),
         };
-        return Some((
-            format!("#{}", found.subject),
-            Values::Range(range?, found.whole),
-        ));
+        return Some((format!("#{}", found.subject), values));
     }
     let number = (!own).then(|| saying.number(expr))??;
     let atoms = Atoms::from([Atom::Bool(truth)]);

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::name::list;
+use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::assignable;
@@ -79,6 +79,10 @@ impl Cx<'_> {
                         self.passed(&read, id, field);
                     }
                 }
+                // A name in `with` that is none, which is reported, was likely meant for it.
+                None if with
+                    .iter()
+                    .any(|pass| misspelt(pass, called) == Some(&field.name.node)) => {}
                 None if field.default.is_none() && !field.ty.node.admits_null() => {
                     missing.push(field);
                 }
@@ -191,5 +195,15 @@ impl Cx<'_> {
                     .help("bind it in `into` to a field that takes it"),
             );
         }
+    }
+}
+
+/// The `in` field that a name of `with` which is none was likely meant for.
+fn misspelt<'a>(pass: &Pass, called: &'a Graph) -> Option<&'a str> {
+    let fields = called.fields.iter().filter(|field| field.mode.is_in());
+    let names = fields.map(|field| field.name.node.as_str());
+    match pass.to {
+        Some(_) => None,
+        None => closest(&pass.name.node, names),
     }
 }

@@ -89,7 +89,9 @@ impl<'a> Walk<'a> {
         let first = paths.at_start(&self.program.types);
         for (number, (spot, field, read, counts)) in reads.into_iter().enumerate() {
             let of = (spot, field, read);
-            let trail = match number < ASKED {
+            // An `ephemeral` field may have had a value that is gone.
+            let asked = number < ASKED && !self.passing.contains(&field);
+            let trail = match asked {
                 true => paths.lacks(&first, of, counts),
                 false => Some(Vec::new()),
             };
@@ -100,8 +102,7 @@ impl<'a> Walk<'a> {
             match (trail, counts) {
                 (None, Counts::Sure) => {}
                 (None, Counts::May) => {
-                    if let (true, Some(_)) = (number < ASKED, paths.lacks(&first, of, Counts::Sure))
-                    {
+                    if let (true, Some(_)) = (asked, paths.lacks(&first, of, Counts::Sure)) {
                         let shown = types.show(&declared.ty.node).to_string();
                         diags.push(may_be_unset(&declared.name, &shown, read));
                     }
@@ -240,7 +241,8 @@ fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
     said
 }
 
-fn may_be_unset(name: &crate::ast::Name, shown: &str, read: Span) -> Diagnostic {
+/// A read of a field of which it is not sure that it has a value.
+pub(super) fn may_be_unset(name: &crate::ast::Name, shown: &str, read: Span) -> Diagnostic {
     let message = format!("`state.{}` may have no value yet", name.node);
     Diagnostic::new(&codes::MAYBE_UNSET, message, read)
         .here("it is up to a model, a list or a called graph whether it is written before")

@@ -23,7 +23,7 @@ use super::facts::Facts;
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
-use super::tell::Left;
+use super::tell::{Left, may_be_unset};
 use super::trail::Trails;
 
 /// What typing a graph has shown.
@@ -223,6 +223,12 @@ impl<'a> Walk<'a> {
             }
         }
         diags.append(std::mem::take(&mut cx.diags));
+        for (id, read) in std::mem::take(&mut cx.unsure) {
+            if let Some(field) = self.graph.fields.get(id) {
+                let shown = self.program.types.show(&field.ty.node).to_string();
+                diags.push(may_be_unset(&field.name, &shown, read));
+            }
+        }
         self.read.extend(&cx.read);
         let flow = self.flow;
         for way in &flow.start {

@@ -15,11 +15,15 @@ impl Cx<'_> {
     /// Types a `set`: all values see the state before it; what follows sees what it wrote.
     pub fn set(&mut self, items: &[SetItem]) {
         let mut written = Vec::new();
+        let mut meant = Vec::new();
         for item in items {
             let field = item
                 .field
                 .and_then(|id| Some((id, self.graph?.fields.get(id)?)));
             let Some((id, field)) = field else {
+                if let Some(near) = item.near {
+                    meant.push(near);
+                }
                 let found = self.infer_with_effects(&item.value, None);
                 if self.graph.is_none() {
                     self.jump_sets.push(found);
@@ -44,6 +48,7 @@ impl Cx<'_> {
         for (id, field, non_null) in written {
             self.facts.write(id, field, non_null);
         }
+        meant.iter().for_each(|id| self.facts.has_value(*id));
     }
 
     /// The type that a write to a field takes: an own reducer's second parameter, else the field's type.

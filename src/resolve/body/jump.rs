@@ -152,8 +152,14 @@ impl Resolver<'_> {
                 self.twice("field", &first, &item.field);
                 continue;
             }
+            let field = self.field_named(inside, &item.field);
+            let near = match field {
+                Some(_) => None,
+                None => closest(&item.field.node, inside.fields.keys().map(String::as_str)),
+            };
             items.push(SetItem {
-                field: self.field_named(inside, &item.field),
+                field,
+                near: near.and_then(|near| inside.fields.get(near).copied()),
                 name: item.field.clone(),
                 replace: item.replace,
                 value,

@@ -120,6 +120,7 @@ impl Resolver<'_> {
             to,
             set: set
                 .map(|item| Write {
+                    near: None,
                     field: None,
                     name: item.field,
                     replace: item.replace,

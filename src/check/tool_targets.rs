@@ -1,0 +1,84 @@
+//! Jumps of tools to names that no node which runs the tool can mean.
+//!
+//! A tool's jump names an entry of the `ends` of the nodes that run it, or a node beside them. A name that is neither
+//! anywhere is a slip of the tool's own, and reported there; else it is the node's `ends` that lack it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::name::{closest, list};
+use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::ir::ToolId;
+use crate::resolve::program::{Program, Work};
+
+/// Names of jumps that lead nowhere, by tool.
+pub type Lost = BTreeSet<(ToolId, String)>;
+
+/// For each tool that some node runs, the names that a jump of it may have.
+fn meant(program: &Program) -> BTreeMap<ToolId, BTreeSet<&str>> {
+    let mut all: BTreeMap<ToolId, BTreeSet<&str>> = BTreeMap::new();
+    for graph in &program.graphs {
+        let own = graph.nodes.iter().map(|node| node.name.node.as_str());
+        let own: BTreeSet<&str> = own.collect();
+        for node in &graph.nodes {
+            if matches!(node.work, Work::Llm(_)) {
+                continue;
+            }
+            for used in node.tools() {
+                let tool = program.tools.get(used.node);
+                let body = tool.and_then(|tool| tool.body.as_ref());
+                let Some(body) = body.filter(|body| !body.jumps().is_empty()) else {
+                    continue;
+                };
+                let names = all.entry(used.node).or_default();
+                let ends = node.ends.iter().flat_map(|ends| &ends.items);
+                names.extend(ends.map(|end| end.name.node.as_str()));
+                let jumps = body.jumps();
+                let there = jumps.iter().filter_map(|to| own.get(to.node.as_str()));
+                names.extend(there.copied());
+            }
+        }
+    }
+    all
+}
+
+/// The jumps that no node can take.
+pub fn lost(program: &Program) -> Lost {
+    let mut lost = Lost::new();
+    for (id, names) in meant(program) {
+        let body = program.tools.get(id).and_then(|tool| tool.body.as_ref());
+        for to in body.into_iter().flat_map(|body| body.jumps()) {
+            if to.node != "end" && !names.contains(to.node.as_str()) {
+                lost.insert((id, to.node.clone()));
+            }
+        }
+    }
+    lost
+}
+
+/// Reports them.
+pub fn targets(program: &Program, lost: &Lost, diags: &mut Diagnostics) {
+    let meant = meant(program);
+    for (id, name) in lost {
+        let (Some(tool), Some(names)) = (program.tools.get(*id), meant.get(id)) else {
+            continue;
+        };
+        let jumps = tool.body.iter().flat_map(|body| body.jumps());
+        for to in jumps.filter(|to| to.node == *name) {
+            let message = format!(
+                "tool `{}` goes to `{name}`, which no node that runs it can mean",
+                tool.name.node
+            );
+            let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+            let nodes = nodes.map(|node| node.name.node.as_str());
+            let near = closest(name, names.iter().copied()).or_else(|| closest(name, nodes));
+            let help = match (near, names.is_empty()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, false) => format!("their `ends` have {}", list(names.iter().copied())),
+                (None, true) => format!(
+                    "add a node `{name}`, and `{name}` to the `ends` of the nodes that run the tool"
+                ),
+            };
+            diags.push(Diagnostic::new(&codes::UNKNOWN_TARGET, message, to.span).help(help));
+        }
+    }
+}
