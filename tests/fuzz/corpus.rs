@@ -17,7 +17,10 @@ impl Corpus {
     /// Reads the repository.
     pub fn load() -> Self {
         let only = std::env::var("GRAPHC_FUZZ_ENTRY").ok();
-        let wanted = |entry: &&Entry| only.as_ref().is_none_or(|only| only.split(',').any(|one| one == entry.name));
+        let wanted = |entry: &&Entry| {
+            only.as_ref()
+                .is_none_or(|only| only.split(',').any(|one| one == entry.name))
+        };
         let mut kept: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (entry, _, text) in self::kept() {
             kept.entry(entry.name).or_default().push(text);
@@ -26,7 +29,12 @@ impl Corpus {
             let mut texts = texts(entry.name);
             // A text that is long takes long; what it has is in shorter ones too.
             texts.retain(|text| text.len() < 12_000);
-            texts.extend(kept.remove(entry.name).unwrap_or_default().into_iter().filter(|text| text.len() < 12_000));
+            texts.extend(
+                kept.remove(entry.name)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .filter(|text| text.len() < 12_000),
+            );
             assert!(!texts.is_empty(), "there is no text for `{}`", entry.name);
             (entry, texts)
         });
@@ -84,8 +92,12 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn read(folders: &[&str], ending: &str) -> Vec<String> {
-    let paths = folders.iter().flat_map(|folder| files(&root().join(folder), ending));
-    paths.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
+    let paths = folders
+        .iter()
+        .flat_map(|folder| files(&root().join(folder), ending));
+    paths
+        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .collect()
 }
 
 fn texts(entry: &str) -> Vec<String> {
@@ -130,14 +142,25 @@ fn expressions() -> Vec<String> {
     let mut texts = Vec::new();
     for file in read(&["tests/cel"], ".json") {
         let cases: Vec<serde_json::Value> = serde_json::from_str(&file).unwrap();
-        texts.extend(cases.iter().filter_map(|case| Some(case["expr"].as_str()?.to_owned())));
+        texts.extend(
+            cases
+                .iter()
+                .filter_map(|case| Some(case["expr"].as_str()?.to_owned())),
+        );
     }
     for file in read(&["tests/expr"], ".yaml") {
         let cases: Vec<serde_json::Value> = serde_yaml::from_str(&file).unwrap();
-        texts.extend(cases.iter().filter_map(|case| Some(case["expr"].as_str()?.to_owned())));
+        texts.extend(
+            cases
+                .iter()
+                .filter_map(|case| Some(case["expr"].as_str()?.to_owned())),
+        );
     }
     for file in read(&["tests/infer"], ".txt") {
-        texts.extend(file.split("\n\n").filter_map(|case| Some(case.lines().next()?.to_owned())));
+        texts.extend(
+            file.split("\n\n")
+                .filter_map(|case| Some(case.lines().next()?.to_owned())),
+        );
     }
     texts
 }

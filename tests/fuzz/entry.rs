@@ -32,14 +32,38 @@ pub struct Entry {
 
 /// All of them.
 pub const ENTRIES: &[Entry] = &[
-    Entry { name: "parse", read: parses },
-    Entry { name: "check", read: checks },
-    Entry { name: "fmt", read: formats },
-    Entry { name: "eval", read: evaluates },
-    Entry { name: "template", read: renders },
-    Entry { name: "config", read: configures },
-    Entry { name: "scenario", read: reads_scenarios },
-    Entry { name: "ir", read: loads },
+    Entry {
+        name: "parse",
+        read: parses,
+    },
+    Entry {
+        name: "check",
+        read: checks,
+    },
+    Entry {
+        name: "fmt",
+        read: formats,
+    },
+    Entry {
+        name: "eval",
+        read: evaluates,
+    },
+    Entry {
+        name: "template",
+        read: renders,
+    },
+    Entry {
+        name: "config",
+        read: configures,
+    },
+    Entry {
+        name: "scenario",
+        read: reads_scenarios,
+    },
+    Entry {
+        name: "ir",
+        read: loads,
+    },
 ];
 
 /// The reader of that name.
@@ -56,7 +80,11 @@ fn places(found: &Diagnostics, sources: &SourceMap) {
     for span in spans {
         let text = sources.file(span.file).map_or("", |file| &file.text);
         let inside = text.get(span.start as usize..span.end as usize);
-        assert!(inside.is_some(), "{span:?} is no place of {} bytes", text.len());
+        assert!(
+            inside.is_some(),
+            "{span:?} is no place of {} bytes",
+            text.len()
+        );
     }
 }
 
@@ -195,7 +223,13 @@ fn evaluates(text: &str) {
     let ty = infer(&expr, scope, types, None, &mut found);
     places(&found, &sources);
     types.show(&ty);
-    let inside = |span: Span| sources.file(id).unwrap().text.get(span.start as usize..span.end as usize);
+    let inside = |span: Span| {
+        sources
+            .file(id)
+            .unwrap()
+            .text
+            .get(span.start as usize..span.end as usize)
+    };
     for program in [
         compile_expr(&expr, scope, types),
         compile_unchecked(&expr, scope, types),
@@ -204,7 +238,10 @@ fn evaluates(text: &str) {
             Ok(Ok(value)) => {
                 let stored = value.to_stored();
                 assert!(value.check_size().is_ok(), "the value is beyond the bounds");
-                assert!(Value::from_stored(&stored).is_some(), "{stored} can't be read again");
+                assert!(
+                    Value::from_stored(&stored).is_some(),
+                    "{stored} can't be read again"
+                );
                 let text = value.to_json().to_string();
                 if let Ok(again) = serde_json::from_str(&text) {
                     let _ = accept(&again, &ty, types);
@@ -235,10 +272,12 @@ fn renders(text: &str) {
         let (start, end) = (error.span.start as usize, error.span.end as usize);
         assert!(text.get(start..end).is_some(), "{:?}", error.span);
     }
-    let _ = Template::compile(&template, &Scope::default()).map(|t| t.render(&Given {
-        slots: Vec::new(),
-        fields: Vec::new(),
-    }));
+    let _ = Template::compile(&template, &Scope::default()).map(|t| {
+        t.render(&Given {
+            slots: Vec::new(),
+            fields: Vec::new(),
+        })
+    });
     let _ = TypeTable::default();
 }
 

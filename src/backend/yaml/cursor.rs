@@ -16,7 +16,8 @@ pub const MOST_FINDINGS: usize = 100;
 
 /// What stands in place of a finding that is one too many.
 pub fn more(finding: Diagnostic) -> Diagnostic {
-    let message = format!("more is wrong in this file than the {MOST_FINDINGS} mistakes that are reported");
+    let message =
+        format!("more is wrong in this file than the {MOST_FINDINGS} mistakes that are reported");
     Diagnostic::new(finding.code, message, finding.span()).help("mend those first")
 }
 
