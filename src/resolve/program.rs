@@ -74,6 +74,8 @@ pub struct Tree {
     pub standard: bool,
     /// Its items.
     pub items: Vec<item::Item>,
+    /// Pieces of it that did not parse.
+    pub damaged: Vec<Span>,
 }
 
 impl Program {
@@ -370,6 +372,8 @@ pub struct ToolList {
     pub tools: Vec<ToolUse>,
     /// The whole list.
     pub span: Span,
+    /// Whether an entry of it names nothing, so that a tool may be missing that was meant.
+    pub broken: bool,
 }
 
 impl ToolList {

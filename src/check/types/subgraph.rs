@@ -85,7 +85,9 @@ impl Cx<'_> {
                 None => {}
             }
         }
-        if !missing.is_empty() {
+        // A value under another name is likely what is missing.
+        let strange = with.iter().filter(|pass| pass.to.is_none()).count();
+        if missing.len() > strange {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(
