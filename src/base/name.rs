@@ -76,7 +76,8 @@ pub fn certain<'a>(
     let slip = first.chars().count() > 3 && strsim::damerau_levenshtein(written, first) == 1;
     // `text2` beside `text` is another thing that is missing, not a slip.
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).count();
-    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first)).then_some(first)
+    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first))
+        .then_some(first)
 }
 
 /// ``did you mean `x`?``, where one of the candidates is close; a help line.
