@@ -24,6 +24,7 @@ pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
 
 /// The same, with what the project knows of its models.
 pub fn compile_knowing(entry: &str, loader: &dyn Loader, families: &Families) -> Compiled {
+    crate::base::name::afresh();
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);

@@ -18,8 +18,6 @@ mod corpus;
 mod declared;
 #[path = "fuzz/entry.rs"]
 mod entry;
-#[path = "fuzz/large.rs"]
-mod large;
 #[path = "fuzz/mutate.rs"]
 mod mutate;
 #[path = "fuzz/shrink.rs"]

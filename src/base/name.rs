@@ -1,5 +1,39 @@
 //! Names that a person may have meant.
 
+use std::cell::Cell;
+
+/// Longest name that is compared, in bytes: of longer ones nobody knows which was meant.
+const LONGEST: usize = 100;
+
+/// How much is compared after [`afresh`], in pairs of letters: a misspelt name among 10,000 takes a hundredth of it. A text
+/// with thousands of unknown names is no text with thousands of slips.
+const EFFORT: u64 = 50_000_000;
+
+/// Most names that [`list`] and [`either`] write out.
+const LISTED: usize = 40;
+
+thread_local! {
+    /// How much may still be compared on this thread.
+    static LEFT: Cell<u64> = const { Cell::new(EFFORT) };
+}
+
+/// Begins anew to count what is compared; each compilation does, so that its messages depend on its texts alone.
+pub fn afresh() {
+    LEFT.set(EFFORT);
+}
+
+/// The distance of two names, where it is worth to know.
+fn distance(written: &str, candidate: &str, allowed: usize) -> Option<usize> {
+    let apart = written.chars().count().abs_diff(candidate.chars().count());
+    if apart > allowed || written.len().max(candidate.len()) > LONGEST {
+        return None;
+    }
+    let effort = (written.len() * candidate.len()) as u64;
+    let left = LEFT.get().checked_sub(effort)?;
+    LEFT.set(left);
+    Some(strsim::damerau_levenshtein(written, candidate))
+}
+
 /// The candidate closest to `written`, where one is close enough to be meant.
 ///
 /// Close is an edit distance (with transpositions) of at most a third of the longer name, at
@@ -13,12 +47,13 @@ pub fn closest<'a>(
         if candidate == written {
             continue;
         }
-        let distance = match candidate.eq_ignore_ascii_case(written) {
-            true => 0,
-            false => strsim::damerau_levenshtein(written, candidate),
-        };
         let longer = written.chars().count().max(candidate.chars().count());
         let allowed = (longer / 3).max(1);
+        let distance = match candidate.eq_ignore_ascii_case(written) {
+            true => Some(0),
+            false => distance(written, candidate, allowed),
+        };
+        let Some(distance) = distance else { continue };
         // Of one letter for another nothing is left that was meant.
         if distance <= allowed
             && distance < longer
@@ -79,7 +114,16 @@ pub fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
-    let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
+    let mut names = names.into_iter();
+    let mut quoted: Vec<String> = names
+        .by_ref()
+        .take(LISTED)
+        .map(|n| format!("`{n}`"))
+        .collect();
+    match names.count() {
+        0 => {}
+        more => quoted.push(format!("{more} others")),
+    }
     match quoted.split_last() {
         None => "nothing".to_owned(),
         Some((only, [])) => only.clone(),

@@ -22,6 +22,9 @@ use super::prune::prune;
 /// Most instances of one graph. Values come from a flow's text, but a graph that calls itself can add to them.
 const MOST: usize = 100;
 
+/// Most instances of all graphs together: each is checked by itself.
+const MOST_IN_ALL: usize = 1_000;
+
 type Args = Vec<Option<Arg>>;
 
 /// A graph of the program to come. Its calls are numbers of other such graphs.
@@ -303,12 +306,20 @@ impl Maker<'_> {
             lost.into_iter().for_each(|lost| found.push(lost));
         }
         let is_new = !self.known.contains_key(&(of, key(&values)));
-        if is_new && self.counts.get(&of).copied().unwrap_or(0) + self.waiting(of) >= MOST {
+        let own = self.counts.get(&of).copied().unwrap_or(0) + self.waiting(of);
+        let all = self.made.len() >= MOST_IN_ALL && own > 0;
+        if is_new && (own >= MOST || all) {
             if self.full.insert(of) {
-                let message = format!(
-                    "`{}` has more than {MOST} instances: each calls one with other values",
-                    name.node
-                );
+                let message = match all {
+                    false => format!(
+                        "`{}` has more than {MOST} instances: each calls one with other values",
+                        name.node
+                    ),
+                    true => format!(
+                        "the instances of all graphs are more than {MOST_IN_ALL}: here one of `{}` is one too many",
+                        name.node
+                    ),
+                };
                 self.diags.push(
                     Diagnostic::new(&codes::LIMIT_EXCEEDED, message, name.span).help(
                         "pass what changes in the state; parameters are for few, fixed modes",

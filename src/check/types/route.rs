@@ -1,12 +1,12 @@
 //! Whether the arms of a route cover all cases, and whether each can be taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ast::expr::{Expr, ExprKind, LogicalOp};
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
-use crate::expr::fold::same::same;
+use crate::expr::fold::same::{fingerprint, same};
 use crate::resolve::program::Arm;
 
 use super::cases::{Atom, Atoms, Reader};
@@ -80,7 +80,7 @@ impl Cases {
     pub fn report(&self, arms: &[Arm], span: Span, sound: bool, cx: &mut Cx) {
         let mut taken = Taken::default();
         let mut complete: Option<Span> = None;
-        for (i, (arm, case)) in arms.iter().zip(&self.arms).enumerate() {
+        for (arm, case) in arms.iter().zip(&self.arms) {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             // One that never holds is reported as such.
             if case.always() == Some(false) {
@@ -96,11 +96,11 @@ impl Cases {
                 complete = Some(place);
                 continue;
             }
-            if let Some(before) = taken.before(case, arms.get(..i).unwrap_or_default(), arm) {
+            if let Some(before) = taken.before(case, arm) {
                 let to = cx.leads_to(&arm.jump);
                 cx.report(never_taken(&to, place, before, "taken here already"));
             }
-            taken.add(case, place);
+            taken.add(case, arm, place);
             complete = self.covered(&taken, case).then_some(place);
         }
         if complete.is_none() && sound {
@@ -109,7 +109,7 @@ impl Cases {
     }
 
     /// Whether all values of the place that an arm speaks of are taken with it.
-    fn covered(&self, taken: &Taken, case: &Case) -> bool {
+    fn covered(&self, taken: &Taken<'_>, case: &Case) -> bool {
         let subject = case.whole.as_ref().map(|(subject, _)| subject);
         subject.is_some_and(|subject| {
             let known = taken.values.get(subject).map(|(known, _)| known);
@@ -117,7 +117,7 @@ impl Cases {
         })
     }
 
-    fn incomplete(&self, taken: &Taken, span: Span) -> Diagnostic {
+    fn incomplete(&self, taken: &Taken<'_>, span: Span) -> Diagnostic {
         let spoken = |case: &Case| case.whole.is_some();
         let only = match taken.values.iter().next() {
             Some(one) if taken.values.len() == 1 && self.arms.iter().all(spoken) => Some(one),
@@ -157,16 +157,18 @@ fn parts(when: &Expr) -> impl Iterator<Item = &Expr> {
 
 /// What the arms so far have taken.
 #[derive(Default)]
-struct Taken {
+struct Taken<'a> {
     /// Values of each place, and the last arm that took some.
     values: BTreeMap<String, (Atoms, Span)>,
     /// Ranges of numbers that single comparisons took.
     ranges: Vec<(Compared, Span)>,
+    /// Conditions by fingerprint: there may be ten thousand.
+    conditions: HashMap<u64, Vec<&'a Expr>>,
 }
 
-impl Taken {
+impl<'a> Taken<'a> {
     /// The arm that takes all that this one could take.
-    fn before(&self, case: &Case, earlier: &[Arm], arm: &Arm) -> Option<Span> {
+    fn before(&self, case: &Case, arm: &Arm) -> Option<Span> {
         let values = case
             .parts
             .iter()
@@ -186,15 +188,20 @@ impl Taken {
         };
         let alike = || {
             let when = arm.when.as_ref()?;
-            let mut earlier = earlier.iter().filter_map(|arm| arm.when.as_ref());
-            let found = earlier
-                .find(|known| same(known, when) || parts(when).any(|part| same(known, part)));
-            found.map(|known| known.span)
+            let found = std::iter::once(when).chain(parts(when)).filter_map(|part| {
+                let known = self.conditions.get(&fingerprint(part))?;
+                known.iter().find(|known| same(known, part))
+            });
+            found.map(|known| known.span).min_by_key(|span| span.start)
         };
         values.or_else(ranges).or_else(alike)
     }
 
-    fn add(&mut self, case: &Case, place: Span) {
+    fn add(&mut self, case: &Case, arm: &'a Arm, place: Span) {
+        if let Some(when) = &arm.when {
+            let alike = self.conditions.entry(fingerprint(when)).or_default();
+            alike.push(when);
+        }
         if let Some((subject, atoms)) = &case.whole {
             let slot = self.values.entry(subject.clone());
             let (known, last) = slot.or_insert((Atoms::new(), place));

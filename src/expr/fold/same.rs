@@ -1,6 +1,45 @@
 //! Whether two expressions are written alike.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::discriminant;
+
 use crate::ast::expr::{Expr, ExprKind};
+
+/// A number that is equal for expressions that are the [`same`], so that one is found among many.
+pub fn fingerprint(expr: &Expr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        discriminant(&expr.kind).hash(&mut hasher);
+        match &expr.kind {
+            ExprKind::Literal(literal) => format!("{literal:?}").hash(&mut hasher),
+            ExprKind::Ident(name) => name.hash(&mut hasher),
+            ExprKind::Select { operand, field, .. } => {
+                field.node.hash(&mut hasher);
+                open.push(operand);
+            }
+            ExprKind::Index { operand, index, .. } => open.extend([&**operand, &**index]),
+            ExprKind::Call {
+                target,
+                function,
+                args,
+            } => {
+                function.node.hash(&mut hasher);
+                open.extend(target.as_deref().into_iter().chain(args));
+            }
+            ExprKind::Unary(_, operand) => open.push(operand),
+            ExprKind::Binary(op, left, right) => {
+                discriminant(&op.node).hash(&mut hasher);
+                open.extend([&**left, &**right]);
+            }
+            ExprKind::Logical(_, operands) => open.extend(operands),
+            ExprKind::Conditional(test, yes, no) => open.extend([&**test, &**yes, &**no]),
+            ExprKind::List(elements) => open.extend(elements.iter().map(|e| &e.value)),
+            _ => {}
+        }
+    }
+    hasher.finish()
+}
 
 /// Whether two expressions are the same but for their places, so that they have the same value as long as
 /// nothing is written between them.

@@ -1,5 +1,7 @@
 //! How types relate: which may stand for which, and which can share a value.
 
+use std::collections::HashSet;
+
 use crate::base::name::closest;
 
 use super::super::ty::{EnumId, RecordId, Type, TypeTable};
@@ -13,6 +15,9 @@ pub fn assignable(from: &Type, to: &Type, types: &TypeTable) -> bool {
     Relation {
         types,
         assumed: Vec::new(),
+        fitting: HashSet::new(),
+        refused: HashSet::new(),
+        depth: 0,
     }
     .fits(from, to)
 }
@@ -90,9 +95,20 @@ fn members(id: EnumId, types: &TypeTable) -> impl Iterator<Item = &str> {
 
 struct Relation<'a> {
     types: &'a TypeTable,
-    /// Pairs of records under comparison: a recursive type fits if nothing outside the recursion speaks against it.
+    /// Pairs of records that fit as far as is known, in the order in which they were begun: a recursive type fits if
+    /// nothing outside the recursion speaks against it. When one is refused, so is what was found since: it may have relied
+    /// on that one.
     assumed: Vec<(RecordId, RecordId)>,
+    /// The same pairs, to look up: each is compared once, however many ways lead to it.
+    fitting: HashSet<(RecordId, RecordId)>,
+    /// Pairs that don't fit, whatever is assumed.
+    refused: HashSet<(RecordId, RecordId)>,
+    /// How many records are under comparison.
+    depth: usize,
 }
+
+/// Records that lie in each other deeper than this fit nothing but themselves: comparing takes stack for each level.
+const MAX_RECORDS: usize = 2_000;
 
 impl Relation<'_> {
     fn fits(&mut self, from: &Type, to: &Type) -> bool {
@@ -125,18 +141,31 @@ impl Relation<'_> {
     }
 
     fn record_fits(&mut self, from: RecordId, to: RecordId) -> bool {
-        if self.assumed.contains(&(from, to)) {
+        let pair = (from, to);
+        if self.fitting.contains(&pair) {
             return true;
+        }
+        if self.refused.contains(&pair) || self.depth >= MAX_RECORDS {
+            return false;
         }
         let (Some(a), Some(b)) = (self.types.records.get(from), self.types.records.get(to)) else {
             return true;
         };
-        self.assumed.push((from, to));
+        let begin = self.assumed.len();
+        self.assumed.push(pair);
+        self.fitting.insert(pair);
+        self.depth += 1;
         let fits = b.fields.iter().all(|wanted| {
             a.field(&wanted.name)
                 .is_some_and(|found| self.fits(&found.ty, &wanted.ty))
         });
-        self.assumed.pop();
+        self.depth -= 1;
+        if !fits {
+            for found in self.assumed.drain(begin..) {
+                self.fitting.remove(&found);
+            }
+            self.refused.insert(pair);
+        }
         fits
     }
 

@@ -1,1 +1,0 @@
-//! Large texts of one shape.
