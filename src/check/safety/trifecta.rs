@@ -82,7 +82,7 @@ impl Rule<'_, '_> {
         let read = prompt_leaves(node, call);
         let by_tool = tools
             .iter()
-            .find(|(tool, _)| tool.marks.untrusted.is_some());
+            .find(|(tool, _)| self.untrusted.result_mark(tool).is_some());
         let untrusted = match by_tool {
             Some((tool, span)) => Some(Part {
                 span: *span,
@@ -94,12 +94,13 @@ impl Rule<'_, '_> {
         let Some(untrusted) = untrusted else { return };
         let private = tools
             .iter()
-            .find_map(|(tool, span)| private(tool, *span, true));
+            .find_map(|(tool, span)| private(&self.private, tool, *span));
         let private = private
             .or_else(|| in_texts(&mut self.private, at, node, &read))
             .or_else(|| {
                 tools
                     .iter()
+                    .filter(|(tool, _)| self.untrusted.result_mark(tool).is_none())
                     .find_map(|(tool, span)| private_by_effect(tool, *span))
             });
         let Some(private) = private else { return };
@@ -188,19 +189,21 @@ fn in_texts(
     })
 }
 
-fn private(tool: &Tool, span: Span, sure: bool) -> Option<Part> {
-    tool.marks.private.or(tool.marks.secret)?;
+fn private(search: &Search, tool: &Tool, span: Span) -> Option<Part> {
+    if tool.marks.secret.is_none() && search.result_mark(tool).is_none() {
+        return None;
+    }
     Some(Part {
         span,
         text: format!("private: what `{}` gives back", tool.name.node),
-        sure,
+        sure: true,
     })
 }
 
 /// A tool that is said to read something of ours, which may be private.
 fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
     let reads = tool.effect == ToolEffect::Read && tool.effect_span.is_some();
-    let ours = reads && tool.body.is_none() && tool.marks.untrusted.is_none();
+    let ours = reads && tool.body.is_none();
     ours.then(|| Part {
         span,
         text: format!("may be private: what `{}` reads", tool.name.node),

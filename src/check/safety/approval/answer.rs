@@ -118,7 +118,7 @@ pub fn value(expr: &Expr) -> Says {
 }
 
 /// What a word says, if it is one of the usual ones.
-fn said_by(word: &str) -> Option<Says> {
+pub(super) fn said_by(word: &str) -> Option<Says> {
     let word = word.trim().to_ascii_lowercase();
     if REFUSING.contains(&word.as_str()) {
         return Some(Says::No);

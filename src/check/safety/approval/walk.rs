@@ -14,6 +14,7 @@ use super::super::reads::{self, Mention};
 use super::super::roots;
 use super::answer::{Answers, Says};
 use super::decided::{Decided, Place, is_answer};
+use super::decision::{keeps_answer, reads_decision};
 use super::destroys;
 
 /// What has been asked on the way.
@@ -472,7 +473,7 @@ impl<'a> Walk<'a> {
             Says::Yes | Says::Something => None,
             Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, way.span))),
             Says::Nothing => {
-                let asked = match keeps_answer(node) {
+                let asked = match keeps_answer(self.program, node) {
                     true => Asked::Open,
                     false => Asked::No,
                 };
@@ -564,10 +565,8 @@ impl<'a> Walk<'a> {
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
-                found.into_iter().any(|mention| match mention {
-                    Mention::Field(name) => kept(name),
-                    Mention::Name(name) => is_answer(node, name),
-                })
+                let kept = |mention| matches!(mention, Mention::Field(name) if kept(name));
+                found.into_iter().any(kept) || reads_decision(self.program, node, expr)
             })
     }
 }
@@ -585,19 +584,6 @@ fn otherwise(before: &[Says]) -> Says {
 
 /// A person has agreed: nothing behind is followed.
 struct Agreed;
-
-/// Whether a node writes the answer to its question somewhere.
-fn keeps_answer(node: &Node) -> bool {
-    let lets = reads::lets(&node.lets);
-    let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-    let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
-    node.set.iter().chain(jumps).any(|item| {
-        let mentions = reads::mentions(&item.value, &lets);
-        let said =
-            |mention: &Mention| matches!(mention, Mention::Name(name) if is_answer(node, name));
-        mentions.iter().any(said)
-    })
-}
 
 /// What a condition comes to, given what has been asked; `None` where a person has agreed.
 fn decide(asked: Asked, says: Says, span: Span) -> Option<(Asked, Hop)> {
