@@ -195,3 +195,50 @@ fn outside_of_a_repository() {
     assert_eq!(status, 2, "{said}");
     assert!(said.contains("is in no git repository"), "{said}");
 }
+
+#[test]
+fn an_audit_says_what_a_change_widens() {
+    let repository = Repository::new("audit");
+    let settings = "providers:\n  hosted: { kind: openai, base_url: \"https://a.example/v1\", api_key: \"${KEY}\" }\n";
+    let old = "model m = \"hosted/x\" { max_tokens 100 }\ntool look(q: string) -> string\ngraph Main {\n  state { out a: string = \"\", ok: bool = false }\n  tools [look]\n  start -> ask\n  node ask: interrupt { ask \"go on?\", expect bool, set { ok: answer }, goto { when state.ok -> x else -> end } }\n  node x: agent -> end { model m, prompt \"hi\", tools [look], max_turns 2, set { a: string(reply.content) } }\n}\n";
+    repository.git(&["init", "-q"]);
+    repository.write("graphc.yaml", settings);
+    repository.write("main.graph", old);
+    repository.git(&["add", "-A"]);
+    repository.git(&["commit", "-qm", "one"]);
+    let args = ["audit", "main.graph", "--against", "git:HEAD"];
+    let (status, sheet, said) = repository.graphc(&args);
+    assert_eq!((status, said.as_str()), (0, ""));
+    assert!(sheet.ends_with("wider        nothing\n"), "{sheet}");
+
+    let new = old
+        .replace("max_turns 2", "max_turns 5")
+        .replace(
+            "tool look",
+            "tool pay(sum: int) -> string @effect(write)\ntool look",
+        )
+        .replace("[look]", "[look, pay]")
+        .replace("start -> ask", "start { when state.ok -> x else -> ask }");
+    repository.write("main.graph", &new);
+    let tool = "tools:\n  look: { http: { url: \"https://b.example/q\" } }\n";
+    repository.write("graphc.yaml", &format!("{settings}{tool}"));
+    let (status, sheet, said) = repository.graphc(&args);
+    assert_eq!((status, said.as_str()), (1, ""), "{sheet}");
+    let wider = sheet.split_once("wider").unwrap().1;
+    let lines: Vec<&str> = wider.lines().map(str::trim).collect();
+    assert_eq!(
+        lines,
+        [
+            "model calls: at most 5, was at most 2",
+            "output tokens: at most 500, was at most 200",
+            "tool pay (write) is in reach",
+            "tool look is served by http, was by unbound",
+            "tool look can be reached without Main.ask",
+            "the scope of graph Main has pay",
+            "data goes to b.example: tool look",
+        ]
+    );
+    let json = repository.graphc(&[&args[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json.1).unwrap();
+    assert_eq!(json["wider"].as_array().unwrap().len(), lines.len());
+}

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use graphc::ast::graph::Member;
 use graphc::ast::item::{File, Item};
@@ -32,6 +33,10 @@ fn formatted(text: &str) -> Option<String> {
     fmt::format(text, FileId(0), &mut Diagnostics::new())
 }
 
+/// Places in the debug output of a tree.
+static PLACES: LazyLock<regex::Regex> =
+    LazyLock::new(|| regex::Regex::new(r"\d+@\d+\.\.\d+|anchors: \[[^]]*\]").unwrap());
+
 /// The tree without places, and with the properties of a node by kind: their order among kinds means nothing.
 fn meaning(text: &str) -> String {
     let (mut file, found) = parsed(text);
@@ -51,9 +56,7 @@ fn meaning(text: &str) -> String {
             }
         }
     }
-    let debug = format!("{file:#?}");
-    let places = regex::Regex::new(r"\d+@\d+\.\.\d+|anchors: \[[^]]*\]").unwrap();
-    places.replace_all(&debug, "").into_owned()
+    PLACES.replace_all(&format!("{file:?}"), "").into_owned()
 }
 
 /// The words of all comments, in no order.
@@ -251,7 +254,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(20_260_311),
-        max_shrink_iters: 3_000,
+        max_shrink_iters: 1_000,
         ..ProptestConfig::with_cases(400)
     })]
 

@@ -15,6 +15,8 @@ pub struct File {
     pub doc: Doc,
     /// Items in the order written. Those that did not parse are left out (and reported).
     pub items: Vec<Item>,
+    /// Pieces of it that did not parse: items, members, properties, entries. What they were meant to say is not known.
+    pub damaged: Vec<Span>,
 }
 
 /// A top-level item.

@@ -39,6 +39,10 @@ impl Reach {
             let here = entering.get(&id).cloned().unwrap_or_default();
             for (node, mut asked) in passed(flow, graph) {
                 asked.extend(here.iter().cloned());
+                // What is asked ahead of all that a node does is asked ahead of its tools.
+                let stops = graph.nodes.get(node).map(|node| &node.stops);
+                let ahead = stops.into_iter().flatten().filter(|stop| !stop.after);
+                asked.extend(ahead.map(|stop| stop_name(graph, &stop.name)));
                 let work = graph.nodes.get(node).map(|node| &node.work);
                 if let Some(Work::Subgraph { graph: called, .. }) = work {
                     let both = match entering.get(called) {
@@ -83,6 +87,11 @@ pub(super) fn tools_of(node: &Node) -> Vec<ToolId> {
         Work::Call { tool, .. } => vec![*tool],
         _ => Vec::new(),
     }
+}
+
+/// A question around a node, which has a name of its own.
+pub(super) fn stop_name(graph: &Graph, stop: &str) -> String {
+    format!("{}.{stop}", graph.name)
 }
 
 /// Graphs that can be come to, called ones first.
@@ -140,10 +149,11 @@ fn passed(flow: &Flow, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
                 .unwrap_or_default();
             let above = above.and_then(|above| map.spots.get(above.index())?.node);
             let above = above.and_then(|id| graph.nodes.get(id));
-            if let Some(above) = above
-                && matches!(above.work, Work::Interrupt { .. })
-            {
-                asked.insert(format!("{}.{}", graph.name, above.name));
+            if let Some(above) = above {
+                if matches!(above.work, Work::Interrupt { .. }) {
+                    asked.insert(format!("{}.{}", graph.name, above.name));
+                }
+                asked.extend(above.stops.iter().map(|stop| stop_name(graph, &stop.name)));
             }
             known.insert(here.index(), asked);
         }

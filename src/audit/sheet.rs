@@ -11,7 +11,7 @@ use crate::ir::{Flow, Graph, GraphId, ModelId, Node, ToolId};
 
 use super::bound::Bound;
 use super::map::jumps_of;
-use super::reach::{Reach, tools_of};
+use super::reach::{Reach, stop_name, tools_of};
 use super::walk::Worst;
 use super::weight::weigh;
 use super::{Served, Services};
@@ -27,7 +27,7 @@ pub struct Sheet {
     pub input: Vec<String>,
     /// Nodes that a run may begin at.
     pub entry: Vec<String>,
-    /// How a run may end: `end`, `fail at Graph.node`, `parent.name`.
+    /// How a run may end: `end`, `fail at Graph.node`, `parent.name`, `exit when CONDITION`.
     pub exits: Vec<String>,
     /// Super-steps of the longest path, those of called graphs included.
     pub steps: Bound,
@@ -92,7 +92,7 @@ pub struct ToolUse {
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Question {
-    /// The node, as `Graph.node`.
+    /// The node, or the interrupt before or after one, as `Graph.name`.
     pub node: String,
     /// The type of the answer.
     pub expects: String,
@@ -111,11 +111,14 @@ pub(super) fn fill(
     let graph = flow.graphs.get(entry);
     let input = graph.into_iter().flat_map(|graph| graph.fields.iter());
     let input = input.filter(|field| field.mode.is_in());
+    let context = graph.into_iter().flat_map(|graph| graph.context.iter());
+    let context = context.map(|c| format!("context {}: {}", c.name, flow.types.show(&c.ty)));
     let mut sheet = Sheet {
         graph: graph.map_or(String::new(), |graph| graph.name.clone()),
         profile: services.profile.clone(),
         input: input
             .map(|field| format!("{}: {}", field.name, flow.types.show(&field.ty)))
+            .chain(context)
             .collect(),
         entry: graph.map_or(Vec::new(), begins),
         exits: graph.map_or(Vec::new(), exits),
@@ -198,8 +201,19 @@ impl Sheet {
                         .map_or("any JSON".to_owned(), |ty| flow.types.show(ty).to_string()),
                     timeout_ms: timeout.as_ref().map(|timeout| timeout.after_ms),
                 }),
+                Work::Extern { name: program, .. } => {
+                    let to = "the embedding program".to_owned();
+                    let who = format!("extern {program} at {name}");
+                    self.leaves.entry(to).or_default().insert(who);
+                }
                 _ => {}
             }
+            self.interrupts
+                .extend(node.stops.iter().map(|stop| Question {
+                    node: stop_name(graph, &stop.name),
+                    expects: flow.types.show(&stop.expect).to_string(),
+                    timeout_ms: None,
+                }));
         }
         if let Some(limit) = self.recursion_limit {
             self.bounded_by
@@ -348,5 +362,11 @@ fn exits(graph: &Graph) -> Vec<String> {
         let from = format!("{}.{}", graph.name, node.name);
         node.ends.iter().for_each(|end| note(&from, &end.to));
     }
+    found.extend(
+        graph
+            .exits
+            .iter()
+            .map(|exit| format!("exit when {}", exit.text)),
+    );
     found.into_iter().collect()
 }

@@ -436,10 +436,10 @@ fn shortest_round(part: &DiGraph<usize, ()>, start: NodeIndex) -> Option<Vec<Nod
                 }
                 return Some(path);
             }
-            if !before.contains_key(&next) {
-                before.insert(next, spot);
+            before.entry(next).or_insert_with(|| {
                 waiting.push_back(next);
-            }
+                spot
+            });
         }
     }
     None

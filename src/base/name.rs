@@ -30,7 +30,7 @@ pub fn closest<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// The candidate that was certainly meant: one letter (or the order of two) away, and no other that is close.
+/// The candidate that was certainly meant: one letter, no digit, (or the order of two) away, and no other that is close.
 pub fn certain<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -39,7 +39,10 @@ pub fn certain<'a>(
     let mut near = candidates.into_iter().filter(near);
     let (first, other) = (near.next()?, near.next());
     let slip = first.chars().count() > 3 && strsim::damerau_levenshtein(written, first) == 1;
-    (slip && other.is_none_or(|other| other == first)).then_some(first)
+    // `text2` beside `text` is another thing that is missing, not a slip.
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).count();
+    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first))
+        .then_some(first)
 }
 
 /// ``did you mean `x`?``, where one of the candidates is close; a help line.
@@ -48,6 +51,21 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// So many names a help line spells out.
+const FEW: usize = 8;
+
+/// The first names in backticks, and how many more there are: what there is to choose from, in a help line.
+pub fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.get(..FEW) {
+        Some(first) if names.len() > FEW + 1 => {
+            let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} and {} more", first.join(", "), names.len() - FEW)
+        }
+        _ => list(names),
+    }
 }
 
 /// `a`, `b` and `c`, each in backticks, for a message; `nothing` when there are none.
@@ -71,13 +89,24 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::certain;
+    use super::{certain, few};
+
+    #[test]
+    fn few_counts_what_it_leaves_out() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        assert_eq!(
+            few(names),
+            "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more"
+        );
+        assert_eq!(few(names.into_iter().take(2)), "`a` and `b`");
+    }
 
     #[test]
     fn certain_is_one_slip_and_no_other_name_near() {
         assert_eq!(certain("wrok", ["work", "rest"]), Some("work"));
-        assert_eq!(certain("wrok", ["work", "worn", "wrote"]), None);
+        assert_eq!(certain("wrok", ["work", "wok", "wrote"]), None);
         assert_eq!(certain("wrk_it", ["work_at"]), None);
         assert_eq!(certain("ab", ["abc"]), None);
+        assert_eq!(certain("text2", ["text"]), None);
     }
 }

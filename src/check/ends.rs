@@ -236,9 +236,8 @@ fn misspelt(
     let Some(near) = closest(&jump.name, meant) else {
         return false;
     };
-    let known = |found: &Diagnostic| {
-        found.code == &codes::TARGET_OUTSIDE_ENDS && found.span() == place
-    };
+    let known =
+        |found: &Diagnostic| found.code == &codes::TARGET_OUTSIDE_ENDS && found.span() == place;
     if diags.iter().any(known) {
         return true;
     }
@@ -301,6 +300,11 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
         .help(format!("write `ends [{help}]` in `{}`", node.name.node));
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");
+    }
+    // Where a node of this graph must be chosen for a name, only its writer knows which.
+    let known = |name: &String| graph.node(name).is_some() || name == "end";
+    if let Some(body) = node.body.filter(|_| names.iter().all(known)) {
+        found = found.fix(body, format!("ends [{help}], "));
     }
     diags.push(found);
 }

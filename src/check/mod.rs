@@ -8,6 +8,7 @@
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
+pub mod aftermath;
 pub mod assign;
 pub mod based;
 pub mod cached;
@@ -176,13 +177,18 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     order::dependent(program, graph, flow, &together, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
-    let typed = walk::graph(program, id, flow, &together, known, &mut diags);
+    let group = flow::avoid::circles_of(flow);
+    let all = (flow, &arrows, group.as_slice());
+    let unwritten = assign::unwritten(graph, id, all, effects, (written, &waiting));
+    let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
+    let typed = walk::graph(program, id, flow, &together, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
-    let known = (written, &waiting);
-    assign::left_unwritten(graph, id, flow, &arrows, effects, known, &mut diags);
+    if let Some(found) = &unwritten {
+        found.report(graph, (flow, &arrows), &typed.left, &mut diags);
+    }
     Seen {
         read: typed.read,
         diags,

@@ -260,10 +260,9 @@ impl Bound<'_> {
         let place = place.or(node.tools().first().map(|used| used.span))?;
         let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, place);
         let found = self.narrow_too(found, allowed);
-        Some(Diagnostic {
-            help: None,
-            ..found
-        })
+        Some(found.help(format!(
+            "pass a value that the graph's `tools` allow, or widen its `where` of `{name}`"
+        )))
     }
 }
 
@@ -474,9 +473,8 @@ impl<'a> Needs<'a, '_> {
     /// Takes out that the body does not know the name which it reads under another.
     fn misspelt(&mut self, near: &str) {
         let tool = self.tool.span;
-        let inside = |span: Span| {
-            span.file == tool.file && span.start >= tool.start && span.end <= tool.end
-        };
+        let inside =
+            |span: Span| span.file == tool.file && span.start >= tool.start && span.end <= tool.end;
         let told = format!("no `{near}` in scope");
         self.diags.retain(|found| {
             found.code != &codes::UNKNOWN_NAME || !inside(found.span()) || found.message != told
@@ -500,6 +498,11 @@ impl<'a> Needs<'a, '_> {
                 .label(span, "by the tool"),
         };
         self.diags
-            .push(found.label(field.ty.span, "by the graph"));
+            .push(found.label(field.ty.span, "by the graph").help(format!(
+                "declare `{}: {}` in the state of `{}`, or change the tool",
+                field.name.node,
+                types.show(there),
+                self.graph.name.node
+            )));
     }
 }

@@ -1,6 +1,6 @@
 //! One finding, and the list of all of a run.
 
-use crate::base::Span;
+use crate::base::{Span, name};
 
 use super::codes::{Code, Level};
 
@@ -92,6 +92,25 @@ impl Diagnostic {
             text: text.into(),
         });
         self
+    }
+
+    /// Asks whether one of the names was meant that are known at `at`, and mends it where that is certain. Where none is
+    /// near, says which there are, behind `there_are`: ``its fields are``.
+    pub fn meant<'n, N>(self, at: Span, written: &str, names: N, there_are: &str) -> Self
+    where
+        N: IntoIterator<Item = &'n str> + Clone,
+    {
+        match name::closest(written, names.clone()) {
+            Some(near) => {
+                let asked = self.help(format!("did you mean `{near}`?"));
+                match name::certain(written, names) {
+                    Some(certain) => asked.fix(at, certain),
+                    None => asked,
+                }
+            }
+            None if names.clone().into_iter().next().is_none() => self,
+            None => self.help(format!("{there_are} {}", name::few(names))),
+        }
     }
 
     /// Adds the edit that takes an element out of a list whose elements, separated by commas, stand at `list`.

@@ -1,4 +1,4 @@
-//! What stands in columns: values of properties, types of state fields, targets of arms, and names of events and
+//! What stands in columns: values of properties, types and reducers of state fields, targets of arms, and names of events and
 //! models that follow each other.
 //!
 //! A column reaches as far as no empty line stands between. Lists of these kinds with more than one entry
@@ -9,6 +9,9 @@ use crate::parse::tree::{Kind, Part, Sign};
 use super::WIDTH;
 use super::list::Entry;
 use super::write::Writer;
+
+/// How wide a type may be and still set a column.
+const WIDEST: usize = 40;
 
 impl Writer<'_, '_> {
     /// Pads the tokens of entries that begin a column.
@@ -118,15 +121,27 @@ impl Writer<'_, '_> {
             };
             names.push((*colon, self.text(colon.saturating_sub(1)).len()));
             let via = parts.get(words.len() + 3).and_then(|p| self.node_of(*p));
-            if via.is_some_and(|via| via.kind == Kind::Via)
-                && let Some(width) = self.measured(|w| w.plain_parts(&[*ty], Kind::Other))
-            {
-                types.push((self.tokens(*ty).1.saturating_sub(1), width));
+            let (first, end) = self.tokens(*ty);
+            let width = self.plain_width(first, end);
+            if via.is_some_and(|via| via.kind == Kind::Via) && width <= WIDEST {
+                types.push((end.saturating_sub(1), width));
             }
         }
         for column in [modifiers, names, types] {
             self.column(&column);
         }
+    }
+
+    /// The width of tokens on one line, without the comments between them: these may come to stand elsewhere, which
+    /// must not move a column.
+    fn plain_width(&self, first: usize, end: usize) -> usize {
+        let tokens = (first..end).filter_map(|token| self.read(token));
+        let mut close = true;
+        tokens.fold(0, |width, token| {
+            let blank = usize::from(!close && !token.close_before);
+            close = token.close_after;
+            width + blank + token.text.chars().count()
+        })
     }
 
     /// The conditions of arms, where each arm fits on a line.

@@ -76,7 +76,10 @@ fn shorter_than_tool(
         message,
         timeout_place(cx, graph, node),
     )
-    .label(tool.name.span, "its `@timeout` never comes to pass in this node");
+    .label(
+        tool.name.span,
+        "its `@timeout` never comes to pass in this node",
+    );
     diags.push(finding.help("give the node more time than the tool, or the tool less"));
 }
 

@@ -6,6 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::comment::Comments;
 use super::grammar::{Pair, Rule};
+use super::mend::Shift;
 use super::scan::Scanned;
 use super::text::{Decoder, Quoted};
 
@@ -18,6 +19,12 @@ pub struct Previous {
     pub end: usize,
     /// Whether it was no entry, which is reported.
     pub is_bad: bool,
+    /// Whether an entry was made of it.
+    pub made: bool,
+    /// Whether an entry was made of what stands before it.
+    pub follows_entry: bool,
+    /// Whether its entry takes the place of the one before.
+    pub replaces: bool,
 }
 
 /// Makes the tree of matched rules.
@@ -34,6 +41,10 @@ pub struct Builder<'a> {
     pub next: usize,
     /// Where findings go.
     pub diags: &'a mut Diagnostics,
+    /// How places of a corrected piece are found, while one is built.
+    pub shift: Option<Shift>,
+    /// Pieces that did not parse and are not certainly what they were read as.
+    pub damaged: Vec<Span>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -47,6 +58,8 @@ impl<'a> Builder<'a> {
             file,
             base: 0,
             next: 0,
+            shift: None,
+            damaged: Vec::new(),
             diags,
             too_deep: false,
         }
@@ -54,13 +67,19 @@ impl<'a> Builder<'a> {
 
     /// Where a rule begins.
     pub fn begin(&self, pair: &Pair) -> usize {
-        self.base + pair.as_span().start()
+        self.place(pair.as_span().start())
+    }
+
+    /// The place in the text of an offset into the slice that the grammar read.
+    fn place(&self, offset: usize) -> usize {
+        let at = self.base + offset;
+        self.shift.map_or(at, |shift| shift.place(at))
     }
 
     /// Where a rule stands, without the blanks and comments that it may have taken at its end.
     pub fn span(&self, pair: &Pair) -> Span {
         let start = self.begin(pair);
-        let end = self.base + pair.as_span().end();
+        let end = self.place(pair.as_span().end());
         let end = self.comments.trim(self.text, end);
         Span::new(self.file, start, end.max(start))
     }
@@ -68,7 +87,7 @@ impl<'a> Builder<'a> {
     /// Where a word or another atomic rule stands.
     pub fn word_span(&self, pair: &Pair) -> Span {
         let span = pair.as_span();
-        Span::new(self.file, self.base + span.start(), self.base + span.end())
+        Span::new(self.file, self.place(span.start()), self.place(span.end()))
     }
 
     /// A word as a name.
@@ -111,7 +130,7 @@ impl<'a> Builder<'a> {
         &mut self,
         pairs: impl IntoIterator<Item = Pair<'i>>,
         only: Rule,
-        mut build: impl FnMut(&mut Self, Pair<'i>) -> Option<T>,
+        mut build: impl for<'p> FnMut(&mut Self, Pair<'p>) -> Option<T>,
     ) -> Vec<T> {
         let mut entries = Vec::new();
         let mut previous = None;
@@ -120,7 +139,11 @@ impl<'a> Builder<'a> {
             if rule == Rule::lbrace || super::message::is_keyword(rule) {
                 continue;
             }
-            entries.extend(self.entry(pair, &mut previous, only, &mut build));
+            let entry = self.entry(pair, &mut previous, only, &mut build);
+            if previous.is_some_and(|previous| previous.replaces) {
+                entries.pop();
+            }
+            entries.extend(entry);
         }
         // A vector that grew has room for four, and most lists have one.
         entries.shrink_to_fit();
@@ -133,24 +156,36 @@ impl<'a> Builder<'a> {
         pair: Pair<'i>,
         previous: &mut Option<Previous>,
         only: Rule,
-        build: impl FnOnce(&mut Self, Pair<'i>) -> Option<T>,
+        build: impl for<'p> FnOnce(&mut Self, Pair<'p>) -> Option<T>,
     ) -> Option<T> {
         let rule = pair.as_rule();
         let is_bad = matches!(
             rule,
-            Rule::bad_item | Rule::bad_entry | Rule::bad_line | Rule::bad_arm
+            Rule::bad_item | Rule::bad_entry | Rule::bad_field | Rule::bad_line | Rule::bad_arm
         );
         let span = self.span(&pair);
         let (start, end) = (span.start as usize, span.end as usize);
-        let before = previous.replace(Previous { start, end, is_bad });
-        if is_bad {
-            self.bad(start, end, before, only);
-            return None;
+        let before = previous.replace(Previous {
+            start,
+            end,
+            is_bad,
+            made: false,
+            follows_entry: previous.is_some_and(|previous| previous.made),
+            replaces: false,
+        });
+        let entry = if is_bad {
+            let meant = self.bad(start, end, before, only);
+            self.mend((start, end), meant, only, previous, build)
+        } else {
+            if rule_needs_separator(rule) {
+                self.check_separator(before, start);
+            }
+            build(self, pair)
+        };
+        if let Some(previous) = previous {
+            previous.made = entry.is_some();
         }
-        if rule_needs_separator(rule) {
-            self.check_separator(before, start);
-        }
-        build(self, pair)
+        entry
     }
 
     /// Reports two entries with neither a comma nor a line end between them.

@@ -26,25 +26,47 @@ impl<'a> Builder<'a> {
             if let (Some(Item::Graph(graph)), Some(previous)) = (&item, &mut previous) {
                 previous.end = graph.span.end as usize;
             }
+            if previous.is_some_and(|previous| previous.replaces) {
+                items.pop();
+            }
             items.extend(item);
         }
         File {
             doc: self.comments.file_doc(self.text),
             items,
+            damaged: std::mem::take(&mut self.damaged),
         }
     }
 
     fn item_or_graph(&mut self, pair: Pair) -> Option<Item> {
         match pair.as_rule() {
             Rule::graph_head => self.graph(pair).map(|graph| Item::Graph(Box::new(graph))),
+            Rule::graph_item => {
+                let graph = self.whole_graph(pair);
+                graph.map(|graph| Item::Graph(Box::new(graph)))
+            }
             _ => self.item(pair),
         }
+    }
+
+    /// A graph that was read as one piece.
+    fn whole_graph(&mut self, pair: Pair) -> Option<Graph> {
+        let body = pair.clone().into_inner();
+        let body = body.into_iter().find(|p| p.as_rule() == Rule::graph_body)?;
+        let mut graph = self.graph_head(pair)?;
+        let members = self.entries(body.into_inner(), Rule::only_member, |b, pair| {
+            Some(b.member(pair))
+        });
+        graph.members = members.into_iter().flatten().collect();
+        Some(graph)
     }
 
     /// A graph from its head on.
     fn graph(&mut self, head: Pair) -> Option<Graph> {
         let mut graph = self.graph_head(head);
         let mut previous: Option<Previous> = None;
+        // How many members there were before the last piece.
+        let mut before = 0;
         while let Some(pair) = self.piece(Rule::one_member) {
             if pair.as_rule() == Rule::body_end {
                 let end = self.word_span(&pair);
@@ -56,7 +78,12 @@ impl<'a> Builder<'a> {
             let members = self.entry(pair, &mut previous, Rule::only_member, |b, pair| {
                 Some(b.member(pair))
             });
+            let replaces = previous.is_some_and(|previous| previous.replaces);
             if let (Some(graph), Some(members)) = (&mut graph, members) {
+                if replaces {
+                    graph.members.truncate(before);
+                }
+                before = graph.members.len();
                 graph.members.extend(members);
             }
         }

@@ -39,7 +39,7 @@ impl Builder<'_> {
             .map(|p| self.quoted_name(&p))?;
         let names = self.entries(pair.into_inner(), Rule::only_item, |b, pair| {
             // The last part is the module's name, which holds no words.
-            let mut words = pair.into_inner().filter(|p| p.as_rule() == Rule::ident);
+            let mut words = pair.into_inner().filter(|p| p.as_rule() == Rule::dotted);
             Some(ImportName {
                 name: b.name(&words.next()?),
                 alias: words.next().map(|p| b.name(&p)),

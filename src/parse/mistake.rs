@@ -75,19 +75,22 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 15] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 18] = [
         foreign_letter,
         curly_quote,
         fat_arrow,
         state_prefix,
         positional_argument,
         wrong_kind,
+        kind_without_colon,
         missing_kind,
         equals_sign,
         other_operator,
         goto_arrow,
         missing_brace,
         missing_result_arrow,
+        missing_arrow,
+        missing_colon,
         missing_comma,
         reserved_word,
         unfinished,
@@ -179,6 +182,40 @@ fn wrong_kind(place: &Place) -> Option<Diagnostic> {
             name::list(keyword::KINDS.iter().copied())
         )),
     })
+}
+
+/// `node a update`, `node a = update`
+fn kind_without_colon(place: &Place) -> Option<Diagnostic> {
+    if first_word(place.text) != "node" || !place.tried(Rule::colon) {
+        return None;
+    }
+    let (sign, kind) = match place.rest.strip_prefix('=') {
+        Some(rest) => ("=", first_word(rest.trim_ascii_start())),
+        None => ("", place.first_word()),
+    };
+    if !keyword::KINDS.contains(&kind) {
+        return None;
+    }
+    let name = place.last_word();
+    let start = place.span.start;
+    let end = start + sign.len() as u32;
+    let found = match sign {
+        "" => kind,
+        sign => sign,
+    };
+    Some(
+        place
+            .error(format!("expected `:` after `{name}`, found `{found}`"))
+            .help(format!("write `node {name}: {kind}`"))
+            .fix(
+                Span {
+                    start,
+                    end,
+                    ..place.span
+                },
+                if sign.is_empty() { ": " } else { ":" },
+            ),
+    )
 }
 
 /// `node a -> b`
@@ -302,6 +339,50 @@ fn missing_result_arrow(place: &Place) -> Option<Diagnostic> {
             .error(format!("expected `->` before the result type {found}"))
             .fix(here, "-> ")
     })
+}
+
+/// `start a`, `start: a`, `node a: update end`
+fn missing_arrow(place: &Place) -> Option<Diagnostic> {
+    if !place.tried(Rule::arrow) || place.after_operand() {
+        return None;
+    }
+    let before = Span {
+        end: place.span.start,
+        ..place.span
+    };
+    let found = message::found(place.rest);
+    let (at, text) = match place.rest.chars().next()? {
+        c if c.is_ascii_alphabetic() || c == '[' => (before, "-> "),
+        ':' | '=' | '>' => (place.span, "->"),
+        _ => return None,
+    };
+    let wanted = message::wanted(&place.tried)?;
+    Some(
+        place
+            .error(format!("expected {wanted}, found {found}"))
+            .fix(at, text),
+    )
+}
+
+/// `name type` for `name: type`
+fn missing_colon(place: &Place) -> Option<Diagnostic> {
+    let named = !place.last_word().is_empty() && !place.first_word().is_empty();
+    if !named || place.tried.iter().any(|rule| *rule != Rule::colon) {
+        return None;
+    }
+    let before = Span {
+        end: place.span.start,
+        ..place.span
+    };
+    let found = message::found(place.rest);
+    Some(
+        place
+            .error(format!(
+                "expected `:` after `{}`, found {found}",
+                place.last_word()
+            ))
+            .fix(before, ": "),
+    )
 }
 
 /// `[a b]`, `f(a b)`, `{k: v k: v}`

@@ -8,7 +8,7 @@
 //! [`comment`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
-//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mistake`] knows common mistakes and
+//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
 
 mod bracket;
@@ -22,6 +22,7 @@ mod item;
 mod jump;
 mod keyword;
 mod literal;
+mod mend;
 mod message;
 mod mistake;
 mod node;

@@ -7,12 +7,19 @@ use crate::diag::{Code, Diagnostic, codes};
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Rule};
+use super::mend::Meant;
 use super::{keyword, message, mistake};
 
 impl Builder<'_> {
     /// Reports the stretch `start..end` that a catch-all rule took. `previous` is what stands before it
     /// in the same list, `only` the rule that it should have been.
-    pub fn bad(&mut self, start: usize, end: usize, previous: Option<Previous>, only: Rule) {
+    pub fn bad(
+        &mut self,
+        start: usize,
+        end: usize,
+        previous: Option<Previous>,
+        only: Rule,
+    ) -> Meant {
         let slice = self.text.get(start..end).unwrap_or("");
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
@@ -24,8 +31,7 @@ impl Builder<'_> {
             Some(previous) if !self.is_line_of_its_own(slice, only) => previous.start,
             _ => {
                 if let Some(found) = self.unknown(slice, start, only) {
-                    self.diags.push(found);
-                    return;
+                    return self.meant(start, found);
                 }
                 start
             }
@@ -43,7 +49,17 @@ impl Builder<'_> {
                 )
             }
         };
+        self.meant(from, found)
+    }
+
+    /// Reports what is wrong with the stretch from `start` on, and says what it was likely meant to be.
+    fn meant(&mut self, start: usize, found: Diagnostic) -> Meant {
+        let edit = match found.fix.as_slice() {
+            [edit] if edit.span.start as usize >= start => Some(edit.clone()),
+            _ => None,
+        };
         self.diags.push(found);
+        Meant { start, edit }
     }
 
     /// Whether a stretch begins with a keyword of its list, or nearly so, so that it is no rest of what stands before.
@@ -119,7 +135,8 @@ impl Builder<'_> {
             &codes::UNKNOWN_KEYWORD,
             format!("expected {what}, found `{word}`"),
         );
-        Some(match name::closest(word, words.iter().copied()) {
+        let close = name::closest(word, words.iter().copied());
+        Some(match close.or_else(|| elsewhere_called(word, only)) {
             Some(close) => found
                 .help(format!("did you mean `{close}`?"))
                 .fix(span, close),
@@ -143,6 +160,17 @@ fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
         ),
         Rule::only_arm => (&["when", "else"], "`when` or `else`"),
         Rule::only_cache => (&["key", "ttl"], "`key` or `ttl`"),
+        _ => return None,
+    })
+}
+
+/// The keyword for what other languages call so.
+fn elsewhere_called(word: &str, only: Rule) -> Option<&'static str> {
+    Some(match (only, word) {
+        (Rule::only_arm, "if" | "case" | "elif") => "when",
+        (Rule::only_arm, "otherwise" | "default") => "else",
+        (Rule::only_item, "struct" | "record" | "interface" | "class") => "type",
+        (Rule::only_item, "workflow" | "flow") => "graph",
         _ => return None,
     })
 }

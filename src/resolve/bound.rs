@@ -42,7 +42,7 @@ impl Resolver<'_> {
             } else if self.no_bound(attribute, place) {
                 continue;
             } else if !KNOWN.contains(&word) {
-                self.refuse_attribute(attribute, &[], &KNOWN);
+                self.refuse_attribute(attribute, &KNOWN);
             } else if word == "desc" {
                 bounds.doc = self.text_argument(attribute);
             } else if !outside {
@@ -126,8 +126,9 @@ impl Resolver<'_> {
     fn pattern_argument(&mut self, attribute: &Attribute) -> Option<String> {
         let pattern = self.text_argument(attribute)?;
         if let Err(message) = crate::expr::function::pattern::regex(&pattern) {
-            self.diags
-                .push(Diagnostic::new(&codes::BAD_REGEX, message, attribute.span));
+            let help = "a character that has a meaning there stands for itself behind a backslash: `\\\\(`";
+            let found = Diagnostic::new(&codes::BAD_REGEX, message, attribute.span);
+            self.diags.push(found.help(help));
             return None;
         }
         Some(pattern)

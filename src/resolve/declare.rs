@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
-use crate::base::name::did_you_mean;
 use crate::base::{FileId, Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
@@ -146,7 +145,8 @@ impl Resolver<'_> {
             let message = format!("`{}` is declared twice", name.node);
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
-                .label(first.span, "first declared here");
+                .label(first.span, "first declared here")
+                .help("rename one of the two, or take it out");
             self.diags.push(diagnostic);
             return false;
         }
@@ -237,13 +237,13 @@ impl Resolver<'_> {
         let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span);
         let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
-        let help = match entry {
+        let own: Vec<&str> = own.map(|(n, _)| n.as_str()).collect();
+        self.diags.push(match entry {
             Some(_) => {
-                Some("it imports that name itself: import it from where it is declared".into())
+                diagnostic.help("it imports that name itself: import it from where it is declared")
             }
-            None => did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
-        };
-        self.diags.push(diagnostic.maybe_help(help));
+            None => diagnostic.meant(wanted.name.span, &wanted.name.node, own, "it declares"),
+        });
         Thing::Broken
     }
 
@@ -272,8 +272,9 @@ impl Resolver<'_> {
             }
             Thing::Function => {
                 let message = "a function can't be imported under another name";
+                let help = format!("import it as `{}`", name.name.node);
                 self.diags
-                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span));
+                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span).help(help));
                 Thing::Broken
             }
             thing => thing,
@@ -344,6 +345,22 @@ impl Resolver<'_> {
             };
         }
         finding
+    }
+
+    /// The span, with the blanks before it and the line end behind it where it has its lines for itself.
+    pub(super) fn lines(&self, span: Span) -> Span {
+        let text = self.sources.file(span.file).map_or("", |file| &file.text);
+        let whole = self.line(span);
+        let before = text.get(..span.start as usize).unwrap_or("");
+        let line_start = before.trim_end_matches([' ', '\t']);
+        let alone = line_start.is_empty() || line_start.ends_with('\n');
+        match alone && whole.end > span.end {
+            true => Span {
+                start: line_start.len() as u32,
+                ..whole
+            },
+            false => span,
+        }
     }
 
     /// The span, with the line end behind it where nothing else follows on the line.

@@ -74,6 +74,8 @@ pub struct Tree {
     pub standard: bool,
     /// Its items.
     pub items: Vec<item::Item>,
+    /// Pieces of it that did not parse.
+    pub damaged: Vec<Span>,
 }
 
 impl Program {

@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, path};
+use crate::expr::infer::{Checker, Taker, path};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::types::args::Callee;
@@ -82,7 +82,8 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
             if let Some(default) = field.default.as_ref().filter(by_params) {
                 let mut cx = inside(program, graph);
                 let what = format!("the default of `{}`", field.name.node);
-                constant(&mut cx, &what, default, &field.ty.node, &[], &mut wrong);
+                let takes = (default, &field.ty.node, Taker::named(&field.name));
+                constant(&mut cx, &what, takes, &[], &mut wrong);
                 diags.append(cx.diags);
             }
         }
@@ -129,7 +130,8 @@ fn given(
             continue;
         };
         let what = format!("the value of `{}`", arg.name.node);
-        constant(cx, &what, &arg.value, &param.ty.node, lets, wrong);
+        let takes = (&arg.value, &param.ty.node, Taker::named(&param.name));
+        constant(cx, &what, takes, lets, wrong);
     }
     // What did not parse may be what is lacking.
     if !torn {
@@ -138,10 +140,28 @@ fn given(
 }
 
 fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) {
-    constant(cx, &format!("`{what}`"), by, &Type::Int, lets, wrong);
+    let taker = Taker {
+        what: format!("`{what}`"),
+        verb: "takes",
+        part: false,
+        declared: None,
+    };
+    constant(
+        cx,
+        &format!("`{what}`"),
+        (by, &Type::Int, taker),
+        lets,
+        wrong,
+    );
 }
 
-fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wrong: &mut Wrong) {
+fn constant(
+    cx: &mut Cx,
+    what: &str,
+    (value, ty, taker): (&Expr, &Type, Taker),
+    lets: &[&str],
+    wrong: &mut Wrong,
+) {
     let before = cx.diags.len();
     match of_a_run(value, lets) {
         Some((name, span)) => {
@@ -157,6 +177,7 @@ fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wro
             // As in a default, a whole number may stand for a float.
             Checker::new(&cx.scope, &cx.program.types, &mut cx.diags)
                 .declaring()
+                .into(Some(taker))
                 .infer(value, Some(ty));
         }
     }

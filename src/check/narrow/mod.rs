@@ -238,6 +238,7 @@ impl Problem {
                 let message = format!("no call of `{name}` can meet this: `{param}` is never so");
                 Diagnostic::new(&codes::IMPOSSIBLE_WHERE, message, test.span)
                     .label(place, "what it may be")
+                    .help(format!("ask what `{param}` can be, or take `{name}` out"))
             }
             Problem::Empty(Some(earlier)) => {
                 let message = format!(

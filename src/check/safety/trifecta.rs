@@ -5,10 +5,12 @@ use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Node, Program, Tool, Work};
+use crate::resolve::program::{Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Leaf, Search, Wanted, asks_before, env, leaves, prompt_leaves};
+use super::origin::{
+    Inside, Leaf, Search, Wanted, asks_before, env, is_plain, leaves, prompt_leaves,
+};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -226,7 +228,9 @@ fn outward(tool: &Tool, span: Span) -> Option<Part> {
         .params
         .iter()
         .any(|param| param.sink.is_some_and(|sink| carries(sink.kind)));
-    let by_effect = tool.effect != ToolEffect::Read;
+    // Nothing is told by a choice of few words.
+    let words = |param: &Param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node);
+    let by_effect = tool.effect != ToolEffect::Read && tool.params.iter().any(words);
     (by_sink || by_effect).then(|| Part {
         span,
         text: format!("the way out: `{}`", tool.name.node),

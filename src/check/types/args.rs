@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::default_value;
+use crate::expr::infer::{Taker, default_value};
 use crate::resolve::program::Param;
 
 use super::cx::Cx;
@@ -27,7 +27,7 @@ impl Cx<'_> {
             match callee.params.iter().find(|p| p.name.node == arg.name.node) {
                 Some(param) => {
                     let ty = param.ty.node.clone();
-                    self.infer_with_effects(&arg.value, Some(&ty));
+                    self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
                     self.breaks_bounds(param, arg);
                 }
                 None => {
@@ -78,11 +78,19 @@ impl Cx<'_> {
         let torn = self.graph.is_some_and(|graph| graph.broken);
         if !missing.is_empty() && !torn {
             let names = list(missing.iter().map(|p| p.name.node.as_str()));
+            let give: Vec<String> = missing
+                .iter()
+                .map(|p| format!("{}: ..", p.name.node))
+                .collect();
             let mut found = Diagnostic::new(
                 &codes::MISSING_FIELD,
                 format!("{} lacks {names}", callee.what),
                 callee.span,
-            );
+            )
+            .help(format!(
+                "give it: `{}`; or declare a default or a type `T?`",
+                give.join(", ")
+            ));
             for param in missing {
                 found = found.label(
                     param.name.span,
@@ -96,18 +104,17 @@ impl Cx<'_> {
     /// Reports a value of a name that is not taken.
     pub(in crate::check) fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
-        let near = closest(&arg.name.node, names());
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if callee.params.is_empty() => "it takes nothing".to_owned(),
-            None => format!("it takes {}", list(names())),
-        };
         let message = format!("{} takes no `{}`", callee.what, arg.name.node);
-        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span).help(help);
-        if let Some(near) = near {
-            found = found.fix(arg.name.span, near);
-        }
-        self.report(found);
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span);
+        self.report(match callee.params.is_empty() {
+            true => found.help("it takes nothing: take it out"),
+            false => found.meant(
+                arg.name.span,
+                &arg.name.node,
+                names().collect::<Vec<_>>(),
+                "it takes",
+            ),
+        });
     }
 
     /// Values of free names, as an interrupt's `ask` has them.

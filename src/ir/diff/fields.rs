@@ -1,31 +1,97 @@
 //! Fields of a state: the contract with callers, and what a thread keeps.
 
 use super::finding::{Group, Side};
-use super::fit::{Way, fits};
+use super::fit::{Way, fits, tighter};
 use super::graphs::Both;
-use super::{Versions, pairs};
+use super::{Versions, pairs, renamed};
 use crate::expr::ty::Type;
 use crate::ir::flow::Flow;
-use crate::ir::graph::{Channel, Field};
+use crate::ir::graph::{Channel, Field, FieldId, Graph};
 
 impl<'f> Versions<'f> {
     pub(super) fn fields(&mut self, both: Both<'f>) {
         let (old, new) = (both.old.fields.iter(), both.new.fields.iter());
         let graph = both.new.name.as_str();
-        for pair in pairs(old, new, |field| field.name.as_str()) {
+        let migrate = &both.new.migrate;
+        for pair in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
             match pair {
+                (Some(old), Some(new)) if old.name != new.name => {
+                    self.renamed_field(graph, old, new);
+                    self.kept(both, old, new);
+                }
                 (Some(old), Some(new)) => {
                     self.contract(graph, old, new);
-                    self.kept(graph, old, new);
+                    self.kept(both, old, new);
                 }
-                (Some(gone), None) => self.gone(graph, gone),
-                (None, Some(added)) => self.added(graph, added),
+                (Some(gone), None) => self.gone(both, gone),
+                (None, Some(added)) => self.added(both, added),
                 (None, None) => {}
             }
         }
+        self.context(both);
     }
 
-    fn gone(&mut self, graph: &str, gone: &Field) {
+    /// A field with another name, which `migrate` says. Callers have the old one.
+    fn renamed_field(&mut self, graph: &str, old: &Field, new: &Field) {
+        let at = (Some(old.at), Some(new.at));
+        let (was, is) = (&old.name, &new.name);
+        if old.mode.is_in() || new.mode.is_in() {
+            let message = format!("input `{was}` of graph `{graph}` is `{is}` now");
+            self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
+        }
+        if old.mode.is_out() || new.mode.is_out() {
+            let message = format!("output `{was}` of graph `{graph}` is `{is}` now");
+            self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
+        }
+        let message =
+            format!("field `{was}` of graph `{graph}` is `{is}` now, as its `migrate` says");
+        self.say(
+            Group::NeedsMigration,
+            Side::Threads,
+            "field-renamed",
+            at,
+            message,
+        );
+    }
+
+    /// Constants that whoever starts a run gives.
+    fn context(&mut self, Both { old, new }: Both) {
+        let at = (Some(old.at), Some(new.at));
+        let graph = &new.name;
+        for pair in pairs(old.context.iter(), new.context.iter(), |c| c.name.as_str()) {
+            let (group, what) = match pair {
+                (Some(old), Some(new)) => {
+                    let from = (&self.old.types, &old.ty);
+                    let to = (&self.new.types, &new.ty);
+                    match fits(from, to, Way::Given) {
+                        Ok(()) if new.required() && !old.required() => {
+                            (Group::Breaking, format!("`{}` must be given", new.name))
+                        }
+                        Ok(()) => continue,
+                        Err(why) => (
+                            Group::Breaking,
+                            format!("`{}` is of another type: {why}", new.name),
+                        ),
+                    }
+                }
+                (Some(gone), None) => (Group::Breaking, format!("`{}` is gone", gone.name)),
+                (None, Some(added)) if added.required() => (
+                    Group::Breaking,
+                    format!("`{}` is new and must be given", added.name),
+                ),
+                (None, Some(added)) => (
+                    Group::Compatible,
+                    format!("`{}` is new and may be given", added.name),
+                ),
+                (None, None) => continue,
+            };
+            let message = format!("context of graph `{graph}`: {what}");
+            self.say(group, Side::Callers, "context-changed", at, message);
+        }
+    }
+
+    fn gone(&mut self, both: Both, gone: &Field) {
+        let graph = both.new.name.as_str();
         let at = (Some(gone.at), None);
         let name = &gone.name;
         if gone.mode.is_in() {
@@ -36,12 +102,17 @@ impl<'f> Versions<'f> {
             let message = format!("graph `{graph}` gives no output `{name}` any more");
             self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
         }
-        let message =
-            format!("field `{name}` of graph `{graph}` is gone; threads may have a value");
-        self.say(Group::Breaking, Side::Threads, "field-gone", at, message);
+        let dropped = both.new.migrate.dropped.contains(name);
+        let (group, why) = match dropped {
+            true => (Group::NeedsMigration, "its `migrate` drops the value"),
+            false => (Group::Breaking, "threads may have a value"),
+        };
+        let message = format!("field `{name}` of graph `{graph}` is gone; {why}");
+        self.say(group, Side::Threads, "field-gone", at, message);
     }
 
-    fn added(&mut self, graph: &str, added: &Field) {
+    fn added(&mut self, both: Both, added: &Field) {
+        let graph = both.new.name.as_str();
         let at = (None, Some(added.at));
         let name = &added.name;
         let begins = begins(added);
@@ -63,7 +134,12 @@ impl<'f> Versions<'f> {
                 message,
             );
         }
+        let given = both.new.migrate.defaults.contains_key(name);
         let (group, message) = match begins {
+            false if given => (
+                Group::NeedsMigration,
+                format!("field `{name}` of graph `{graph}` is new; its `migrate` gives it a value"),
+            ),
             true => (
                 Group::Compatible,
                 format!("field `{name}` of graph `{graph}` is new and has a first value"),
@@ -147,6 +223,11 @@ impl<'f> Versions<'f> {
             Way::Given,
         );
         let what = format!("input `{}` of graph `{graph}`", new.name);
+        if let Some(which) = tighter(&old.constraints, &new.constraints) {
+            let message = format!("{what}: its `@{which}` refuses more than before");
+            let at = (Some(old.at), Some(new.at));
+            self.say(Group::Breaking, Side::Callers, "input-type", at, message);
+        }
         self.type_changed(Side::Callers, "input-type", (old, new), what, fit);
     }
 
@@ -174,7 +255,8 @@ impl<'f> Versions<'f> {
     }
 
     /// What a thread has kept.
-    fn kept(&mut self, graph: &str, old: &Field, new: &Field) {
+    fn kept(&mut self, both: Both, old: &Field, new: &Field) {
+        let graph = both.new.name.as_str();
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
         let fit = fits(
@@ -183,7 +265,47 @@ impl<'f> Versions<'f> {
             Way::Kept,
         );
         let what = format!("field `{name}` of graph `{graph}`");
-        self.type_changed(Side::Threads, "field-type", (old, new), what, fit);
+        match (&fit, both.new.migrate.defaults.contains_key(name)) {
+            (Err(why), true) => {
+                let message = format!("{what}: {why}; its `migrate` gives such threads a value");
+                self.say(
+                    Group::NeedsMigration,
+                    Side::Threads,
+                    "field-type",
+                    at,
+                    message,
+                );
+            }
+            _ => self.type_changed(Side::Threads, "field-type", (old, new), what, fit),
+        }
+        for (word, was, is) in [
+            ("ephemeral", old.ephemeral, new.ephemeral),
+            ("untracked", old.untracked, new.untracked),
+        ] {
+            if was != is {
+                let how = if is { "is" } else { "is not" };
+                let message = format!("field `{name}` of graph `{graph}` {how} `{word}` now");
+                self.say(Group::Compatible, Side::Threads, "field-kept", at, message);
+            }
+        }
+        let based = |graph: &Graph, field: &Field| {
+            let names = |ids: &[FieldId]| -> Vec<String> {
+                let fields = ids.iter().filter_map(|id| graph.fields.get(*id));
+                fields.map(|field| field.name.clone()).collect()
+            };
+            let based = field.based_on.as_ref();
+            based.map(|based| (names(&based.on), names(&based.keep), based.reset))
+        };
+        if based(both.old, old) != based(both.new, new) {
+            let message = format!("`based_on` of field `{name}` of graph `{graph}` changed");
+            self.say(
+                Group::Compatible,
+                Side::Threads,
+                "based-on-changed",
+                at,
+                message,
+            );
+        }
         let (was, is) = (
             reducer(self.old, &old.channel),
             reducer(self.new, &new.channel),

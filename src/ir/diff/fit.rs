@@ -198,7 +198,7 @@ fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
 }
 
 /// Which constraint refuses what it took before.
-fn tighter(old: &Constraints, new: &Constraints) -> Option<&'static str> {
+pub(super) fn tighter(old: &Constraints, new: &Constraints) -> Option<&'static str> {
     let number = |n: &Option<serde_json::Number>| n.as_ref().and_then(serde_json::Number::as_f64);
     if let Some(min) = number(&new.min)
         && number(&old.min).is_none_or(|old| old < min)

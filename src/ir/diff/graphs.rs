@@ -108,6 +108,13 @@ impl<'f> Versions<'f> {
                 message,
             );
         }
+        let texts = |graph: &Graph| -> Vec<String> {
+            graph.exits.iter().map(|exit| exit.text.clone()).collect()
+        };
+        if texts(old) != texts(new) {
+            let message = format!("graph `{graph}` ends on another `exit when`");
+            self.say(Group::Compatible, Side::People, "exit-changed", at, message);
+        }
         if old.instance != new.instance {
             let message = format!("graph `{graph}` has other values of its parameters");
             self.say(

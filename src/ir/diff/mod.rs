@@ -74,15 +74,28 @@ impl Versions<'_> {
 fn pairs<'t, T>(
     old: impl Iterator<Item = &'t T>,
     new: impl Iterator<Item = &'t T>,
-    name: impl Fn(&T) -> &str,
+    name: impl for<'n> Fn(&'n T) -> &'n str,
 ) -> Vec<(Option<&'t T>, Option<&'t T>)> {
-    let new: Vec<&T> = new.collect();
+    renamed(old, new, name, &BTreeMap::new())
+}
+
+/// The same, where things have other names now.
+fn renamed<'t, T>(
+    old: impl Iterator<Item = &'t T>,
+    new: impl Iterator<Item = &'t T>,
+    name: impl for<'n> Fn(&'n T) -> &'n str,
+    names: &BTreeMap<String, String>,
+) -> Vec<(Option<&'t T>, Option<&'t T>)> {
+    let new: Vec<&'t T> = new.collect();
     let mut left: BTreeMap<&str, &'t T> = BTreeMap::new();
     for thing in &new {
         left.entry(name(thing)).or_insert(thing);
     }
     let mut pairs: Vec<_> = old
-        .map(|thing| (Some(thing), left.remove(name(thing))))
+        .map(|thing| {
+            let now = names.get(name(thing)).map_or(name(thing), String::as_str);
+            (Some(thing), left.remove(now))
+        })
         .collect();
     let added = new
         .into_iter()

@@ -1,9 +1,11 @@
 //! Nodes: whether a thread that rests at one can go on, and what else it does now.
 
+use std::collections::BTreeMap;
+
 use super::finding::{Group, Side};
 use super::fit::{Way, fits};
 use super::graphs::Both;
-use super::{Versions, pairs};
+use super::{Versions, pairs, renamed};
 use crate::expr::ty::RecordField;
 use crate::ir::flow::Flow;
 use crate::ir::graph::{End, Graph, Node};
@@ -17,10 +19,35 @@ impl<'f> Versions<'f> {
     pub(super) fn nodes(&mut self, both: Both<'f>) {
         let (old, new) = (both.old.nodes.iter(), both.new.nodes.iter());
         let graph = both.new.name.as_str();
-        for pair in pairs(old, new, |node| node.name.as_str()) {
+        let names = &both.new.migrate.nodes;
+        let pairs = renamed(old, new, |node| node.name.as_str(), names);
+        let added = pairs.iter().filter(|(old, _)| old.is_none());
+        let added: BTreeMap<String, &Node> = added
+            .filter_map(|(_, new)| Some((self.likeness(self.new, both.new, (*new)?), (*new)?)))
+            .collect();
+        for pair in pairs {
             match pair {
-                (Some(old), Some(new)) => self.node(both, old, new),
-                (Some(gone), None) => self.node_gone(both, gone),
+                (Some(old), Some(new)) => {
+                    if old.name != new.name {
+                        let (was, is) = (&old.name, &new.name);
+                        let message = format!(
+                            "node `{was}` of graph `{graph}` is `{is}` now, as its `migrate` says"
+                        );
+                        let at = (Some(old.at), Some(new.at));
+                        self.say(
+                            Group::NeedsMigration,
+                            Side::Threads,
+                            "node-renamed",
+                            at,
+                            message,
+                        );
+                    }
+                    self.node(both, old, new);
+                }
+                (Some(gone), None) => {
+                    let like = self.likeness(self.old, both.old, gone);
+                    self.node_gone(graph, gone, added.get(&like).copied());
+                }
                 (None, Some(added)) => {
                     let name = &added.name;
                     let message = format!("node `{name}` of graph `{graph}` is new");
@@ -32,21 +59,24 @@ impl<'f> Versions<'f> {
         }
     }
 
+    /// What tells whether two nodes do the same.
+    fn likeness(&self, flow: &Flow, graph: &Graph, node: &Node) -> String {
+        format!(
+            "{} {:?}",
+            node.work.keyword(),
+            self.around(flow, graph, node)
+        )
+    }
+
     /// A thread never rests at a `branch`, and at any other node it may.
-    fn node_gone(&mut self, both: Both<'f>, gone: &Node) {
-        let (name, graph) = (&gone.name, both.new.name.as_str());
+    fn node_gone(&mut self, graph: &str, gone: &Node, like: Option<&Node>) {
+        let name = &gone.name;
         let (group, why) = match &gone.work {
             Work::Branch => (Group::Compatible, "no thread rests at a `branch`"),
             Work::Interrupt { .. } => (Group::Breaking, "threads may wait there for an answer"),
             _ => (Group::Breaking, "threads may rest there"),
         };
-        let was = self.around(self.old, both.old, gone);
-        let mut added = both.new.nodes.iter().filter(|node| {
-            both.old.node(&node.name).is_none()
-                && node.work.keyword() == gone.work.keyword()
-                && self.around(self.new, both.new, node) == was
-        });
-        let (code, at, renamed) = match added.next() {
+        let (code, at, renamed) = match like {
             Some(like) => {
                 let renamed = format!(", and new node `{}` does the same: renamed?", like.name);
                 ("node-renamed", Some(like.at), renamed)
@@ -69,6 +99,7 @@ impl<'f> Versions<'f> {
             self.work(graph, old, new);
         }
         self.node_input(graph, old, new);
+        self.stops(graph, old, new);
         let (was, is) = (
             self.around(self.old, both.old, old),
             self.around(self.new, both.new, new),
@@ -83,6 +114,57 @@ impl<'f> Versions<'f> {
             if was != is && !(elsewhere && *what == "`ends`") {
                 let message = format!("node `{name}` of graph `{graph}` changed: {what}");
                 self.say(Group::Compatible, Side::People, "node-changed", at, message);
+            }
+        }
+    }
+
+    /// Questions around a node, at which threads may wait.
+    fn stops(&mut self, graph: &str, old: &'f Node, new: &'f Node) {
+        let of = format!("of graph `{graph}`");
+        for pair in pairs(old.stops.iter(), new.stops.iter(), |stop| {
+            stop.name.as_str()
+        }) {
+            match pair {
+                (Some(was), Some(is)) => {
+                    let of = format!("interrupt `{}` {of}", is.name);
+                    let pair = (old, new);
+                    self.answer(&of, pair, Some(&was.expect), Some(&is.expect));
+                    if super::work::asked(&was.ask) != super::work::asked(&is.ask) {
+                        let message = format!("{of} asks something else");
+                        let at = (Some(was.at), Some(is.at));
+                        self.say(Group::Compatible, Side::People, "ask-changed", at, message);
+                    }
+                }
+                (Some(gone), None) => {
+                    let name = &gone.name;
+                    let message = format!(
+                        "interrupt `{name}` {of} is gone from node `{}`; threads may wait there for an answer",
+                        new.name
+                    );
+                    let at = (Some(gone.at), Some(new.at));
+                    self.say(
+                        Group::Breaking,
+                        Side::Threads,
+                        "interrupt-gone",
+                        at,
+                        message,
+                    );
+                }
+                (None, Some(added)) => {
+                    let message = format!(
+                        "interrupt `{}` {of} is new at node `{}`",
+                        added.name, new.name
+                    );
+                    let at = (None, Some(added.at));
+                    self.say(
+                        Group::Compatible,
+                        Side::People,
+                        "interrupt-added",
+                        at,
+                        message,
+                    );
+                }
+                (None, None) => {}
             }
         }
     }
@@ -115,7 +197,7 @@ impl<'f> Versions<'f> {
     }
 
     /// All that a node does but its own work, each with a word for it.
-    fn around(&self, flow: &Flow, graph: &Graph, node: &Node) -> [(&'static str, String); 13] {
+    fn around(&self, flow: &Flow, graph: &Graph, node: &Node) -> [(&'static str, String); 14] {
         let named = |all: &[crate::ir::text::Named]| {
             let all = all.iter().map(|n| format!("{}: {}", n.name, n.value.text));
             all.collect::<Vec<_>>().join("; ")
@@ -133,6 +215,11 @@ impl<'f> Versions<'f> {
             format!("{} -> {to}", visits.limit)
         });
         let ends = node.ends.iter().map(|end| self.end(flow, graph, end));
+        let cache = node.cache.as_ref().map(|cache| {
+            let key = cache.key.as_ref().map(|key| &key.text);
+            format!("{key:?} {:?}", cache.ttl_ms)
+        });
+        let cache = cache.unwrap_or_default();
         [
             ("`skip`", skips.collect::<Vec<_>>().join("; ")),
             ("`let`", named(&node.lets)),
@@ -146,6 +233,7 @@ impl<'f> Versions<'f> {
             ("`timeout`", format!("{:?}", node.timeout_ms)),
             ("`max_visits`", format!("{visits:?}")),
             ("`defer`", node.defer.to_string()),
+            ("`cache`", cache),
             (
                 "`where` of its tools",
                 super::work::narrowed(flow, &node.narrowed),

@@ -88,16 +88,27 @@ impl<'f> Versions<'f> {
                 }
                 self.answer(&of, pair, from.as_ref(), to.as_ref());
             }
-            (Work::Subgraph { graph: was, .. }, Work::Subgraph { graph: is, .. }) => {
+            (
+                Work::Subgraph {
+                    graph: was,
+                    persist: from,
+                    ..
+                },
+                Work::Subgraph {
+                    graph: is,
+                    persist: to,
+                    ..
+                },
+            ) => {
                 let name = |flow: &Flow, id| {
                     let graph = flow.graphs.get(id);
                     graph.map_or(String::new(), |graph| graph.name.clone())
                 };
                 let (was, is) = (name(self.old, *was), name(self.new, *is));
+                let at = (Some(old.at), Some(new.at));
                 if was != is {
                     let message =
                         format!("{of} called graph `{was}`, calls `{is}`; threads may rest in it");
-                    let at = (Some(old.at), Some(new.at));
                     self.say(
                         Group::Breaking,
                         Side::Threads,
@@ -106,6 +117,23 @@ impl<'f> Versions<'f> {
                         message,
                     );
                 }
+                if from != to {
+                    let message = format!("{of} keeps the state of `{is}` otherwise: `persist`");
+                    self.say(
+                        Group::NeedsMigration,
+                        Side::Threads,
+                        "persist-changed",
+                        at,
+                        message,
+                    );
+                }
+            }
+            (Work::Extern { name: was, .. }, Work::Extern { name: is, .. }) if was != is => {
+                self.people(
+                    pair,
+                    "extern-changed",
+                    format!("{of} ran `{was}`, runs `{is}`"),
+                );
             }
             _ => {}
         }
@@ -117,7 +145,13 @@ impl<'f> Versions<'f> {
     }
 
     /// The type of an interrupt's answer: one that is on its way must still be taken.
-    fn answer(&mut self, of: &str, pair: (&Node, &Node), old: Option<&Type>, new: Option<&Type>) {
+    pub(super) fn answer(
+        &mut self,
+        of: &str,
+        pair: (&Node, &Node),
+        old: Option<&Type>,
+        new: Option<&Type>,
+    ) {
         let at = (Some(pair.0.at), Some(pair.1.at));
         let from = (&self.old.types, old.unwrap_or(&Type::Json));
         let to = (&self.new.types, new.unwrap_or(&Type::Json));
@@ -213,7 +247,7 @@ fn texts(named: &[Named]) -> Vec<(&str, &str)> {
     texts.collect()
 }
 
-fn asked(ask: &Ask) -> Vec<(&str, &str)> {
+pub(super) fn asked(ask: &Ask) -> Vec<(&str, &str)> {
     match ask {
         Ask::Fields(fields) => texts(fields),
         Ask::Text(template) => vec![("", template.text.as_str())],

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StaticInterrupt};
 use crate::base::Span;
-use crate::base::name::did_you_mean;
+use crate::base::name::closest;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::NodeId;
 
@@ -87,11 +87,14 @@ impl Resolver<'_> {
             if !self.is_lost(inside.file, &name.node) {
                 let message = format!("`{}` has no node `{}`", inside.name, name.node);
                 let near = inside.nodes.keys().map(String::as_str);
-                let help = did_you_mean(&name.node, near);
+                let near: Vec<&str> = near.collect();
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
-                self.diags.push(diagnostic.maybe_help(help));
+                self.diags
+                    .push(diagnostic.meant(name.span, &name.node, near, "its nodes are"));
             }
-            return None;
+            // What reads its answer there is no mistake of its own.
+            let near = closest(&name.node, inside.nodes.keys().map(String::as_str));
+            return near.and_then(|near| inside.nodes.get(near).copied());
         };
         let declared = &self.program.graphs[inside.graph].nodes[node];
         if matches!(declared.work, Work::Branch) {

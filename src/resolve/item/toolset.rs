@@ -124,7 +124,8 @@ impl Resolver<'_> {
             ToolsetState::Done(list) => return list.clone(),
             ToolsetState::Busy => {
                 let message = format!("toolset `{}` holds itself", decl.name.node);
-                self.bad_value(message, decl.name.span);
+                let help = format!("take `{}` out of its own tools", decl.name.node);
+                self.bad_value_mended(message, decl.name.span, &help);
                 return empty(decl.span);
             }
             ToolsetState::Open => set.state = ToolsetState::Busy,

@@ -36,9 +36,7 @@ fn reads(expr: &Expr, name: &str, deciding: &[&str]) -> bool {
     while let Some(expr) = open.pop() {
         match &expr.kind {
             ExprKind::Ident(ident) if ident == name => return true,
-            ExprKind::Select { operand, field, .. }
-                if matches!(&operand.kind, ExprKind::Ident(ident) if ident == name) =>
-            {
+            ExprKind::Select { operand, field, .. } if matches!(&operand.kind, ExprKind::Ident(ident) if ident == name) => {
                 if deciding.is_empty() || deciding.contains(&field.node.as_str()) {
                     return true;
                 }
@@ -54,12 +52,18 @@ fn deciding<'t>(types: &'t TypeTable, answer: &Type) -> Vec<&'t str> {
     let Type::Record(id) = answer.without_null() else {
         return Vec::new();
     };
-    let fields = types.records.get(id).map_or(&[][..], |record| &record.fields);
+    let fields = types
+        .records
+        .get(id)
+        .map_or(&[][..], |record| &record.fields);
     let says = |word: &str| said_by(word).is_some();
     let fields = fields.iter().filter(|field| match field.ty.without_null() {
         Type::Bool => says(&field.name),
         Type::Enum(id) => {
-            let members = types.enums.get(id).map_or(&[][..], |declared| &declared.members);
+            let members = types
+                .enums
+                .get(id)
+                .map_or(&[][..], |declared| &declared.members);
             members.iter().any(|member| says(&member.name))
         }
         Type::Union(members) => members

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
@@ -12,7 +12,7 @@ use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
 use super::super::roots;
-use super::answer::{Answers, Says};
+use super::answer::{Answers, Says, joined};
 use super::decided::{Decided, Place, is_answer};
 use super::decision::{keeps_answer, reads_decision};
 use super::destroys;
@@ -421,7 +421,7 @@ impl<'a> Walk<'a> {
     ) -> Option<(Asked, Hop)> {
         let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
         let skip = node.skips.iter().find(own)?;
-        let says = self.says((at.graph, graph, node), at.asked, &skip.when);
+        let says = self.says((at.graph, graph, node), at.asked, &skip.when, true);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
         match (interrupt, hop) {
             (true, Hop::On) => Some((asked, Hop::Past(Bypass::Skipped, skip.span))),
@@ -443,11 +443,7 @@ impl<'a> Walk<'a> {
         let requires = node.requires.iter();
         let requires = requires.map(|require| (&require.condition, false));
         for (condition, negated) in skips.chain(requires) {
-            let says = self.says((id, graph, node), asked, condition);
-            let says = match negated {
-                true => says.flipped(),
-                false => says,
-            };
+            let says = self.says((id, graph, node), asked, condition, !negated);
             let (now, hop) = decide(asked, says, condition.span).ok_or(Agreed)?;
             asked = now;
             if let Hop::Past(_, span) = hop {
@@ -491,17 +487,20 @@ impl<'a> Walk<'a> {
                 let mut before: Vec<Says> = Vec::new();
                 for arm in arms {
                     let says = match &arm.when {
-                        Some(when) => self.says(inside, asked, when),
-                        None => otherwise(&before),
+                        Some(when) => self.says(inside, asked, when, true),
+                        None => joined(LogicalOp::And, &before),
                     };
                     said.insert(arm.jump.span, says);
-                    before.push(says);
+                    let when = arm.when.as_ref();
+                    before.extend(when.map(|when| self.says(inside, asked, when, false)));
                 }
             }
             // Where the answer is the name of a target, the person has chosen it.
             Some(Route::Always(jump)) => {
                 let chosen = jump.to.iter().any(|target| match &target.kind {
-                    TargetKind::Computed(expr) => self.says(inside, asked, expr) != Says::Nothing,
+                    TargetKind::Computed(expr) => {
+                        self.says(inside, asked, expr, true) != Says::Nothing
+                    }
                     _ => false,
                 });
                 if chosen {
@@ -519,6 +518,7 @@ impl<'a> Walk<'a> {
         (id, graph, node): (GraphId, &'a Graph, &'a Node),
         asked: Asked,
         condition: &'a Expr,
+        truth: bool,
     ) -> Says {
         let is = |mention: Mention<'_>| match mention {
             Mention::Name(name) => is_answer(node, name),
@@ -529,7 +529,7 @@ impl<'a> Walk<'a> {
             }),
         };
         let lets = reads::lets(&node.lets);
-        Answers { lets, is: &is }.says(condition)
+        Answers { lets, is: &is }.says(condition, truth)
     }
 
     /// Whether a node reads what a person said, so that the answer is part of what it does.
@@ -568,17 +568,6 @@ impl<'a> Walk<'a> {
                 let kept = |mention| matches!(mention, Mention::Field(name) if kept(name));
                 found.into_iter().any(kept) || reads_decision(self.program, node, expr)
             })
-    }
-}
-
-/// What holds for `else` behind these arms.
-fn otherwise(before: &[Says]) -> Says {
-    let has = |says| before.contains(&says);
-    match () {
-        () if has(Says::Yes) => Says::No,
-        () if has(Says::No) => Says::Yes,
-        () if has(Says::Something) => Says::Something,
-        () => Says::Nothing,
     }
 }
 

@@ -1,0 +1,210 @@
+//! What only follows from a mistake that is reported already.
+//!
+//! The passes go on behind an error with what they have. Where a part of the text could not be read, or a name means nothing, that
+//! is less than what was written, and rules about what is missing (a write, a read, a use) would report the
+//! difference. [`silence`] takes such findings out: one mistake makes one message.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::{FileId, SourceMap, Span};
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::ir::GraphId;
+use crate::resolve::Program;
+use crate::resolve::node::Work;
+
+/// Errors of the text itself.
+static TEXT: &[&Code] = &[
+    &codes::SYNTAX_ERROR,
+    &codes::UNCLOSED,
+    &codes::BAD_LITERAL,
+    &codes::UNKNOWN_KEYWORD,
+    &codes::LIMIT_EXCEEDED,
+    &codes::FILE_NOT_FOUND,
+    &codes::FILE_OUTSIDE,
+    &codes::UNKNOWN_MODULE,
+];
+
+/// Names that mean nothing: what they stand for may be read, written or used there.
+static NAMES: &[&Code] = &[
+    &codes::UNKNOWN_IMPORT,
+    &codes::UNKNOWN_TYPE,
+    &codes::UNKNOWN_REDUCER,
+    &codes::REDUCER_SIGNATURE,
+    &codes::REDUCER_TYPE,
+    &codes::UNKNOWN_EVENT,
+    &codes::UNKNOWN_MODEL,
+    &codes::UNKNOWN_TOOL,
+    &codes::UNKNOWN_RETRY,
+    &codes::UNKNOWN_PROMPT,
+    &codes::UNKNOWN_GRAPH,
+    &codes::UNKNOWN_NODE,
+    &codes::UNKNOWN_TARGET,
+    &codes::UNKNOWN_NAME,
+    &codes::UNKNOWN_FIELD,
+    &codes::DUPLICATE_NAME,
+    &codes::DUPLICATE_PROPERTY,
+    &codes::DUPLICATE_FIELD,
+    &codes::PROPERTY_NOT_ALLOWED,
+    &codes::BAD_TEMPLATE,
+    &codes::WRONG_BINDING,
+];
+
+/// What is said of names that are known nowhere.
+static UNKNOWN: &[&Code] = &[
+    &codes::UNKNOWN_IMPORT,
+    &codes::UNKNOWN_TYPE,
+    &codes::UNKNOWN_REDUCER,
+    &codes::UNKNOWN_EVENT,
+    &codes::UNKNOWN_MODEL,
+    &codes::UNKNOWN_TOOL,
+    &codes::UNKNOWN_RETRY,
+    &codes::UNKNOWN_PROMPT,
+    &codes::UNKNOWN_GRAPH,
+    &codes::UNKNOWN_NODE,
+    &codes::UNKNOWN_TARGET,
+    &codes::UNKNOWN_NAME,
+    &codes::UNKNOWN_FIELD,
+    &codes::CONTEXT_MISMATCH,
+];
+
+/// What is said of what nothing writes, reads or uses.
+static MISSING: &[&Code] = &[
+    &codes::OUT_NEVER_WRITTEN,
+    &codes::OUT_LEFT_UNWRITTEN,
+    &codes::READ_BEFORE_WRITE,
+    &codes::MAYBE_UNSET,
+    &codes::WRITE_CONFLICT,
+    &codes::REPLACED_BESIDE,
+    &codes::UNUSED_FIELD,
+    &codes::UNUSED_LET,
+    &codes::UNUSED_READ,
+    &codes::UNUSED_PARAMETER,
+    &codes::UNREAD_OUTPUT,
+    &codes::UNREAD_RESULT,
+    &codes::UNUSED_END,
+    &codes::UNUSED_LEAVE,
+    &codes::STUCK_CYCLE,
+    &codes::LOST_ON_RESUME,
+];
+
+/// Takes out what follows from the errors that are there.
+pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+    if !diags.has_errors() {
+        return;
+    }
+    let text = |span: Span| sources.text(span).to_owned();
+    let errors: Vec<Span> = diags
+        .iter()
+        .filter(|d| is(d, NAMES) || is(d, TEXT))
+        .map(Diagnostic::span)
+        .collect();
+    let damaged = Damaged::new(program, sources);
+    let unclear = unclear(program, &errors);
+    let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
+    diags.retain(|found| {
+        if is(found, TEXT) {
+            return true;
+        }
+        let at = found.span();
+        let graph = || graph_at(program, at);
+        let follows = damaged.holds(at)
+            || is(found, UNKNOWN) && damaged.names(&text(at))
+            || is(found, MISSING)
+                && graph().is_none_or(|graph| unclear.contains(&graph))
+                && !errors.is_empty()
+            || is(found, &[&codes::UNUSED_IMPORT]) && files.contains(&at.file)
+            || is(found, &[&codes::NULL_NOT_HANDLED])
+                && text(at).contains("state.")
+                && graph().is_some_and(|graph| program.graphs[graph].broken);
+        !follows
+    });
+}
+
+fn is(found: &Diagnostic, codes: &[&Code]) -> bool {
+    codes.iter().any(|code| std::ptr::eq(*code, found.code))
+}
+
+/// Pieces that did not parse.
+struct Damaged {
+    /// By file, in order.
+    pieces: BTreeMap<FileId, Vec<Span>>,
+    /// The words in them.
+    words: BTreeSet<String>,
+}
+
+impl Damaged {
+    fn new(program: &Program, sources: &SourceMap) -> Self {
+        let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
+        let mut words = BTreeSet::new();
+        for span in program.trees.iter().flat_map(|tree| &tree.damaged) {
+            pieces.entry(span.file).or_default().push(*span);
+            let text = sources.text(*span);
+            let split = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
+        }
+        pieces
+            .values_mut()
+            .for_each(|spans| spans.sort_by_key(|span| span.start));
+        Self { pieces, words }
+    }
+
+    /// Whether a place lies in one. They are pieces of one list or lie in each other, so that few have to be asked.
+    fn holds(&self, at: Span) -> bool {
+        let Some(spans) = self.pieces.get(&at.file) else {
+            return false;
+        };
+        let before = spans.partition_point(|span| span.start <= at.start);
+        let near = spans.iter().take(before).rev().take(100);
+        near.into_iter().any(|span| at.start < span.end)
+    }
+
+    /// Whether the last word of a text stands in one.
+    fn names(&self, text: &str) -> bool {
+        let word = text
+            .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .next();
+        word.is_some_and(|word| self.words.contains(word))
+    }
+}
+
+/// Graphs of which something is not known: those with such an error, all where it stands outside of graphs, and those that
+/// call one of them.
+fn unclear(program: &Program, errors: &[Span]) -> BTreeSet<GraphId> {
+    let mut unclear = BTreeSet::new();
+    for error in errors {
+        match graph_at(program, *error) {
+            Some(graph) => unclear.insert(graph),
+            None => {
+                unclear.extend(program.graphs.ids());
+                return unclear;
+            }
+        };
+    }
+    let mut callers: BTreeMap<GraphId, Vec<GraphId>> = BTreeMap::new();
+    for (id, graph) in program.graphs.entries() {
+        for node in graph.nodes.iter() {
+            if let Work::Subgraph {
+                graph: Some(graph), ..
+            } = &node.work
+            {
+                callers.entry(*graph).or_default().push(id);
+            }
+        }
+    }
+    let mut open: Vec<GraphId> = unclear.iter().copied().collect();
+    while let Some(graph) = open.pop() {
+        let callers = callers.get(&graph).into_iter().flatten();
+        open.extend(callers.copied().filter(|caller| unclear.insert(*caller)));
+    }
+    unclear
+}
+
+/// The graph that a place lies in.
+fn graph_at(program: &Program, at: Span) -> Option<GraphId> {
+    let mut graphs = program.graphs.entries();
+    graphs.find_map(|(id, graph)| {
+        let inside =
+            graph.span.file == at.file && graph.span.start <= at.start && at.start < graph.span.end;
+        inside.then_some(id)
+    })
+}

@@ -1,0 +1,95 @@
+//! Pieces read again with their one likely correction, so that what hangs on them is not reported as
+//! missing: `stat { .. }` still declares the fields, `nod a: ..` the node.
+
+use pest::Parser;
+
+use crate::base::Span;
+use crate::diag::Edit;
+
+use super::build::{Builder, Previous};
+use super::grammar::{Grammar, Pair, Rule};
+
+/// How offsets of a corrected piece become places of the text.
+#[derive(Debug, Clone, Copy)]
+pub struct Shift {
+    /// Where the correction begins.
+    at: usize,
+    /// Where it ends in the corrected piece.
+    until: usize,
+    /// How many bytes it has more than what it replaces.
+    more: isize,
+}
+
+impl Shift {
+    /// The place in the text of one in the corrected piece.
+    pub fn place(self, at: usize) -> usize {
+        match at {
+            at if at <= self.at => at,
+            at if at < self.until => self.at,
+            at => at.saturating_add_signed(-self.more),
+        }
+    }
+}
+
+/// What a piece that did not parse may have been.
+pub struct Meant {
+    /// Where it begins: what stands before it in its list may be part of it.
+    pub start: usize,
+    /// The correction, where one is likely.
+    pub edit: Option<Edit>,
+}
+
+impl Builder<'_> {
+    /// Reads a piece that is reported as what it was likely meant to be. `previous` is told whether that takes the
+    /// place of the entry before.
+    pub fn mend<T>(
+        &mut self,
+        span: (usize, usize),
+        meant: Meant,
+        only: Rule,
+        previous: &mut Option<Previous>,
+        build: impl for<'p> FnOnce(&mut Self, Pair<'p>) -> Option<T>,
+    ) -> Option<T> {
+        let (start, end) = span;
+        let read = meant
+            .edit
+            .as_ref()
+            .and_then(|edit| self.read_again(meant.start, end, edit, only, build));
+        // A keyword is certain enough; behind other corrections nothing more is said of the piece.
+        let keyword = meant
+            .edit
+            .is_some_and(|edit| edit.span.start as usize == start && read.is_some());
+        if !keyword {
+            self.damaged.push(Span::new(self.file, meant.start, end));
+        }
+        if let Some(previous) = previous {
+            previous.replaces = meant.start < start && read.is_some() && previous.follows_entry;
+        }
+        read
+    }
+
+    fn read_again<T>(
+        &mut self,
+        start: usize,
+        end: usize,
+        edit: &Edit,
+        only: Rule,
+        build: impl for<'p> FnOnce(&mut Self, Pair<'p>) -> Option<T>,
+    ) -> Option<T> {
+        let (from, to) = (edit.span.start as usize, edit.span.end as usize);
+        let before = self.text.get(start..from)?;
+        let text = format!("{before}{}{}", edit.text, self.text.get(to..end)?);
+        let piece = Grammar::parse(only, &text).ok()?.next()?;
+        let piece = piece.into_inner().next()?;
+        let shift = Shift {
+            at: from,
+            until: from + edit.text.len(),
+            more: edit.text.len() as isize - (to - from) as isize,
+        };
+        let outer = (self.base, self.shift.replace(shift));
+        self.base = start;
+        let built = build(self, piece);
+        (self.base, self.shift) = outer;
+        built
+    }
+}
