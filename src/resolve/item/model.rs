@@ -137,11 +137,8 @@ impl Resolver<'_> {
             self.bad_value("`fallback` is empty, expected models".into(), setting.span);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
-        for (at, name) in names.iter().enumerate() {
-            let earlier = names.iter().take(at);
-            if let Some(first) = earlier.rev().find(|other| other.node == name.node) {
-                self.twice("model", first, name);
-            } else if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
+        for name in names {
+            if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
                 && models.iter().all(|known| known.node != id)
             {
                 models.push(Spanned::new(id, name.span));
