@@ -73,8 +73,6 @@ static MISSING: &[&Code] = &[
     &codes::OUT_LEFT_UNWRITTEN,
     &codes::READ_BEFORE_WRITE,
     &codes::MAYBE_UNSET,
-    &codes::WRITE_CONFLICT,
-    &codes::REPLACED_BESIDE,
     &codes::UNUSED_FIELD,
     &codes::UNUSED_LET,
     &codes::UNUSED_READ,
@@ -86,6 +84,21 @@ static MISSING: &[&Code] = &[
     &codes::STUCK_CYCLE,
     &codes::LOST_ON_RESUME,
 ];
+
+/// Names without which it isn't known what runs side by side, or how writes are put together.
+static WAYS: &[&Code] = &[
+    &codes::UNKNOWN_REDUCER,
+    &codes::REDUCER_SIGNATURE,
+    &codes::REDUCER_TYPE,
+    &codes::UNKNOWN_GRAPH,
+    &codes::UNKNOWN_NODE,
+    &codes::UNKNOWN_TARGET,
+    &codes::DUPLICATE_NAME,
+    &codes::DUPLICATE_PROPERTY,
+];
+
+/// What is said of writes in one super-step.
+static COLLIDING: &[&Code] = &[&codes::WRITE_CONFLICT, &codes::REPLACED_BESIDE];
 
 /// Takes out what follows from the errors that are there.
 pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
@@ -99,6 +112,11 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
         .map(Diagnostic::span)
         .collect();
     let damaged = Damaged::new(program, sources);
+    let of = |codes: &[&Code]| -> Vec<Span> {
+        let found = diags.iter().filter(|d| is(d, codes) || is(d, TEXT));
+        found.map(Diagnostic::span).collect()
+    };
+    let twisted = unclear(program, &of(WAYS));
     let unclear = unclear(program, &errors);
     let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
     diags.retain(|found| {
@@ -112,6 +130,7 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
             || is(found, MISSING)
                 && graph().is_none_or(|graph| unclear.contains(&graph))
                 && !errors.is_empty()
+            || is(found, COLLIDING) && graph().is_some_and(|graph| twisted.contains(&graph))
             || is(found, &[&codes::UNUSED_IMPORT]) && files.contains(&at.file)
             || is(found, &[&codes::NULL_NOT_HANDLED])
                 && text(at).contains("state.")

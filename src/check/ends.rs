@@ -69,8 +69,10 @@ pub fn ends(
             for group in by_place(&jumps) {
                 outside(graph, node, ends, &group, diags);
             }
-            // An entry that nothing produces may be what was written in place of the one that is lacking.
-            if diags.len() > before || goes_astray(program, known, node) {
+            // An entry that nothing produces may be what was written in place of the one that is lacking or misspelt.
+            let lost = |target: &Target| matches!(target.kind, TargetKind::Unknown);
+            let lost = node.targets().any(lost) || goes_astray(program, known, node);
+            if diags.len() > before || lost {
                 return;
             }
             // Where a target's names are not known, any entry may be one of them; that is reported already.
@@ -220,6 +222,10 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
     }
     let lacking: Vec<&&Jump> = jumps.iter().filter(|jump| !jump.is_in(ends)).collect();
     let Some(first) = lacking.first() else { return };
+    let listed = ends.items.iter().map(|end| end.name.node.as_str());
+    if misspelt(graph, node, first, listed.collect(), diags) {
+        return;
+    }
     let shown: Vec<String> = lacking.iter().map(|jump| jump.shown()).collect();
     let names = || shown.iter().map(String::as_str);
     let message = format!(
@@ -235,6 +241,39 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
         found = found.label(declared, "the jump");
     }
     diags.push(found);
+}
+
+/// A tool's jump whose name is no node's and nearly one of those meant: that is mended in the tool, and said once.
+fn misspelt(
+    graph: &Graph,
+    node: &Node,
+    jump: &Jump,
+    meant: Vec<&str>,
+    diags: &mut Diagnostics,
+) -> bool {
+    let Some(place) = jump.declared.filter(|_| graph.node(&jump.name).is_none()) else {
+        return false;
+    };
+    let Some(near) = closest(&jump.name, meant) else {
+        return false;
+    };
+    let known =
+        |found: &Diagnostic| found.code == &codes::TARGET_OUTSIDE_ENDS && found.span() == place;
+    if diags.iter().any(known) {
+        return true;
+    }
+    let message = format!(
+        "{} `{}`, which is no node of `{}`",
+        jump.what,
+        jump.shown(),
+        graph.name.node
+    );
+    diags.push(
+        Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, place)
+            .label(jump.span, format!("in the scope of `{}`", node.name.node))
+            .help(format!("did you mean `{near}`?")),
+    );
+    true
 }
 
 /// What to write: the names, with nodes for those that the graph lacks.
@@ -258,6 +297,10 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
     let Some(first) = required.first() else {
         return;
     };
+    let nodes = graph.nodes.iter().map(|node| node.name.node.as_str());
+    if misspelt(graph, node, first, nodes.collect(), diags) {
+        return;
+    }
     let mut names: Vec<String> = Vec::new();
     for jump in jumps {
         if !names.contains(&jump.shown()) {

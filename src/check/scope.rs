@@ -311,6 +311,7 @@ fn needs(program: &Program) -> Vec<BTreeMap<Used, Span>> {
 
 /// Reports tools that read or write fields which the graph that runs them lacks or has otherwise. Each tool once a graph.
 pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: &mut Diagnostics) {
+    let users = users(program);
     for graph in &program.graphs {
         let mut seen: BTreeSet<ToolId> = BTreeSet::new();
         let nodes = graph
@@ -330,6 +331,7 @@ pub fn tool_fields(program: &Program, bodies: &IdVec<ToolId, BodyTypes>, diags: 
                 graph,
                 tool,
                 place: used.span,
+                alone: users.get(&used.node) == Some(&1),
                 diags: &mut *diags,
             };
             needs.reads(body);
@@ -345,7 +347,23 @@ struct Needs<'a, 'd> {
     graph: &'a Graph,
     tool: &'a Tool,
     place: Span,
+    /// Whether no other graph runs the tool, so that it is made for this one.
+    alone: bool,
     diags: &'d mut Diagnostics,
+}
+
+/// How many graphs run each tool, those with the same text as one.
+fn users(program: &Program) -> BTreeMap<ToolId, usize> {
+    let mut users: BTreeMap<ToolId, BTreeSet<Span>> = BTreeMap::new();
+    for graph in &program.graphs {
+        for node in &graph.nodes {
+            for used in node.tools() {
+                users.entry(used.node).or_default().insert(graph.name.span);
+            }
+        }
+    }
+    let count = |(tool, graphs): (ToolId, BTreeSet<Span>)| (tool, graphs.len());
+    users.into_iter().map(count).collect()
 }
 
 impl<'a> Needs<'a, '_> {
@@ -426,19 +444,41 @@ impl<'a> Needs<'a, '_> {
         }
         let near = closest(name, graph.fields.iter().map(|f| f.name.node.as_str()));
         let help = match near {
-            Some(near) => format!("the graph's nearest field is `{near}`"),
+            Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare `{name}` in the state of `{}`", graph.name.node),
         };
+        if let Some(near) = near {
+            self.misspelt(near);
+        }
         let message = format!(
             "tool `{}` {verb} `{name}`, which graph `{}` does not have",
             self.tool.name.node, graph.name.node
         );
-        self.diags.push(
-            Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
-                .label(span, "needed here")
-                .help(help),
-        );
+        // What is misspelt is mended in the tool.
+        let (place, other, said) = match near {
+            Some(_) => (span, self.place, "used here"),
+            None => (self.place, span, "needed here"),
+        };
+        let known = |found: &Diagnostic| found.span() == span && found.message == message;
+        if near.is_none() || !self.diags.iter().any(known) {
+            self.diags.push(
+                Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, place)
+                    .label(other, said)
+                    .help(help),
+            );
+        }
         None
+    }
+
+    /// Takes out that the body does not know the name which it reads under another.
+    fn misspelt(&mut self, near: &str) {
+        let tool = self.tool.span;
+        let inside =
+            |span: Span| span.file == tool.file && span.start >= tool.start && span.end <= tool.end;
+        let told = format!("no `{near}` in scope");
+        self.diags.retain(|found| {
+            found.code != &codes::UNKNOWN_NAME || !inside(found.span()) || found.message != told
+        });
     }
 
     fn mistyped(&mut self, field: &Field, (verb, span): (&str, Span), here: &Type, there: &Type) {
@@ -451,16 +491,18 @@ impl<'a> Needs<'a, '_> {
             self.graph.name.node,
             types.show(here)
         );
-        self.diags.push(
-            Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
-                .label(span, "by the tool")
-                .label(field.ty.span, "by the graph")
-                .help(format!(
-                    "declare `{}: {}` in the state of `{}`, or change the tool",
-                    field.name.node,
-                    types.show(there),
-                    self.graph.name.node
-                )),
-        );
+        let found = match self.alone {
+            true => Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, span)
+                .label(self.place, "used here"),
+            false => Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
+                .label(span, "by the tool"),
+        };
+        self.diags
+            .push(found.label(field.ty.span, "by the graph").help(format!(
+                "declare `{}: {}` in the state of `{}`, or change the tool",
+                field.name.node,
+                types.show(there),
+                self.graph.name.node
+            )));
     }
 }

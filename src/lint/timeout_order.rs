@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::base::duration;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::Retry;
-use crate::resolve::program::{Graph, Node};
+use crate::resolve::program::{Graph, Node, Work};
 
 use super::cx::{Cx, call, retry_place, timeout_place};
 
@@ -15,6 +15,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
         if let Some(limit) = node.timeout_ms {
             shorter_than_model(cx, (graph, node), limit, diags);
             shorter_than_wait(cx, (graph, node), limit, diags);
+            shorter_than_tool(cx, (graph, node), limit, diags);
         }
     }
 }
@@ -46,6 +47,40 @@ fn shorter_than_model(
     )
     .label(place, "never comes to pass in this node");
     diags.push(finding.help("give the node more time than the model, or the model less"));
+}
+
+fn shorter_than_tool(
+    cx: &Cx<'_>,
+    (graph, node): (&Graph, &Node),
+    limit: u64,
+    diags: &mut Diagnostics,
+) {
+    if matches!(node.work, Work::Llm(_)) {
+        return;
+    }
+    let longer = node.tools().into_iter().find_map(|used| {
+        let tool = cx.program.tools.get(used.node)?;
+        let own = tool.timeout_ms.filter(|own| *own > limit)?;
+        Some((tool, own))
+    });
+    let Some((tool, longer)) = longer else { return };
+    let message = format!(
+        "node `{}` gives up after {}, before the {} that tool `{}` is given",
+        node.name.node,
+        show(limit),
+        show(longer),
+        tool.name.node
+    );
+    let finding = Diagnostic::new(
+        &codes::TIMEOUT_ORDER,
+        message,
+        timeout_place(cx, graph, node),
+    )
+    .label(
+        tool.name.span,
+        "its `@timeout` never comes to pass in this node",
+    );
+    diags.push(finding.help("give the node more time than the tool, or the tool less"));
 }
 
 fn shorter_than_wait(

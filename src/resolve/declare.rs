@@ -302,7 +302,7 @@ impl Resolver<'_> {
         // A misspelt use of it is told to be one.
         let helps = self.diags.iter().filter_map(|found| found.help.as_deref());
         let helps: Vec<&str> = helps.collect();
-        let misspelt = |name: &str| helps.iter().any(|help| help.contains(&format!("`{name}`")));
+        let misspelt = |name: &str| helps.contains(&format!("did you mean `{name}`?").as_str());
         let unused = unused.filter(|(name, _)| !misspelt(name));
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {

@@ -5,14 +5,16 @@ use crate::base::Span;
 use crate::diag::{Code, Diagnostics, Level, codes};
 use crate::resolve::program::{Graph, Program, Route, TargetKind};
 
-/// Findings that rest on what conditions say.
-const RESTING: [&Code; 3] = [
+/// Findings that rest on what conditions, and the attributes of a tool, say.
+const RESTING: [&Code; 4] = [
+    &codes::TAINTED_SINK,
     &codes::UNAPPROVED_TOOL,
     &codes::RUNS_AFTER_REFUSAL,
     &codes::ANSWER_IGNORED,
 ];
 
-/// Takes out what is found in a graph one of whose conditions has an error: mended, it may decide by the answer.
+/// Takes out what is found in a graph one of whose conditions has an error, and of a tool with one: mended, it may
+/// decide by the answer, or ask a person.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let rests = |code: &Code| RESTING.iter().any(|resting| *resting == code);
     if !diags.iter().any(|found| rests(found.code)) {
@@ -28,6 +30,9 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         conditions.any(|condition| has_one_within(&errors, condition.span))
     });
     let wrong: Vec<Span> = wrong.map(|graph| graph.span).collect();
+    let tools = program.tools.iter().map(|tool| tool.span);
+    let tools = tools.filter(|tool| has_one_within(&errors, *tool));
+    let wrong: Vec<Span> = wrong.into_iter().chain(tools).collect();
     diags.retain(|found| {
         let mut places = found.labels.iter().map(|label| label.span);
         !rests(found.code) || !places.any(|place| wrong.iter().any(|whole| holds(*whole, place)))

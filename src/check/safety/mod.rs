@@ -22,7 +22,7 @@ use crate::base::IdVec;
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
 use crate::resolve::Program;
-use crate::resolve::program::Marks;
+use crate::resolve::program::{Marks, Work};
 
 use super::calls::callers;
 use super::flow::Flow;
@@ -59,6 +59,12 @@ fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
 /// Graphs that a run may begin with: the entry, and those that no other calls.
 fn roots(program: &Program) -> Vec<GraphId> {
     let callers = callers(program);
+    // A call of a graph that is not known may be one of any of them.
+    let mut nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    let lost = nodes.any(|node| matches!(node.work, Work::Subgraph { graph: None, .. }));
+    if let Some(entry) = program.entry.filter(|_| lost) {
+        return vec![entry];
+    }
     let mut roots: Vec<GraphId> = callers
         .entries()
         .filter(|(id, callers)| program.entry == Some(*id) || callers.is_empty())

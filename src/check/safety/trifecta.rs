@@ -5,10 +5,12 @@ use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Node, Program, Tool, Work};
+use crate::resolve::program::{Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Leaf, Search, Wanted, asks_before, env, leaves, prompt_leaves};
+use super::origin::{
+    Inside, Leaf, Search, Wanted, asks_before, env, is_plain, leaves, prompt_leaves,
+};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -82,7 +84,7 @@ impl Rule<'_, '_> {
         let read = prompt_leaves(node, call);
         let by_tool = tools
             .iter()
-            .find(|(tool, _)| tool.marks.untrusted.is_some());
+            .find(|(tool, _)| self.untrusted.result_mark(tool).is_some());
         let untrusted = match by_tool {
             Some((tool, span)) => Some(Part {
                 span: *span,
@@ -94,12 +96,13 @@ impl Rule<'_, '_> {
         let Some(untrusted) = untrusted else { return };
         let private = tools
             .iter()
-            .find_map(|(tool, span)| private(tool, *span, true));
+            .find_map(|(tool, span)| private(&self.private, tool, *span));
         let private = private
             .or_else(|| in_texts(&mut self.private, at, node, &read))
             .or_else(|| {
                 tools
                     .iter()
+                    .filter(|(tool, _)| self.untrusted.result_mark(tool).is_none())
                     .find_map(|(tool, span)| private_by_effect(tool, *span))
             });
         let Some(private) = private else { return };
@@ -188,19 +191,21 @@ fn in_texts(
     })
 }
 
-fn private(tool: &Tool, span: Span, sure: bool) -> Option<Part> {
-    tool.marks.private.or(tool.marks.secret)?;
+fn private(search: &Search, tool: &Tool, span: Span) -> Option<Part> {
+    if tool.marks.secret.is_none() && search.result_mark(tool).is_none() {
+        return None;
+    }
     Some(Part {
         span,
         text: format!("private: what `{}` gives back", tool.name.node),
-        sure,
+        sure: true,
     })
 }
 
 /// A tool that is said to read something of ours, which may be private.
 fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
     let reads = tool.effect == ToolEffect::Read && tool.effect_span.is_some();
-    let ours = reads && tool.body.is_none() && tool.marks.untrusted.is_none();
+    let ours = reads && tool.body.is_none();
     ours.then(|| Part {
         span,
         text: format!("may be private: what `{}` reads", tool.name.node),
@@ -223,7 +228,9 @@ fn outward(tool: &Tool, span: Span) -> Option<Part> {
         .params
         .iter()
         .any(|param| param.sink.is_some_and(|sink| carries(sink.kind)));
-    let by_effect = tool.effect != ToolEffect::Read;
+    // Nothing is told by a choice of few words.
+    let words = |param: &Param| param.constraints.pattern.is_none() && !is_plain(&param.ty.node);
+    let by_effect = tool.effect != ToolEffect::Read && tool.params.iter().any(words);
     (by_sink || by_effect).then(|| Part {
         span,
         text: format!("the way out: `{}`", tool.name.node),

@@ -3,6 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StaticInterrupt};
 use crate::base::Span;
+use crate::base::name::closest;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::NodeId;
 
@@ -91,7 +92,9 @@ impl Resolver<'_> {
                 self.diags
                     .push(diagnostic.meant(name.span, &name.node, near, "its nodes are"));
             }
-            return None;
+            // What reads its answer there is no mistake of its own.
+            let near = closest(&name.node, inside.nodes.keys().map(String::as_str));
+            return near.and_then(|near| inside.nodes.get(near).copied());
         };
         let declared = &self.program.graphs[inside.graph].nodes[node];
         if matches!(declared.work, Work::Branch) {

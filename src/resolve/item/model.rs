@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
-use crate::base::name::list;
+use crate::base::name::{closest, list};
 use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
@@ -14,6 +14,9 @@ use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
 use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
+
+/// Usual values of `reasoning_effort`.
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// Settings of a model.
 const KEYS: [&str; 9] = [
@@ -75,7 +78,10 @@ impl Resolver<'_> {
             "top_p" => settings.top_p = self.setting_number(key, value, 0.0, 1.0),
             "max_tokens" => settings.max_tokens = self.setting_count(key, value),
             "thinking_budget" => settings.thinking_budget = self.setting_count(key, value),
-            "reasoning_effort" => settings.reasoning_effort = self.setting_text(key, value),
+            "reasoning_effort" => {
+                settings.reasoning_effort = self.setting_text(key, value);
+                self.effort(settings.reasoning_effort.as_deref(), setting.span);
+            }
             "seed" => settings.seed = self.setting_integer(key, value),
             "timeout" => settings.timeout_ms = self.setting_duration(key, value),
             "retry" => {
@@ -97,6 +103,19 @@ impl Resolver<'_> {
             }
         }
         self.wrong_kind(key, value, "a text such as `\"high\"`")
+    }
+
+    /// Providers have words of their own; what is nearly one of the usual ones is misspelt.
+    fn effort(&mut self, word: Option<&str>, span: Span) {
+        let Some(word) = word.filter(|word| !EFFORTS.contains(word)) else {
+            return;
+        };
+        if let Some(near) = closest(word, EFFORTS) {
+            let message = format!("`{word}` is no `reasoning_effort`");
+            let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
+            self.diags
+                .push(found.help(format!("did you mean `{near}`?")));
+        }
     }
 
     fn setting_integer(&mut self, key: &Name, value: &SettingValue) -> Option<i64> {

@@ -43,21 +43,31 @@ impl<'a> Answers<'a> {
             .any(|mention| (self.is)(mention))
     }
 
-    /// What was said where the condition holds.
-    pub fn says(&self, expr: &'a Expr) -> Says {
+    /// What was said where the condition has that truth.
+    pub fn says(&self, expr: &'a Expr, truth: bool) -> Says {
         if !self.in_expr(expr) {
             return Says::Nothing;
         }
-        match &expr.kind {
-            ExprKind::Unary(UnaryOp::Not, of) => self.says(of).flipped(),
+        let says = match &expr.kind {
+            ExprKind::Unary(UnaryOp::Not, of) => return self.says(of, !truth),
             ExprKind::Logical(op, operands) => {
-                let all: Vec<Says> = operands.iter().map(|o| self.says(o)).collect();
-                joined(*op, &all)
+                let all: Vec<Says> = operands.iter().map(|o| self.says(o, truth)).collect();
+                // Where `a || b` is false, both are.
+                let op = match (op, truth) {
+                    (op, true) => *op,
+                    (LogicalOp::And, false) => LogicalOp::Or,
+                    (LogicalOp::Or, false) => LogicalOp::And,
+                };
+                return joined(op, &all);
             }
             ExprKind::Binary(op, left, right) => self.compared(op.node, left, right),
             ExprKind::Ident(name) => said_by(name).unwrap_or(Says::Yes),
             ExprKind::Select { field, .. } => said_by(field).unwrap_or(Says::Yes),
             _ => Says::Something,
+        };
+        match truth {
+            true => says,
+            false => says.flipped(),
         }
     }
 
@@ -91,11 +101,12 @@ impl<'a> Answers<'a> {
 }
 
 /// `&&` holds for a no where one part does, `||` may hold for the weakest of its parts.
-fn joined(op: LogicalOp, parts: &[Says]) -> Says {
+pub(super) fn joined(op: LogicalOp, parts: &[Says]) -> Says {
     let has = |says| parts.contains(&says);
     match op {
         LogicalOp::And if has(Says::No) => Says::No,
         LogicalOp::And if has(Says::Yes) => Says::Yes,
+        LogicalOp::And if !has(Says::Something) => Says::Nothing,
         LogicalOp::Or if has(Says::No) => Says::No,
         // It may hold whatever was said.
         LogicalOp::Or if has(Says::Nothing) => Says::Nothing,
@@ -118,7 +129,7 @@ pub fn value(expr: &Expr) -> Says {
 }
 
 /// What a word says, if it is one of the usual ones.
-fn said_by(word: &str) -> Option<Says> {
+pub(super) fn said_by(word: &str) -> Option<Says> {
     let word = word.trim().to_ascii_lowercase();
     if REFUSING.contains(&word.as_str()) {
         return Some(Says::No);

@@ -4,10 +4,11 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`report`].
+//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`report`].
 
 mod answer;
 mod decided;
+mod decision;
 mod report;
 mod walk;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
@@ -12,8 +12,9 @@ use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
 use super::super::roots;
-use super::answer::{Answers, Says};
+use super::answer::{Answers, Says, joined};
 use super::decided::{Decided, Place, is_answer};
+use super::decision::{keeps_answer, reads_decision};
 use super::destroys;
 
 /// What has been asked on the way.
@@ -420,7 +421,7 @@ impl<'a> Walk<'a> {
     ) -> Option<(Asked, Hop)> {
         let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
         let skip = node.skips.iter().find(own)?;
-        let says = self.says((at.graph, graph, node), at.asked, &skip.when);
+        let says = self.says((at.graph, graph, node), at.asked, &skip.when, true);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
         match (interrupt, hop) {
             (true, Hop::On) => Some((asked, Hop::Past(Bypass::Skipped, skip.span))),
@@ -442,11 +443,7 @@ impl<'a> Walk<'a> {
         let requires = node.requires.iter();
         let requires = requires.map(|require| (&require.condition, false));
         for (condition, negated) in skips.chain(requires) {
-            let says = self.says((id, graph, node), asked, condition);
-            let says = match negated {
-                true => says.flipped(),
-                false => says,
-            };
+            let says = self.says((id, graph, node), asked, condition, !negated);
             let (now, hop) = decide(asked, says, condition.span).ok_or(Agreed)?;
             asked = now;
             if let Hop::Past(_, span) = hop {
@@ -472,7 +469,7 @@ impl<'a> Walk<'a> {
             Says::Yes | Says::Something => None,
             Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, way.span))),
             Says::Nothing => {
-                let asked = match keeps_answer(node) {
+                let asked = match keeps_answer(self.program, node) {
                     true => Asked::Open,
                     false => Asked::No,
                 };
@@ -490,17 +487,20 @@ impl<'a> Walk<'a> {
                 let mut before: Vec<Says> = Vec::new();
                 for arm in arms {
                     let says = match &arm.when {
-                        Some(when) => self.says(inside, asked, when),
-                        None => otherwise(&before),
+                        Some(when) => self.says(inside, asked, when, true),
+                        None => joined(LogicalOp::And, &before),
                     };
                     said.insert(arm.jump.span, says);
-                    before.push(says);
+                    let when = arm.when.as_ref();
+                    before.extend(when.map(|when| self.says(inside, asked, when, false)));
                 }
             }
             // Where the answer is the name of a target, the person has chosen it.
             Some(Route::Always(jump)) => {
                 let chosen = jump.to.iter().any(|target| match &target.kind {
-                    TargetKind::Computed(expr) => self.says(inside, asked, expr) != Says::Nothing,
+                    TargetKind::Computed(expr) => {
+                        self.says(inside, asked, expr, true) != Says::Nothing
+                    }
                     _ => false,
                 });
                 if chosen {
@@ -518,6 +518,7 @@ impl<'a> Walk<'a> {
         (id, graph, node): (GraphId, &'a Graph, &'a Node),
         asked: Asked,
         condition: &'a Expr,
+        truth: bool,
     ) -> Says {
         let is = |mention: Mention<'_>| match mention {
             Mention::Name(name) => is_answer(node, name),
@@ -528,7 +529,7 @@ impl<'a> Walk<'a> {
             }),
         };
         let lets = reads::lets(&node.lets);
-        Answers { lets, is: &is }.says(condition)
+        Answers { lets, is: &is }.says(condition, truth)
     }
 
     /// Whether a node reads what a person said, so that the answer is part of what it does.
@@ -564,40 +565,14 @@ impl<'a> Walk<'a> {
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
-                found.into_iter().any(|mention| match mention {
-                    Mention::Field(name) => kept(name),
-                    Mention::Name(name) => is_answer(node, name),
-                })
+                let kept = |mention| matches!(mention, Mention::Field(name) if kept(name));
+                found.into_iter().any(kept) || reads_decision(self.program, node, expr)
             })
-    }
-}
-
-/// What holds for `else` behind these arms.
-fn otherwise(before: &[Says]) -> Says {
-    let has = |says| before.contains(&says);
-    match () {
-        () if has(Says::Yes) => Says::No,
-        () if has(Says::No) => Says::Yes,
-        () if has(Says::Something) => Says::Something,
-        () => Says::Nothing,
     }
 }
 
 /// A person has agreed: nothing behind is followed.
 struct Agreed;
-
-/// Whether a node writes the answer to its question somewhere.
-fn keeps_answer(node: &Node) -> bool {
-    let lets = reads::lets(&node.lets);
-    let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-    let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
-    node.set.iter().chain(jumps).any(|item| {
-        let mentions = reads::mentions(&item.value, &lets);
-        let said =
-            |mention: &Mention| matches!(mention, Mention::Name(name) if is_answer(node, name));
-        mentions.iter().any(said)
-    })
-}
 
 /// What a condition comes to, given what has been asked; `None` where a person has agreed.
 fn decide(asked: Asked, says: Says, span: Span) -> Option<(Asked, Hop)> {

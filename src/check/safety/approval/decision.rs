@@ -1,0 +1,75 @@
+//! What of an answer is the decision: all of it, or the fields of a record that say yes or no.
+
+use crate::ast::expr::{Expr, ExprKind};
+use crate::expr::{Type, TypeTable};
+use crate::resolve::program::{Node, Program, Work};
+
+use super::super::reads::parts;
+use super::answer::said_by;
+
+/// Whether a node writes the decision of its question somewhere.
+pub fn keeps_answer(program: &Program, node: &Node) -> bool {
+    let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+    let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
+    let mut written = node.set.iter().chain(jumps).map(|item| &item.value);
+    written.any(|value| reads_decision(program, node, value))
+}
+
+/// Whether the expression, or a `let` of the node, reads the decision of one of its questions. Of a record without a
+/// field that says it, any part does.
+pub fn reads_decision(program: &Program, node: &Node, expr: &Expr) -> bool {
+    let own = match &node.work {
+        Work::Interrupt { expect, .. } => Some(("answer", expect.as_ref())),
+        _ => None,
+    };
+    let stops = node.stops.iter();
+    let stops = stops.map(|stop| (stop.name.node.as_str(), stop.expect.as_ref()));
+    own.into_iter().chain(stops).any(|(name, expect)| {
+        let deciding = expect.map_or_else(Vec::new, |ty| deciding(&program.types, &ty.node));
+        let lets = node.lets.iter().map(|bound| &bound.value);
+        lets.chain([expr]).any(|expr| reads(expr, name, &deciding))
+    })
+}
+
+fn reads(expr: &Expr, name: &str, deciding: &[&str]) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Ident(ident) if ident == name => return true,
+            ExprKind::Select { operand, field, .. } if matches!(&operand.kind, ExprKind::Ident(ident) if ident == name) => {
+                if deciding.is_empty() || deciding.contains(&field.node.as_str()) {
+                    return true;
+                }
+            }
+            _ => open.extend(parts(expr)),
+        }
+    }
+    false
+}
+
+/// Fields of a record that say yes or no: truth values of such a name, and choices with such a word.
+fn deciding<'t>(types: &'t TypeTable, answer: &Type) -> Vec<&'t str> {
+    let Type::Record(id) = answer.without_null() else {
+        return Vec::new();
+    };
+    let fields = types
+        .records
+        .get(id)
+        .map_or(&[][..], |record| &record.fields);
+    let says = |word: &str| said_by(word).is_some();
+    let fields = fields.iter().filter(|field| match field.ty.without_null() {
+        Type::Bool => says(&field.name),
+        Type::Enum(id) => {
+            let members = types
+                .enums
+                .get(id)
+                .map_or(&[][..], |declared| &declared.members);
+            members.iter().any(|member| says(&member.name))
+        }
+        Type::Union(members) => members
+            .iter()
+            .any(|member| matches!(member, Type::Literal(word) if says(word))),
+        _ => false,
+    });
+    fields.map(|field| field.name.as_str()).collect()
+}
