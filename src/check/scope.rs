@@ -370,9 +370,14 @@ impl<'a> Needs<'a, '_> {
             self.tool.name.node, graph.name.node
         );
         self.diags.push(
-            Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
-                .label(span, "needed here")
-                .help(help),
+            match near {
+                // Misspelt: the tool is what is to be mended.
+                Some(_) => Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, span)
+                    .label(self.place, "the tool works on this graph's state"),
+                None => Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
+                    .label(span, "needed here"),
+            }
+            .help(help),
         );
         None
     }
@@ -388,8 +393,8 @@ impl<'a> Needs<'a, '_> {
             types.show(here)
         );
         self.diags.push(
-            Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, self.place)
-                .label(span, "by the tool")
+            Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, span)
+                .label(self.place, "the tool works on this graph's state")
                 .label(field.ty.span, "by the graph"),
         );
     }

@@ -152,6 +152,17 @@ impl Diagnostics {
         self.items.retain(keep);
     }
 
+    /// Says of mismatches from the one at `from` on what the value was meant for, where they don't yet.
+    pub fn meant_for(&mut self, from: usize, name: &str) {
+        for found in self.items.iter_mut().skip(from) {
+            let plain = found.message.starts_with("expected ") && !found.message.contains(" for `");
+            if plain && found.code.slug == "type-mismatch" {
+                let named = format!(" for `{name}`, found ");
+                found.message = found.message.replacen(", found ", &named, 1);
+            }
+        }
+    }
+
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|d| d.level == Level::Error)

@@ -1,10 +1,12 @@
 //! Named values against declared names: event payloads, tool arguments, `with` of a send.
 
+use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::default_value;
 use crate::resolve::program::Param;
 
 use super::cx::Cx;
@@ -26,7 +28,8 @@ impl Cx<'_> {
             match callee.params.iter().find(|p| p.name.node == arg.name.node) {
                 Some(param) => {
                     let ty = param.ty.node.clone();
-                    self.infer_with_effects(&arg.value, Some(&ty));
+                    self.infer_for(&arg.name.node, &arg.value, &ty);
+                    self.arg_in_bounds(param, &arg.value);
                 }
                 None => {
                     self.infer_with_effects(&arg.value, None);
@@ -35,6 +38,22 @@ impl Cx<'_> {
             }
         }
         self.lacking(callee, args);
+    }
+
+    /// Reports a constant that breaks what the parameter asks of its values.
+    fn arg_in_bounds(&mut self, param: &Param, value: &Expr) {
+        if param.constraints.is_empty() {
+            return;
+        }
+        let constant = default_value(value, &param.ty.node, &self.program.types);
+        let Some(constant) = constant else { return };
+        if let Some(first) = param.constraints.broken(&constant).first() {
+            let message = format!("`{}` does not take this: {first}", param.name.node);
+            self.report(
+                Diagnostic::new(&codes::BAD_VALUE, message, value.span)
+                    .label(param.span, "its bounds are declared here"),
+            );
+        }
     }
 
     /// Reports values that are needed and not given.

@@ -154,6 +154,14 @@ impl<'a> Cx<'a> {
         ty
     }
 
+    /// The same for a value that is given to something by that name.
+    pub fn infer_for(&mut self, name: &str, value: &Expr, expected: &Type) -> Type {
+        let before = self.diags.len();
+        let ty = self.infer_with_effects(value, Some(expected));
+        self.diags.meant_for(before, name);
+        ty
+    }
+
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
         self.infer(expr, Some(&Type::Bool));

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::name::list;
+use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::assignable;
@@ -31,8 +31,10 @@ impl Cx<'_> {
         };
         for pass in with {
             let field = pass.to.and_then(|id| called.fields.get(id));
-            let ty = field.map(|field| field.ty.node.clone());
-            self.infer_with_effects(&pass.value, ty.as_ref());
+            match field {
+                Some(field) => self.infer_for(&pass.name.node, &pass.value, &field.ty.node),
+                None => self.infer_with_effects(&pass.value, None),
+            };
         }
         self.pass_by_name(name, called, with);
         for binding in into {
@@ -85,6 +87,15 @@ impl Cx<'_> {
                 None => {}
             }
         }
+        // One that is misspelt is reported as such.
+        missing.retain(|field| {
+            let name = field.name.node.as_str();
+            let near = |pass: &Pass| {
+                called.field(&pass.name.node).is_none()
+                    && closest(&pass.name.node, [name]).is_some()
+            };
+            !with.iter().any(near)
+        });
         if !missing.is_empty() {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());

@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::default_value;
+use crate::expr::infer::{assignable, default_value};
 use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
@@ -30,9 +30,10 @@ impl Cx<'_> {
                 self.read_only(item, field);
             }
             let takes = self.takes(field, item.replace);
-            let found = self.infer_with_effects(&item.value, Some(&takes));
+            let found = self.infer_for(&item.name.node, &item.value, &takes);
             self.keeps_to_bounds(field, item);
-            let non_null = keeps_value(field, item.replace) && !found.admits_null();
+            let non_null =
+                keeps_value(field, item.replace) && (found == Type::Error || !found.admits_null());
             written.push((id, field, non_null));
         }
         for (id, field, _) in &written {
@@ -112,6 +113,8 @@ pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
         Channel::Own { reducer } if !replace => program
             .reducers
             .get(*reducer)
+            // One of another type is reported where the field names it.
+            .filter(|reducer| assignable(&field.ty.node, &reducer.old.ty.node, &program.types))
             .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
         _ => field.ty.node.clone(),
     }

@@ -58,6 +58,7 @@ fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Ty
                 .here("gives another answer each time")
                 .help("call it in a `let` or `set` of a node and use the value from there"),
         );
+        return Type::Error;
     }
     ty
 }
@@ -108,7 +109,6 @@ fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]
             never_stale(checker, name, arg);
         }
         _ => {
-            checker.each(args);
             let message = format!(
                 "`{}` takes a field of the state, such as `{}(state.x)`",
                 name.node, name.node

@@ -79,10 +79,12 @@ impl Checker<'_> {
                 self.unknown_given(id, field);
                 continue;
             };
+            let before = self.diags.len();
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),
                 false => self.check(field.value, &declared.ty),
             };
+            self.diags.meant_for(before, &field.name);
         }
     }
 

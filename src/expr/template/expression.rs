@@ -13,6 +13,12 @@ use super::check::Check;
 use super::narrow::path;
 use super::{filter, method};
 
+/// What `loop` has in a `for`.
+static LOOP: [&str; 13] = [
+    "index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0",
+    "previtem", "nextitem", "cycle", "changed",
+];
+
 impl Check<'_> {
     pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
         let heard = std::mem::take(self.diags);
@@ -120,8 +126,24 @@ impl Check<'_> {
             return self.state_field(get.name, span);
         }
         let of = self.expr(&get.expr);
+        if self.is_loop(&get.expr) && !LOOP.contains(&get.name) {
+            let help = did_you_mean(get.name, LOOP.iter().copied())
+                .unwrap_or_else(|| format!("it has {}", list(LOOP.iter().copied())));
+            let message = format!("`loop` has no `{}`", get.name);
+            return self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help));
+        }
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
         self.field(&of, get.name, span)
+    }
+
+    /// Whether it is what a `for` says of itself.
+    fn is_loop(&self, expr: &ast::Expr) -> bool {
+        let ast::Expr::Var(name) = expr else {
+            return false;
+        };
+        let mut locals = self.locals.iter().rev();
+        let known = locals.find(|(local, _)| local.as_str() == name.id);
+        name.id == "loop" && known.is_some_and(|(_, ty)| *ty == Type::Json)
     }
 
     fn state_field(&mut self, name: &str, span: Span) -> Type {
