@@ -47,6 +47,7 @@
 //! | [`diag`] | diagnostics, their codes and pages, the forms they are shown in | what a graph is |
 //! | [`ast`] | what was written | names' meanings |
 //! | [`parse`] | text to `ast`; the only module that knows pest | names, kinds, files |
+//! | [`fmt`](mod@fmt) | the layout of a text | what it means, files |
 //! | [`expr`] | expressions and templates: types, evaluation, the function table | graphs, nodes |
 //! | [`ir`] | the contract of compiler and runtime: plain, versioned data | syntax trees, programs |
 //! | [`resolve`] | files, names, ids, which property belongs where | types fitting each other, edges as a graph |
@@ -54,6 +55,7 @@
 //! | [`lint`] | what is allowed and unwise, and the comments that allow it | settings, backends |
 //! | [`lower`] | a checked program to `ir` | errors |
 //! | [`compile`](mod@compile) | the order of the stages | |
+//! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
 //! | [`store`] | threads in memory and in SQLite | what a record means |
@@ -107,6 +109,7 @@
 extern crate alloc;
 
 pub mod ast;
+pub mod audit;
 pub mod backend;
 pub mod base;
 pub mod check;
@@ -114,6 +117,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod expr;
+pub mod fmt;
 pub mod ir;
 pub mod lint;
 pub mod lower;

@@ -15,6 +15,8 @@
 //! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, but those of a code that the
 //! case marks somewhere, or asks for in a line `//# notes: CODE, CODE`, or `//# notes` for all.
 //!
+//! `//# right: CODE, ..` says which codes a case is the right twin of: none of them is found in it, and every code has one.
+//!
 //! The examples of the pages behind `graphc explain` are compiled in the same way.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -232,6 +234,46 @@ fn findings_are_marked() {
         report.is_empty(),
         "marks and findings differ (UPDATE=1 writes the marks anew):\n\n{report}"
     );
+}
+
+/// Every code is marked in some case, and is not in another that comes near to it. What is said of `graphc.yaml` and
+/// scenarios is tried where those are read.
+#[test]
+fn every_code_has_a_wrong_and_a_right_case() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check");
+    let mut right = std::collections::BTreeSet::new();
+    let mut marked: BTreeMap<String, usize> = BTreeMap::new();
+    let mut report = String::new();
+    for path in cases(&folder) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let marks = text.lines().filter(|line| is_mark(line));
+        let codes: Vec<&str> = marks
+            .map(|mark| mark.split_once('[').unwrap().1.split_once(']').unwrap().0)
+            .collect();
+        for code in &codes {
+            *marked.entry((*code).to_owned()).or_default() += 1;
+        }
+        let lists = text.lines().filter_map(|l| l.strip_prefix("//# right:"));
+        for code in lists.flat_map(|list| list.split(',')).map(str::trim) {
+            right.insert(code.to_owned());
+            if codes.contains(&code) || codes::find(code).is_none() {
+                writeln!(report, "{}: `{code}` is not right here", path.display()).unwrap();
+            }
+        }
+    }
+    let of_flows = codes::ALL.iter().filter(|code| {
+        let language = example(code.page, "Wrong").map(|(language, _)| language);
+        language == Some("graph")
+    });
+    for code in of_flows {
+        let (wrong, right) = (marked.contains_key(code.slug), right.contains(code.slug));
+        if !(wrong && right) {
+            writeln!(report, "{}: wrong {wrong}, right {right}", code.slug).unwrap();
+        }
+    }
+    let cases: usize = marked.values().sum();
+    assert!(cases >= 250, "{cases} marked cases");
+    assert!(report.is_empty(), "cases that are missing:\n{report}");
 }
 
 /// The text with the edits made that are in this file.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The modules from the inside out.
-const ORDER: [&str; 18] = [
-    "base", "value", "diag", "ast", "parse", "expr", "ir", "resolve", "check", "lint", "lower",
-    "compile", "viz", "run", "store", "backend", "scenario", "cli",
+const ORDER: [&str; 20] = [
+    "base", "value", "diag", "ast", "parse", "fmt", "expr", "ir", "resolve", "check", "lint",
+    "lower", "compile", "audit", "viz", "run", "store", "backend", "scenario", "cli",
 ];
 
 /// What the runtime sees of the compiler: the contract, and what expressions need.

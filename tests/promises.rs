@@ -267,6 +267,7 @@ async fn clean_programs_keep_what_is_promised() {
             backends: Backends {
                 models: plan.flow.models.iter().map(|_| unreachable!()).collect(),
                 tools: plan.flow.tools.iter().map(|_| None).collect(),
+                externs: BTreeMap::new(),
             },
             plan: plan.clone(),
             store: None,

@@ -4,14 +4,20 @@
 //! `crlf`, `no-end` (no line end at the end) and `raw` (`\u{..}` means that character) after the name),
 //! then `--- diagnostics` as YAML, then one part for each form: `human`, `ascii`, `color` (escapes shown
 //! as `\e`), `narrow`, `json`, `sarif`, `github`. `UPDATE=1` rewrites the forms.
+//!
+//! tests/render/codes holds one file for each code: the wrong example of its page, and what a person is shown for it.
+//! `UPDATE=1` writes what is missing there and takes out what no code has.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use graphc::backend::{config, scenario};
 use graphc::base::{FileId, SourceMap, Span};
+use graphc::compile::compile;
 use graphc::diag::render::{self, Style};
-use graphc::diag::{Diagnostic, Diagnostics, Level, codes};
+use graphc::diag::{Code, Diagnostic, Diagnostics, Level, Page, codes};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -171,14 +177,22 @@ fn replay(case: &str) -> String {
     out
 }
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/render")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
 #[test]
 fn every_case_looks_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/render");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
+    let folder = folder();
+    let mut paths = files(&folder);
+    paths.retain(|path| path.is_file());
     let mut wrong = Vec::new();
     for path in &paths {
         let written = std::fs::read_to_string(path).unwrap();
@@ -236,4 +250,89 @@ fn no_span_makes_a_renderer_fail() {
             }
         }
     }
+}
+
+/// The files of a page's example: what stands before the first `//# file:` line is the one that the compiler begins at.
+fn sources_of(example: &str) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::from([(MAIN.to_owned(), String::new())]);
+    let mut current = MAIN;
+    for line in example.lines() {
+        match line.strip_prefix("//# file:") {
+            Some(name) => current = name.trim(),
+            None => writeln!(files.entry(current.to_owned()).or_default(), "{line}").unwrap(),
+        }
+    }
+    files
+}
+
+const MAIN: &str = "main.graph";
+
+/// What is found in a page's wrong example, by whoever reads such files.
+fn found_in(code: &Code, example: &str) -> (Diagnostics, SourceMap) {
+    let mut sources = SourceMap::new();
+    if code.page.contains("```graph") {
+        let compiled = compile(MAIN, &sources_of(example));
+        return (compiled.diagnostics, compiled.sources);
+    }
+    let scenarios = example.starts_with("scenarios:");
+    let name = if scenarios {
+        "main.test.yaml"
+    } else {
+        "graphc.yaml"
+    };
+    let file = sources.add(name, example);
+    let found = match scenarios {
+        true => scenario::load(&sources, file).map(|_| Diagnostics::new()),
+        false => config::load(&sources, file, None, &|_| None).map(|config| config.doubts),
+    };
+    (found.unwrap_or_else(|found| found), sources)
+}
+
+fn snapshot(code: &Code) -> String {
+    let page = Page::parse(code.page).unwrap();
+    let (mut found, sources) = found_in(code, page.wrong);
+    assert!(
+        found.iter().any(|finding| finding.code == code),
+        "{}",
+        code.slug
+    );
+    found.retain(|finding| finding.level > Level::Info || finding.code == code);
+    let shown = rendered("human", &found, &sources);
+    let shown: String = shown
+        .lines()
+        .map(|l| format!("{}\n", l.trim_end()))
+        .collect();
+    format!("{}--- human\n{shown}", page.wrong)
+}
+
+/// A code without its snapshot fails here, and so does a snapshot without a code.
+#[test]
+fn every_code_is_seen() {
+    let folder = folder().join("codes");
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut left: BTreeSet<PathBuf> = files(&folder).into_iter().collect();
+    let mut wrong = Vec::new();
+    for code in codes::ALL {
+        let path = folder.join(format!("{}.txt", code.slug));
+        let shown = snapshot(code);
+        left.remove(&path);
+        if std::fs::read_to_string(&path).is_ok_and(|written| written == shown) {
+            continue;
+        }
+        match update {
+            true => std::fs::write(&path, shown).unwrap(),
+            false => wrong.push(format!("{}\n{shown}", path.display())),
+        }
+    }
+    for path in left {
+        match update {
+            true => std::fs::remove_file(&path).unwrap(),
+            false => wrong.push(format!("no code has {}", path.display())),
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "messages changed, or are new (UPDATE=1 accepts):\n{}",
+        wrong.join("\n")
+    );
 }

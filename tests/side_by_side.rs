@@ -115,6 +115,7 @@ fn flow(dice: &mut Dice) -> Flow {
         joins: joins.into_iter().collect(),
         colliding: Vec::new(),
         broken: false,
+        exits: false,
     }
 }
 

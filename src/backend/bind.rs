@@ -151,6 +151,11 @@ impl<'a> Binding<'a> {
     }
 
     fn report(&mut self, span: Option<Span>, message: String, help: String) {
+        let finding = self.finding(span, message, help);
+        self.found.push(finding);
+    }
+
+    fn finding(&self, span: Option<Span>, message: String, help: String) -> Diagnostic {
         let file = self.config.file.map(|file| Span::new(file, 0, 0));
         let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
         match span.or(file) {
@@ -160,7 +165,7 @@ impl<'a> Binding<'a> {
                 .for_each(|label| label.span = span),
             None => finding.labels.clear(),
         }
-        self.found.push(finding.help(help));
+        finding.help(help)
     }
 
     fn model(&mut self, model: &Model) -> Option<Arc<dyn ChatModel>> {
@@ -288,15 +293,23 @@ impl<'a> Binding<'a> {
             "tool `{}`{place} has no body and is bound to nothing{profile}",
             tool.name
         );
+        // A binding of another tool is not this one's, misspelt.
+        let is_other = |name: &&str| flow.tools.iter().any(|other| other.name == **name);
         let known = self.config.tools.keys().map(String::as_str);
-        let help = match name::closest(&tool.name, known) {
+        let near = name::closest(&tool.name, known.filter(|name| !is_other(name)));
+        let help = match near {
             Some(near) => format!("graphc.yaml binds `{near}`; did you mean that?"),
             None => format!(
                 "add `{}: {{ command: [..] }}` under `tools` in graphc.yaml, or run with `--scenario NAME`",
                 tool.name
             ),
         };
-        self.report(declared, message, help);
+        let finding = self.finding(declared, message, help);
+        let bound = near.and_then(|near| self.config.tools.get(near)?.span);
+        self.found.push(match (bound, declared) {
+            (Some(bound), Some(_)) => finding.label(bound, "no tool of the flow has this name"),
+            _ => finding,
+        });
     }
 }
 

@@ -50,6 +50,21 @@ pub fn did_you_mean<'a>(
     closest(written, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
+/// So many names a help line spells out.
+const FEW: usize = 8;
+
+/// The first names in backticks, and how many more there are: what there is to choose from, in a help line.
+pub fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.get(..FEW) {
+        Some(first) if names.len() > FEW + 1 => {
+            let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} and {} more", first.join(", "), names.len() - FEW)
+        }
+        _ => list(names),
+    }
+}
+
 /// `a`, `b` and `c`, each in backticks, for a message; `nothing` when there are none.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")
@@ -71,12 +86,22 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::certain;
+    use super::{certain, few};
+
+    #[test]
+    fn few_counts_what_it_leaves_out() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        assert_eq!(
+            few(names),
+            "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more"
+        );
+        assert_eq!(few(names.into_iter().take(2)), "`a` and `b`");
+    }
 
     #[test]
     fn certain_is_one_slip_and_no_other_name_near() {
         assert_eq!(certain("wrok", ["work", "rest"]), Some("work"));
-        assert_eq!(certain("wrok", ["work", "worn", "wrote"]), None);
+        assert_eq!(certain("wrok", ["work", "wok", "wrote"]), None);
         assert_eq!(certain("wrk_it", ["work_at"]), None);
         assert_eq!(certain("ab", ["abc"]), None);
     }

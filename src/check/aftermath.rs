@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::graph::Member;
 use crate::ast::item::Item;
 use crate::base::{FileId, SourceMap, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Label, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 use crate::resolve::node::Work;
@@ -117,6 +117,13 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
     let torn_tools: Vec<Span> = tools
         .filter(|tool| errors.iter().any(|error| within(*tool, *error)))
         .collect();
+    let leaving = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::LEAVE_UNDECLARED]));
+    let leaving: BTreeSet<GraphId> = leaving
+        .filter_map(|found| graph_at(program, found.span()))
+        .collect();
+    let mut told: BTreeSet<(Span, String)> = BTreeSet::new();
     let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
     diags.retain(|found| {
         if is(found, TEXT) {
@@ -149,7 +156,21 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
                 && torn_tools
                     .iter()
                     .any(|tool| found.labels.iter().any(|label| within(*tool, label.span)));
-        !follows
+        let left = |label: &Label| {
+            graph_at(program, label.span).is_some_and(|graph| leaving.contains(&graph))
+        };
+        let by_leaving = is(
+            found,
+            &[
+                &codes::TARGET_OUTSIDE_ENDS,
+                &codes::MISSING_ENDS,
+                &codes::UNUSED_LEAVE,
+            ],
+        ) && found.labels.iter().any(left);
+        // A name that is declared by a slip is unknown wherever it is meant: once is enough.
+        let again = is(found, &[&codes::UNKNOWN_NAME])
+            && !told.insert((owner(program, at), found.message.clone()));
+        !(follows || by_leaving || again)
     });
 }
 
@@ -288,6 +309,15 @@ fn unclear(program: &Program, errors: &[Span]) -> BTreeSet<GraphId> {
         open.extend(callers.copied().filter(|caller| unclear.insert(*caller)));
     }
     unclear
+}
+
+/// The node or the tool that a place lies in; else the place itself.
+fn owner(program: &Program, at: Span) -> Span {
+    let graph = graph_at(program, at).and_then(|graph| program.graphs.get(graph));
+    let nodes = graph.into_iter().flat_map(|graph| graph.nodes.iter());
+    let tools = program.tools.iter().map(|tool| tool.span);
+    let mut owners = nodes.map(|node| node.span).chain(tools);
+    owners.find(|owner| within(*owner, at)).unwrap_or(at)
 }
 
 /// The graph that a place lies in.

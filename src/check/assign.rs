@@ -14,6 +14,7 @@ use super::flow::bits::Tracked;
 use super::flow::effect::{Effects, Given};
 use super::flow::{Flow, Goal, Spot, Way, Written};
 use super::types::facts::begins_set;
+use super::types::tell::Left;
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
@@ -123,37 +124,66 @@ fn always(
     always
 }
 
-/// Reports `out` fields without a first value that some way to `end` does not write.
-pub fn left_unwritten(
+/// `out` fields without a first value that some way to `end` seems not to write.
+pub struct Unwritten<'a> {
+    possible: Avoided<'a>,
+    sure: Avoided<'a>,
+    /// The fields, and whether nothing on that way may write them.
+    pub fields: Vec<(FieldId, bool)>,
+}
+
+/// Finds them, all conditions taken as free. `group` is [`circles_of`] the flow.
+pub fn unwritten<'a>(
     graph: &Graph,
     id: GraphId,
-    flow: &Flow,
-    arrows: &Arrows,
-    effects: &Effects,
-    (written, waiting): (&Written, &BTreeSet<JoinId>),
-    diags: &mut Diagnostics,
-) {
+    (flow, arrows, group): (&'a Flow, &Arrows, &'a [usize]),
+    effects: &'a Effects,
+    (written, waiting): (&Written, &'a BTreeSet<JoinId>),
+) -> Option<Unwritten<'a>> {
     let needed = |field: FieldId| {
         let of = graph.fields.get(field);
         of.is_some_and(|of| of.mode == FieldMode::Out && !begins_set(of)) && written.has(id, field)
     };
     if flow.broken || !graph.fields.ids().any(needed) {
-        return;
+        return None;
     }
-    let group = circles_of(flow);
-    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, &group);
+    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, group);
     let (possible, sure) = (of(Count::Possible), of(Count::Sure));
     let (never, hoped) = (possible.at_start(), sure.at_start());
     let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
-    for (number, field) in fields.enumerate() {
-        let certain = effects.tracked.has(&never, field);
-        let by = if certain { &possible } else { &sure };
-        let path = match number < TRACED {
-            true => by.witness(arrows, field),
-            false => Vec::new(),
-        };
-        if let Some(found) = report(graph, flow, field, certain, &path) {
-            diags.push(found);
+    let certain = |field: FieldId| (field, effects.tracked.has(&never, field));
+    let fields = fields.map(certain).collect();
+    Some(Unwritten {
+        possible,
+        sure,
+        fields,
+    })
+}
+
+impl Unwritten<'_> {
+    /// Reports those that a run can leave unwritten. `left` says what their conditions leave of each.
+    pub fn report(
+        &self,
+        graph: &Graph,
+        (flow, arrows): (&Flow, &Arrows),
+        left: &[Left],
+        diags: &mut Diagnostics,
+    ) {
+        for (number, ((field, certain), left)) in self.fields.iter().zip(left).enumerate() {
+            let (never, path) = match left {
+                Left::Never(path) => (true, path),
+                Left::Perhaps(path) => (false, path),
+                Left::Written => continue,
+            };
+            let by = if *certain { &self.possible } else { &self.sure };
+            let path = match (path.is_empty(), number < TRACED) {
+                (false, _) => path.clone(),
+                (true, true) => by.witness(arrows, *field),
+                (true, false) => Vec::new(),
+            };
+            if let Some(found) = report(graph, flow, *field, never, &path) {
+                diags.push(found);
+            }
         }
     }
 }

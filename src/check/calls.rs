@@ -94,8 +94,12 @@ pub fn endless(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
             1 => format!("graph {names} calls itself on every way and never ends"),
             _ => format!("graphs {names} call each other on every way and never end"),
         };
-        let mut found = Diagnostic::new(&codes::ENDLESS_CALLS, message, first.name.span)
-            .help("give one of them a way to `end` that makes no such call");
+        let mut found = Diagnostic::new(&codes::ENDLESS_CALLS, message, first.name.span).help(
+            match ids.len() {
+                1 => "give it a way to `end` that makes no such call",
+                _ => "give one of them a way to `end` that makes no such call",
+            },
+        );
         for span in inside {
             found = found.label(span, "the call");
         }

@@ -295,6 +295,11 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");
     }
+    // Where a node of this graph must be chosen for a name, only its writer knows which.
+    let known = |name: &String| graph.node(name).is_some() || name == "end";
+    if let Some(body) = node.body.filter(|_| names.iter().all(known)) {
+        found = found.fix(body, format!("ends [{help}], "));
+    }
     diags.push(found);
 }
 

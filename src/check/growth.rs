@@ -127,7 +127,11 @@ pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
             continue;
         };
         let last = written.rsplit('.').next().unwrap_or_default();
-        if bounded(program, last) {
+        let field = graph.field(last).and_then(|id| graph.fields.get(id));
+        let own = field.filter(|_| written == format!("state.{last}"));
+        if own.map_or(bounded(program, last), |field| {
+            field.constraints.len.is_some()
+        }) {
             continue;
         }
         diags.push(

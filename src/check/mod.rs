@@ -80,8 +80,8 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     calls::endless(whole, &picture.flows, diags);
     limit::limits(whole, &picture.flows, diags);
     prompt::texts(program, diags);
-    narrow::narrowings(program, diags);
-    scope::scopes(whole, sources, diags);
+    let wrong = narrow::narrowings(program, diags);
+    scope::scopes(whole, sources, &wrong, diags);
     scope::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
     safety::literal::literals(sources, diags);
@@ -99,6 +99,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         }
         Some(instances) => instance::merge::all(program, instances, seen, diags),
     };
+    safety::cascade::without(whole, diags);
     if !diags.has_errors() {
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);
@@ -176,13 +177,18 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     order::dependent(program, graph, flow, &together, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
-    let typed = walk::graph(program, id, flow, &together, known, &mut diags);
+    let group = flow::avoid::circles_of(flow);
+    let all = (flow, &arrows, group.as_slice());
+    let unwritten = assign::unwritten(graph, id, all, effects, (written, &waiting));
+    let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
+    let typed = walk::graph(program, id, flow, &together, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
-    let known = (written, &waiting);
-    assign::left_unwritten(graph, id, flow, &arrows, effects, known, &mut diags);
+    if let Some(found) = &unwritten {
+        found.report(graph, (flow, &arrows), &typed.left, &mut diags);
+    }
     Seen {
         read: typed.read,
         diags,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::ast::Name;
-use crate::base::name::closest;
+use crate::base::name::{closest, list};
 use crate::base::{IdVec, SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{assignable, default_value};
@@ -20,7 +20,14 @@ use super::types::write::takes;
 
 /// Reports tools outside the `tools [..]` of the graph that their node stands in, and called graphs that may use
 /// more than their caller: a scope only narrows on the way down, `where` included.
-pub fn scopes(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+///
+/// What is asked by conditions that are `wrong` is not compared.
+pub fn scopes(
+    program: &Program,
+    sources: &SourceMap,
+    wrong: &BTreeSet<NarrowingId>,
+    diags: &mut Diagnostics,
+) {
     let needs = needs(program);
     for graph in &program.graphs {
         let Some(list) = &graph.tools else { continue };
@@ -29,22 +36,26 @@ pub fn scopes(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
             sources,
             graph,
             list,
+            wrong,
             tools: list.tools.iter().map(|used| (used.tool, used)).collect(),
         };
         for node in &graph.nodes {
-            for used in uses(node) {
-                if let Some(found) = bound.own(node, &used) {
-                    diags.push(found);
-                }
-            }
+            let (inside, outside): (Vec<_>, Vec<_>) = uses(node)
+                .into_iter()
+                .partition(|((tool, _), _)| bound.tools.contains_key(tool));
+            let found = inside.iter().filter_map(|used| bound.own(node, used));
+            found.for_each(|found| diags.push(found));
+            bound.outside(&outside, diags);
         }
         for (child, span) in graph.nodes.iter().filter_map(called) {
             let needed = needs.get(child.0 as usize).into_iter().flatten();
-            for (used, place) in needed {
-                if let Some(found) = bound.of_child(child, used, (span, *place)) {
-                    diags.push(found);
-                }
-            }
+            let (inside, outside): (Vec<_>, Vec<_>) =
+                needed.partition(|((tool, _), _)| bound.tools.contains_key(tool));
+            let found = inside
+                .into_iter()
+                .filter_map(|(used, place)| bound.of_child(child, used, (span, *place)));
+            found.for_each(|found| diags.push(found));
+            bound.child_outside(child, span, &outside, diags);
         }
     }
 }
@@ -76,6 +87,7 @@ struct Bound<'a> {
     sources: &'a SourceMap,
     graph: &'a Graph,
     list: &'a ToolList,
+    wrong: &'a BTreeSet<NarrowingId>,
     tools: BTreeMap<ToolId, &'a ToolUse>,
 }
 
@@ -88,16 +100,7 @@ impl Bound<'_> {
     fn own(&self, node: &Node, ((tool, narrowed), span): &(Used, Span)) -> Option<Diagnostic> {
         let graph = &self.graph.name.node;
         let name = self.name(*tool);
-        let Some(allowed) = self.tools.get(tool) else {
-            let message = format!("tool `{name}` is outside the tools of graph `{graph}`");
-            return Some(
-                Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span)
-                    .label(self.list.span, "the most that its nodes may use")
-                    .help(format!(
-                        "add `{name}` to the graph's `tools`, or take it out here"
-                    )),
-            );
-        };
+        let allowed = self.tools.get(tool)?;
         let Some(narrowed) = narrowed else {
             return self.refused_call(node, allowed);
         };
@@ -107,6 +110,74 @@ impl Bound<'_> {
             Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, *span),
             allowed,
         ))
+    }
+
+    /// Tools of a node that the graph has not; those of one toolset together.
+    fn outside(&self, used: &[(Used, Span)], diags: &mut Diagnostics) {
+        if self.list.broken {
+            return;
+        }
+        let mut by_place: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
+        for ((tool, _), span) in used {
+            by_place.entry(*span).or_default().push(self.name(*tool));
+        }
+        for (span, names) in by_place {
+            let graph = &self.graph.name.node;
+            let shown = list(names.iter().copied());
+            let message = match names.len() {
+                1 => format!("tool {shown} is outside the tools of graph `{graph}`"),
+                _ => format!("tools {shown} are outside the tools of graph `{graph}`"),
+            };
+            diags.push(
+                Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, span)
+                    .label(self.list.span, "the most that its nodes may use")
+                    .help(format!(
+                        "add {shown} to the graph's `tools`, or take it out here"
+                    )),
+            );
+        }
+    }
+
+    /// Tools that a called graph may use and the graph has not.
+    fn child_outside(
+        &self,
+        child: GraphId,
+        call: Span,
+        used: &[(&Used, &Span)],
+        diags: &mut Diagnostics,
+    ) {
+        let mut names: Vec<&str> = used.iter().map(|((tool, _), _)| self.name(*tool)).collect();
+        names.dedup();
+        if self.list.broken || names.is_empty() {
+            return;
+        }
+        let graph = &self.graph.name.node;
+        let child = self.program.graphs.get(child);
+        let child = child.map_or("?", |child| &child.name.node);
+        let shown = list(names.iter().copied());
+        let message = match names.len() {
+            1 => format!(
+                "`{child}` may use tool {shown}, which is outside the tools of graph `{graph}`"
+            ),
+            _ => format!(
+                "`{child}` may use tools {shown}, which are outside the tools of graph `{graph}`"
+            ),
+        };
+        let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call);
+        let places: BTreeSet<Span> = used.iter().map(|(_, place)| **place).collect();
+        let found = places
+            .into_iter()
+            .fold(found, |found, place| found.label(place, "let in here"));
+        diags.push(
+            found
+                .label(
+                    self.list.span,
+                    "the most that its nodes may use, subgraphs included",
+                )
+                .help(format!(
+                    "add {shown} to the `tools` of `{graph}`, or take it out of `{child}`"
+                )),
+        );
     }
 
     fn of_child(
@@ -119,22 +190,7 @@ impl Bound<'_> {
         let name = self.name(*tool);
         let child = self.program.graphs.get(child);
         let child = child.map_or("?", |child| &child.name.node);
-        let Some(allowed) = self.tools.get(tool) else {
-            let message = format!(
-                "`{child}` may use tool `{name}`, which is outside the tools of graph `{graph}`"
-            );
-            return Some(
-                Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, call)
-                    .label(place, "let in here")
-                    .label(
-                        self.list.span,
-                        "the most that its nodes may use, subgraphs included",
-                    )
-                    .help(format!(
-                        "add `{name}` to the `tools` of `{graph}`, or take it out of `{child}`"
-                    )),
-            );
-        };
+        let allowed = self.tools.get(tool)?;
         // What a `call` node passes is known when it runs, and held to the scope then.
         let wider = self.wider(*tool, narrowed.as_ref()?, allowed)?;
         let message =
@@ -146,7 +202,10 @@ impl Bound<'_> {
 
     /// What of a use is not within the scope, in words. What can't be compared is held to the scope at run time.
     fn wider(&self, tool: ToolId, narrowed: &[NarrowingId], allowed: &ToolUse) -> Option<String> {
-        if allowed.narrowed.iter().all(|id| narrowed.contains(id)) {
+        let wrong = |id: &NarrowingId| self.wrong.contains(id);
+        if allowed.narrowed.iter().all(|id| narrowed.contains(id))
+            || allowed.narrowed.iter().chain(narrowed).any(wrong)
+        {
             return None;
         }
         let whole = left(self.program, tool, &allowed.narrowed)?;
@@ -177,14 +236,20 @@ impl Bound<'_> {
         let Work::Call { args, .. } = &node.work else {
             return None;
         };
+        if allowed.narrowed.iter().any(|id| self.wrong.contains(id)) {
+            return None;
+        }
         let tool = self.program.tools.get(allowed.tool)?;
+        let whole = left(self.program, allowed.tool, &[])?;
         let spaces = left(self.program, allowed.tool, &allowed.narrowed)?;
         let refused = tool.params.iter().find_map(|param| {
             let given = args.iter().find(|arg| arg.name.node == param.name.node);
             let value = given.map(|arg| &arg.value).or(param.default.as_ref())?;
             let json = default_value(value, &param.ty.node, &self.program.types)?;
             let place = given.map(|arg| arg.value.span);
-            spaces.refuses(param, &json).then_some((param, place))
+            // What the parameter itself does not take is said of the argument.
+            let refused = spaces.refuses(param, &json) && !whole.refuses(param, &json);
+            refused.then_some((param, place))
         });
         let (param, place) = refused?;
         let name = &tool.name.node;
@@ -195,10 +260,9 @@ impl Bound<'_> {
         let place = place.or(node.tools().first().map(|used| used.span))?;
         let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, place);
         let found = self.narrow_too(found, allowed);
-        Some(Diagnostic {
-            help: None,
-            ..found
-        })
+        Some(found.help(format!(
+            "pass a value that the graph's `tools` allow, or widen its `where` of `{name}`"
+        )))
     }
 }
 
@@ -395,7 +459,13 @@ impl<'a> Needs<'a, '_> {
         self.diags.push(
             Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, span)
                 .label(self.place, "the tool works on this graph's state")
-                .label(field.ty.span, "by the graph"),
+                .label(field.ty.span, "by the graph")
+                .help(format!(
+                    "declare `{}: {}` in the state of `{}`, or change the tool",
+                    field.name.node,
+                    types.show(there),
+                    self.graph.name.node
+                )),
         );
     }
 }

@@ -103,7 +103,12 @@ impl Send<'_> {
                 diags.push(
                     Diagnostic::new(&codes::TYPE_MISMATCH, message, self.place)
                         .label(name.span, "sent here")
-                        .label(param.ty.span, "taken here"),
+                        .label(param.ty.span, "taken here")
+                        .help(format!(
+                            "send `{}` in the tool as `{}`",
+                            name.node,
+                            types.show(&param.ty.node)
+                        )),
                 );
             }
         }

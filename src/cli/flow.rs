@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::base::{SourceMap, name};
-use crate::compile::{Compiled, compile_knowing};
+use crate::compile::{Compiled, compile, compile_knowing};
 use crate::ir::flow::FORMAT;
 use crate::ir::{Flow, GraphId};
 use crate::lint::model::Families;
 
 use super::files::Source;
+use super::git::{Commit, Past};
 use super::loader::Disk;
 use super::project::{self, Project};
 use super::{Context, Exit, Failure, files, settings};
@@ -66,13 +67,42 @@ fn one(path: &Path) -> Result<Source, Failure> {
 
 /// The project of a flow; that of the current folder for stdin.
 pub fn project_of(path: &Path, context: &Context) -> Result<Project, Failure> {
-    let folder = match path.parent() {
+    Project::around(folder_of(path), context.config.as_deref())
+}
+
+/// The folder of a flow; the current one for stdin.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         _ if is_stdin(path) => Path::new("."),
-        None => Path::new("."),
-        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) => parent,
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The flow that an argument names as it was in a commit. Its files have the revision behind their names.
+pub fn load_past(path: &Path, commit: &Commit, context: &Context) -> Result<Flow, Failure> {
+    let project = project_of(path, context)?;
+    let place = place(path)?;
+    let shown = files::shown(path);
+    if commit.read(&place)?.is_none() {
+        let message = format!("there is no `{shown}` in `{}`", commit.name);
+        return Err(Failure::unusable(message));
+    }
+    let loader = Past {
+        root: project.root.clone(),
+        commit,
     };
-    Project::around(folder, context.config.as_deref())
+    let entry = project::relative(&place, &project.root);
+    let mut compiled = compile(&entry, &loader);
+    let mut named = SourceMap::new();
+    for (_, file) in compiled.sources.files() {
+        named.add(&format!("{} ({})", file.name, commit.name), &file.text);
+    }
+    compiled.sources = named;
+    compiled.flow.ok_or_else(|| {
+        let (found, sources) = (&compiled.diagnostics, &compiled.sources);
+        settings::say(found, sources, context, Exit::Errors)
+    })
 }
 
 /// Compiles a flow that was read. Files in the result have names as a person would write them here.

@@ -8,16 +8,20 @@
 //! - results go to stdout through [`output::print`], words for people to stderr through
 //!   [`Context::say`].
 
+pub mod audit;
 pub mod build;
 pub mod check;
 pub mod completions;
 pub mod context;
+pub mod diff;
 pub mod eval;
 pub mod exit;
 pub mod explain;
 pub mod failure;
 pub mod files;
 pub mod flow;
+pub mod fmt;
+pub mod git;
 pub mod init;
 pub mod json_arg;
 pub mod loader;
@@ -83,6 +87,12 @@ pub enum Command {
     Init(init::Args),
     /// Report everything that is wrong or doubtful in flows
     Check(check::Args),
+    /// Lay flows out in the one way that they all have
+    Fmt(fmt::Args),
+    /// Say what a flow can do and cost at worst, before it runs
+    Audit(audit::Args),
+    /// Say what changes from one version of a flow to another: for callers, for threads, for people
+    Diff(diff::Args),
     /// Compile a flow to its IR, as JSON or YAML
     Build(build::Args),
     /// Run a flow, to its end or to an interrupt
@@ -156,6 +166,9 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
+        Command::Fmt(args) => fmt::run(args, context),
         Command::Test(args) => test::run(args, context),
         Command::PlayScenario(args) => test::child::run(args, context),
         Command::Build(args) => build::run(args, context),

@@ -1,6 +1,6 @@
 //! One finding, and the list of all of a run.
 
-use crate::base::Span;
+use crate::base::{Span, name};
 
 use super::codes::{Code, Level};
 
@@ -94,6 +94,25 @@ impl Diagnostic {
         self
     }
 
+    /// Asks whether one of the names was meant that are known at `at`, and mends it where that is certain. Where none is
+    /// near, says which there are, behind `there_are`: ``its fields are``.
+    pub fn meant<'n, N>(self, at: Span, written: &str, names: N, there_are: &str) -> Self
+    where
+        N: IntoIterator<Item = &'n str> + Clone,
+    {
+        match name::closest(written, names.clone()) {
+            Some(near) => {
+                let asked = self.help(format!("did you mean `{near}`?"));
+                match name::certain(written, names) {
+                    Some(certain) => asked.fix(at, certain),
+                    None => asked,
+                }
+            }
+            None if names.clone().into_iter().next().is_none() => self,
+            None => self.help(format!("{there_are} {}", name::few(names))),
+        }
+    }
+
     /// Adds the edit that takes an element out of a list whose elements, separated by commas, stand at `list`.
     /// None where it is the only one: then the list itself would have to go.
     pub fn take_out(self, list: &[Span], at: usize) -> Self {
@@ -150,17 +169,6 @@ impl Diagnostics {
     /// Takes out what `keep` does not hold for.
     pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
         self.items.retain(keep);
-    }
-
-    /// Says of mismatches from the one at `from` on what the value was meant for, where they don't yet.
-    pub fn meant_for(&mut self, from: usize, name: &str) {
-        for found in self.items.iter_mut().skip(from) {
-            let plain = found.message.starts_with("expected ") && !found.message.contains(" for `");
-            if plain && found.code.slug == "type-mismatch" {
-                let named = format!(" for `{name}`, found ");
-                found.message = found.message.replacen(", found ", &named, 1);
-            }
-        }
     }
 
     /// Whether one of them is an error.

@@ -142,6 +142,9 @@ pub struct Event {
     pub doc: String,
     /// Payload.
     pub fields: Vec<RecordField>,
+    /// Where it is declared.
+    #[serde(default)]
+    pub at: Place,
 }
 
 /// A declared reducer. Its two parameters are in scope of `body` by their names.
@@ -193,6 +196,9 @@ pub struct Model {
     /// Models tried in turn when this one has failed for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<ModelId>,
+    /// Where it is declared.
+    #[serde(default)]
+    pub at: Place,
 }
 
 /// What a tool does to the world.
@@ -206,6 +212,17 @@ pub enum ToolEffect {
     Write,
     /// It does what can't be undone.
     Destructive,
+}
+
+impl ToolEffect {
+    /// The word in a flow.
+    pub fn word(self) -> &'static str {
+        match self {
+            ToolEffect::Read => "read",
+            ToolEffect::Write => "write",
+            ToolEffect::Destructive => "destructive",
+        }
+    }
 }
 
 /// What takes a tool's argument for more than data.

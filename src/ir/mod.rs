@@ -11,6 +11,7 @@
 //! Reading order: [`flow`] (all of it), [`graph`] (state and nodes), [`node`] (what a node does),
 //! [`jump`] (where it goes), [`narrow`] (`where` on tools), [`error`] (kinds of error and retry), [`text`] (expressions, templates, places).
 
+pub mod diff;
 pub mod error;
 pub mod flow;
 pub mod graph;

@@ -189,7 +189,7 @@ impl Comment<'_> {
         let reasoned = reason.contains(char::is_alphanumeric);
         if !reasoned {
             let message = format!("`allow({})` gives no reason", list.trim());
-            let help = "say after it why this is fine here".to_owned();
+            let help = format!("write `// graphc: allow({}) REASON`", list.trim());
             report(message, whole, Some(help));
         }
         let single = !list.contains(',');

@@ -32,9 +32,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::new(&codes::SAME_PROMPT, message, text.span)
                     .label(first, "first written here")
-                    .help(
-                        "write it once, in a file that both name: `system file \"prompts/x.md\"`",
-                    ),
+                    .help("write it once, `prompt NAME = \"..\"`, and name that in both"),
             );
         }
     }

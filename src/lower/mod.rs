@@ -87,6 +87,7 @@ impl Lowering<'_> {
             name: event.name.node.clone(),
             doc: event.doc.clone(),
             fields: self.fields(&event.fields),
+            at: self.place(event.name.span),
         }
     }
 
@@ -117,6 +118,7 @@ impl Lowering<'_> {
             timeout_ms: settings.timeout_ms,
             retry: settings.retry,
             fallback: model.fallback.iter().map(|model| model.node).collect(),
+            at: self.place(model.span),
         }
     }
 

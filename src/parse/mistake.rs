@@ -75,11 +75,13 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 20] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 22] = [
         foreign_letter,
         curly_quote,
         odd_number,
         unnamed_argument,
+        question_dot,
+        third_equals,
         fat_arrow,
         state_prefix,
         positional_argument,
@@ -175,6 +177,39 @@ fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
                 ))
                 .help("arguments are named: `name: value`")
         })
+}
+
+/// `a?.b`
+fn question_dot(place: &Place) -> Option<Diagnostic> {
+    let at = place.before.rfind("?.")?;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = place
+        .before
+        .get(..at)?
+        .ends_with(|c| word(c) || c == ')' || c == ']');
+    let after = place.before.get(at + 2..)?.starts_with(word);
+    let base = place.span.start as usize - (place.text.len() - place.rest.len());
+    let span = Span::new(place.span.file, base + at, base + at + 2);
+    (before && after && place.tried(Rule::op)).then(|| {
+        Diagnostic::new(&codes::SYNTAX_ERROR, "`?.` is no operator", span)
+            .help("write `.?`, and what else it is: `x.?name.orValue(..)`")
+    })
+}
+
+/// `a === b`
+fn third_equals(place: &Place) -> Option<Diagnostic> {
+    let written = match place.before {
+        text if text.ends_with("==") => "===",
+        text if text.ends_with("!=") => "!==",
+        _ => return None,
+    };
+    let meant = written.strip_suffix('=')?;
+    place.rest.starts_with('=').then(|| {
+        place
+            .error(format!("`{written}` is no operator"))
+            .help(format!("write `{meant}`"))
+            .fix(place.span, "")
+    })
 }
 
 /// Quotes of a word processor.

@@ -8,7 +8,7 @@
 //! [`comment`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
-//! inside literals. [`recover`] takes what did not parse, [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
+//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
 
 mod bracket;
@@ -30,6 +30,7 @@ mod property;
 mod recover;
 mod scan;
 mod text;
+pub mod tree;
 mod ty;
 
 use pest::Parser;

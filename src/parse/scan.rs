@@ -280,7 +280,8 @@ impl<'a> Scan<'a> {
                         format!("`{opening}` is never closed"),
                         self.span(at, at + 1),
                     )
-                    .label(here, format!("`{}` closes what is around it", byte as char));
+                    .label(here, format!("`{}` closes what is around it", byte as char))
+                    .help(format!("write `{}` where it ends", closing(opening)));
                     if !self.torn {
                         self.found.push(found);
                     }
@@ -326,7 +327,11 @@ impl<'a> Scan<'a> {
                 format!("`{}` is never closed", opening as char),
                 self.span(open_at, open_at + 1),
             )
-            .label(self.span(at, at), why);
+            .label(self.span(at, at), why)
+            .help(format!(
+                "write `{}` where it ends",
+                closing(opening as char)
+            ));
             if !self.damaged && !self.torn {
                 self.found.push(found);
             }
@@ -409,4 +414,14 @@ fn mended(text: &str, blanked: &[(usize, usize)], quotes: &[(usize, u8)]) -> Str
     }
     // Whole characters were replaced by ASCII, so this is UTF-8 still.
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// The bracket that closes one.
+fn closing(opening: char) -> char {
+    match opening {
+        '(' => ')',
+        '[' => ']',
+        '<' => '>',
+        _ => '}',
+    }
 }

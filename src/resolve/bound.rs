@@ -42,7 +42,7 @@ impl Resolver<'_> {
             } else if self.no_bound(attribute, place) {
                 continue;
             } else if !KNOWN.contains(&word) {
-                self.refuse_attribute(attribute, &[], &KNOWN);
+                self.refuse_attribute(attribute, &KNOWN);
             } else if word == "desc" {
                 bounds.doc = self.text_argument(attribute);
             } else if !outside {
@@ -52,7 +52,26 @@ impl Resolver<'_> {
                 self.constrain(&mut bounds.constraints, attribute, ty);
             }
         }
+        self.leave_nothing(&bounds.constraints, attributes);
         bounds
+    }
+
+    /// A least value above the greatest.
+    fn leave_nothing(&mut self, constraints: &Constraints, attributes: &[Attribute]) {
+        let (Some(min), Some(max)) = (&constraints.min, &constraints.max) else {
+            return;
+        };
+        let crossed = min.as_f64().zip(max.as_f64()).is_some_and(|(a, b)| a > b);
+        let bounds = attributes.iter();
+        let mut bounds = bounds.filter(|a| matches!(a.name.node.as_str(), "min" | "max"));
+        if let Some((first, second)) = bounds.next().zip(bounds.next()).filter(|_| crossed) {
+            let message = format!("no value is within `@min({min})` and `@max({max})`");
+            self.diags.push(
+                Diagnostic::new(&codes::BAD_VALUE, message, second.span)
+                    .label(first.span, "the other bound")
+                    .help("swap the two"),
+            );
+        }
     }
 
     fn constrain(&mut self, constraints: &mut Constraints, attribute: &Attribute, ty: &Type) {
@@ -107,8 +126,9 @@ impl Resolver<'_> {
     fn pattern_argument(&mut self, attribute: &Attribute) -> Option<String> {
         let pattern = self.text_argument(attribute)?;
         if let Err(message) = crate::expr::function::pattern::regex(&pattern) {
-            self.diags
-                .push(Diagnostic::new(&codes::BAD_REGEX, message, attribute.span));
+            let help = "a character that has a meaning there stands for itself behind a backslash: `\\\\(`";
+            let found = Diagnostic::new(&codes::BAD_REGEX, message, attribute.span);
+            self.diags.push(found.help(help));
             return None;
         }
         Some(pattern)

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::graph::ReducerRef;
-use crate::base::name::did_you_mean;
+use crate::base::name::either;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::assignable;
@@ -76,8 +76,11 @@ impl Resolver<'_> {
         if *ty != Type::Error {
             let shown = self.program.types.show(ty).to_string();
             let message = format!("reducer `{name}` needs {expected}, but the field is `{shown}`");
-            self.diags
-                .push(Diagnostic::new(&codes::REDUCER_TYPE, message, span));
+            let fitting = either(fitting(ty).iter().copied());
+            self.diags.push(
+                Diagnostic::new(&codes::REDUCER_TYPE, message, span)
+                    .help(format!("take one for `{shown}`: {fitting}")),
+            );
         }
         Channel::Last
     }
@@ -104,9 +107,10 @@ impl Resolver<'_> {
         if record.field(&key.node).is_none() {
             let message = format!("`{}` has no field `{}`", record.name, key.node);
             let fields = record.fields.iter().map(|field| field.name.as_str());
-            let help = did_you_mean(&key.node, fields);
+            let fields: Vec<&str> = fields.collect();
             let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span);
-            self.diags.push(diagnostic.maybe_help(help));
+            self.diags
+                .push(diagnostic.meant(key.span, &key.node, fields, "its fields are"));
             return Channel::Last;
         }
         Channel::Upsert {
@@ -167,8 +171,24 @@ impl Resolver<'_> {
             types.show(ty),
         );
         let diagnostic = Diagnostic::new(&codes::REDUCER_TYPE, message, via.span)
-            .label(old.span, "this is what it keeps");
+            .label(old.span, "this is what it keeps")
+            .help(format!(
+                "declare the field as `{}`, or take another reducer",
+                types.show(&old.node)
+            ));
         self.diags.push(diagnostic);
+    }
+}
+
+/// Built-in reducers that put values of the type together.
+fn fitting(ty: &Type) -> &'static [&'static str] {
+    match ty {
+        Type::Bool => &["and", "or", "any_last"],
+        Type::Int | Type::Float => &["add", "min", "max", "any_last"],
+        Type::String | Type::Timestamp | Type::Duration => &["min", "max", "any_last"],
+        Type::List(_) => &["append", "union", "any_last"],
+        Type::Map(_) => &["merge", "deep_merge", "any_last"],
+        _ => &["last", "any_last"],
     }
 }
 

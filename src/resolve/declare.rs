@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
-use crate::base::name::did_you_mean;
 use crate::base::{FileId, Span, name};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
@@ -146,7 +145,8 @@ impl Resolver<'_> {
             let message = format!("`{}` is declared twice", name.node);
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
-                .label(first.span, "first declared here");
+                .label(first.span, "first declared here")
+                .help("rename one of the two, or take it out");
             self.diags.push(diagnostic);
             return false;
         }
@@ -179,10 +179,7 @@ impl Resolver<'_> {
         let Some(loaded) = files.get(file.0 as usize) else {
             return;
         };
-        let imports = loaded.ast.items.iter().filter_map(|item| match item {
-            Item::Import(import) => Some(import),
-            _ => None,
-        });
+        let imports = loaded.ast.items.iter().filter_map(imported);
         for (i, import) in imports.enumerate() {
             let module = loaded.imports.get(i).copied().flatten();
             for name in &import.names {
@@ -195,6 +192,34 @@ impl Resolver<'_> {
                 if !self.enter(file, local, thing, true) {
                     shared.clashing.insert(local.node.clone());
                 }
+            }
+        }
+        for (i, import) in loaded.ast.items.iter().filter_map(imported).enumerate() {
+            if let Some(module) = loaded.imports.get(i).copied().flatten() {
+                self.likely_meant(file, module, import);
+            }
+        }
+    }
+
+    /// Names that an import likely means where it misspells them: that they are not there is said once, at the import.
+    fn likely_meant(&mut self, file: FileId, module: FileId, import: &Import) {
+        for wanted in import.names.iter().filter(|name| name.alias.is_none()) {
+            let own = self.names.get(module.0 as usize).into_iter().flatten();
+            let own = own.filter(|(_, entry)| !entry.imported);
+            let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+            let written = wanted.name.node.as_str();
+            if own.contains(&written) {
+                continue;
+            }
+            let near = name::closest(written, own).map(str::to_owned);
+            let names = self.names.get_mut(file.0 as usize);
+            if let Some((near, names)) = near.zip(names) {
+                names.entry(near).or_insert(Entry {
+                    thing: Thing::Broken,
+                    span: wanted.name.span,
+                    imported: true,
+                    used: true,
+                });
             }
         }
     }
@@ -212,13 +237,13 @@ impl Resolver<'_> {
         let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span);
         let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
-        let help = match entry {
+        let own: Vec<&str> = own.map(|(n, _)| n.as_str()).collect();
+        self.diags.push(match entry {
             Some(_) => {
-                Some("it imports that name itself: import it from where it is declared".into())
+                diagnostic.help("it imports that name itself: import it from where it is declared")
             }
-            None => did_you_mean(&wanted.name.node, own.map(|(n, _)| n.as_str())),
-        };
-        self.diags.push(diagnostic.maybe_help(help));
+            None => diagnostic.meant(wanted.name.span, &wanted.name.node, own, "it declares"),
+        });
         Thing::Broken
     }
 
@@ -247,8 +272,9 @@ impl Resolver<'_> {
             }
             Thing::Function => {
                 let message = "a function can't be imported under another name";
+                let help = format!("import it as `{}`", name.name.node);
                 self.diags
-                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span));
+                    .push(Diagnostic::new(&codes::UNSUPPORTED, message, alias.span).help(help));
                 Thing::Broken
             }
             thing => thing,
@@ -273,6 +299,11 @@ impl Resolver<'_> {
     pub fn unused_imports(&mut self) {
         let unused = self.names.iter().flatten();
         let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Thing::Broken);
+        // A misspelt use of it is told to be one.
+        let helps = self.diags.iter().filter_map(|found| found.help.as_deref());
+        let helps: Vec<&str> = helps.collect();
+        let misspelt = |name: &str| helps.iter().any(|help| help.contains(&format!("`{name}`")));
+        let unused = unused.filter(|(name, _)| !misspelt(name));
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {
                 let message = format!("`{name}` is imported and never used");
@@ -314,6 +345,22 @@ impl Resolver<'_> {
             };
         }
         finding
+    }
+
+    /// The span, with the blanks before it and the line end behind it where it has its lines for itself.
+    pub(super) fn lines(&self, span: Span) -> Span {
+        let text = self.sources.file(span.file).map_or("", |file| &file.text);
+        let whole = self.line(span);
+        let before = text.get(..span.start as usize).unwrap_or("");
+        let line_start = before.trim_end_matches([' ', '\t']);
+        let alone = line_start.is_empty() || line_start.ends_with('\n');
+        match alone && whole.end > span.end {
+            true => Span {
+                start: line_start.len() as u32,
+                ..whole
+            },
+            false => span,
+        }
     }
 
     /// The span, with the line end behind it where nothing else follows on the line.
@@ -362,5 +409,12 @@ fn style(item: &Item) -> Style {
     match item {
         Item::Type(_) | Item::Enum(_) | Item::Graph(_) | Item::Instance(_) => Style::Camel,
         _ => Style::Snake,
+    }
+}
+
+fn imported(item: &Item) -> Option<&Import> {
+    match item {
+        Item::Import(import) => Some(import),
+        _ => None,
     }
 }

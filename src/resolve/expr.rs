@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::{Let, NamedArg, Require};
-use crate::base::{FileId, name};
+use crate::base::FileId;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::names_params;
 
@@ -207,10 +207,10 @@ impl Resolver<'_> {
     /// Reports a word that is none of `words`.
     pub fn bad_word(&mut self, what: &str, written: &Name, words: &[&str]) {
         let message = format!("unknown {what} `{}`", written.node);
-        let help = name::did_you_mean(&written.node, words.iter().copied())
-            .unwrap_or_else(|| format!("expected one of {}", name::list(words.iter().copied())));
+        let found = Diagnostic::new(&codes::BAD_VALUE, message, written.span);
+        let words = words.iter().copied();
         self.diags
-            .push(Diagnostic::new(&codes::BAD_VALUE, message, written.span).help(help));
+            .push(found.meant(written.span, &written.node, words, "expected one of"));
     }
 }
 

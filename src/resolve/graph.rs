@@ -1,5 +1,7 @@
 //! Graphs of a resolved program.
 
+use std::collections::BTreeMap;
+
 use crate::ast::expr::Expr;
 use crate::ast::{Doc, Name};
 use crate::base::id::Id;
@@ -47,6 +49,8 @@ pub struct Graph {
     pub nodes: IdVec<NodeId, Node>,
     /// `[a, b] -> c`
     pub joins: IdVec<JoinId, Join>,
+    /// Statements `a -> b`, by the place of the target: the text that goes with one that is taken out.
+    pub plain_edges: BTreeMap<Span, Span>,
     /// `recursion_limit 50`, with the place of the property.
     pub recursion_limit: Option<Spanned<u32>>,
     /// `recursion_limit params.x`: each instance has its own limit.

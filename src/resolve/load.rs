@@ -200,15 +200,25 @@ fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), 
         .map(|text| (text, false))
         .map_err(|error| {
             let message = format!("`{path}` can't be read: {error}");
-            Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span))
+            let help = "write the path from the folder that this file is in";
+            Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span).help(help))
         })
 }
 
 fn unknown_module(path: &str, span: Span) -> Diagnostic {
-    let help = crate::base::name::did_you_mean(path, stdlib::names())
-        .unwrap_or_else(|| format!("there is {}", crate::base::name::list(stdlib::names())));
     let message = format!("the standard library has no module `{path}`");
-    Diagnostic::new(&codes::UNKNOWN_MODULE, message, span).help(help)
+    let names: Vec<&str> = stdlib::names().collect();
+    let mut found = Diagnostic::new(&codes::UNKNOWN_MODULE, message, span).meant(
+        span,
+        path,
+        names,
+        "its modules are",
+    );
+    // The place is that of the text in quotes.
+    for edit in &mut found.fix {
+        edit.text = format!("{:?}", edit.text);
+    }
+    found
 }
 
 /// The path that an import names.
@@ -218,11 +228,9 @@ fn module_path(base: &str, standard: bool, from: &Name) -> Result<String, Box<Di
     }
     if from.starts_with('@') {
         let message = "imports from packs (`@name/..`) are not supported";
-        return Err(Box::new(Diagnostic::new(
-            &codes::UNSUPPORTED,
-            message,
-            from.span,
-        )));
+        let found = Diagnostic::new(&codes::UNSUPPORTED, message, from.span)
+            .help("copy the file into the project and import it as `./FILE.graph`");
+        return Err(Box::new(found));
     }
     let relative = from.starts_with("./") || from.starts_with("../");
     if !relative || standard {

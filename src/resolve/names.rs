@@ -99,6 +99,15 @@ impl Wanted {
         }
     }
 
+    /// The word that a declaration begins with.
+    fn keyword(self) -> &'static str {
+        match self {
+            Wanted::Policy => "retry",
+            Wanted::Tools => "tool",
+            other => other.noun(),
+        }
+    }
+
     fn code(self) -> &'static Code {
         match self {
             Wanted::Type => &codes::UNKNOWN_TYPE,
@@ -152,8 +161,13 @@ impl Resolver<'_> {
                     thing => {
                         let noun = wanted.noun();
                         let message = format!("`{}` is {}, not a {noun}", name.node, thing.noun());
-                        Diagnostic::new(wanted.code(), message, name.span)
-                            .label(entry.span, "declared here")
+                        let found = Diagnostic::new(wanted.code(), message, name.span)
+                            .label(entry.span, "declared here");
+                        let fitting = self.fitting(file, wanted);
+                        match fitting.is_empty() {
+                            true => found.help(format!("declare one: `{} ..`", wanted.keyword())),
+                            false => found.help(format!("there is {fitting}")),
+                        }
                     }
                 }
             }
@@ -203,7 +217,26 @@ impl Resolver<'_> {
                 "import it: `import {{ {} }} from \"{path}\"`",
                 name.node
             )),
-            None => diagnostic,
+            None => {
+                let declare = format!("declare it: `{} {} ..`", wanted.keyword(), name.node);
+                let fitting = self.fitting(file, wanted);
+                diagnostic.help(match fitting.is_empty() {
+                    true => declare,
+                    false => format!("{declare}; there is {fitting}"),
+                })
+            }
+        }
+    }
+
+    /// The names that fit in that file; empty where there are none.
+    fn fitting(&self, file: FileId, wanted: Wanted) -> String {
+        let own = self.names.get(file.0 as usize).into_iter().flatten();
+        let own = own.filter(|(_, entry)| wanted.takes(entry.thing));
+        let all = own.map(|(known, _)| known.as_str());
+        let all: Vec<&str> = all.chain(wanted.built_in().iter().copied()).collect();
+        match all.is_empty() {
+            true => String::new(),
+            false => name::few(all),
         }
     }
 

@@ -59,8 +59,8 @@ impl Resolver<'_> {
                 "`{}` is a word of the language and can't name a node",
                 name.node
             );
-            self.diags
-                .push(Diagnostic::new(&codes::RESERVED_NAME, message, name.span));
+            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
+            self.diags.push(diagnostic.help("choose another name"));
         }
         !taken
     }

@@ -25,6 +25,8 @@ pub struct Node {
     pub stops: Vec<Stop>,
     /// Where its kind is written.
     pub kind_span: Span,
+    /// Where its first property begins, where it has one: another may be written before it.
+    pub body: Option<Span>,
     /// Values that a send gives it.
     pub input: Vec<Param>,
     /// The record of `input`: type of that name in the node. `None` where it declares none.

@@ -161,6 +161,8 @@ pub struct InstanceDecl {
     pub base_name: Name,
     /// Values of parameters, as written.
     pub args: Vec<item::NamedArg>,
+    /// Whether a part of it did not parse, which may be a value that it lacks.
+    pub torn: bool,
     /// The whole item.
     pub span: Span,
 }
@@ -370,6 +372,8 @@ pub struct ToolList {
     pub tools: Vec<ToolUse>,
     /// The whole list.
     pub span: Span,
+    /// Whether an entry of it names nothing, so that a tool may be missing that was meant.
+    pub broken: bool,
 }
 
 impl ToolList {

@@ -94,6 +94,12 @@ impl Resolver<'_> {
         None
     }
 
+    /// Reports a value that can't be, with what to do.
+    pub fn bad_value_mended(&mut self, message: String, span: Span, help: &str) {
+        let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
+        self.diags.push(found.help(help));
+    }
+
     /// Reports a value that can't be.
     pub fn bad_value(&mut self, message: String, span: Span) {
         self.diags

@@ -180,23 +180,29 @@ impl Resolver<'_> {
         let message = format!("{what} `{}` is given twice", again.node);
         let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
             .here("given again")
-            .label(first.span, "first given here");
+            .label(first.span, "first given here")
+            .help("take one of the two out, or rename it");
         self.diags.push(diagnostic);
     }
 
-    /// Refuses an attribute that is none of `built`: as unsupported where it is one of `known`.
-    pub fn refuse_attribute(&mut self, attribute: &Attribute, known: &[&str], built: &[&str]) {
+    /// Refuses an attribute that is none of `words`.
+    pub fn refuse_attribute(&mut self, attribute: &Attribute, words: &[&str]) {
         let word = attribute.name.node.as_str();
-        let diagnostic = match known.contains(&word) {
-            true => super::unsupported(&format!("attribute `@{word}`"), attribute.span),
-            false => {
-                let message = format!("unknown attribute `@{word}`");
-                let near = name::closest(word, built.iter().chain(known).copied());
-                Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span)
-                    .maybe_help(near.map(|near| format!("did you mean `@{near}`?")))
-            }
+        let message = format!("unknown attribute `@{word}`");
+        let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
+        let help = match name::closest(word, words.iter().copied()) {
+            Some(near) => format!("did you mean `@{near}`?"),
+            None => format!(
+                "known here are {}",
+                name::few(known.iter().map(String::as_str))
+            ),
         };
-        self.diags.push(diagnostic);
+        let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
+        self.diags
+            .push(match name::certain(word, words.iter().copied()) {
+                Some(meant) => found.fix(attribute.name.span, meant),
+                None => found,
+            });
     }
 }
 

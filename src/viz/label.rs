@@ -19,7 +19,7 @@ pub fn brief(doc: &str) -> Vec<String> {
     let paragraph = doc.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
     let ends = |word: &&str| word.ends_with(['.', '!', '?', '。']);
-    let sentence = match words.iter().position(|word| ends(&word)) {
+    let sentence = match words.iter().position(ends) {
         Some(last) => words.get(..=last).unwrap_or(&words),
         None => &words,
     };

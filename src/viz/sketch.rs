@@ -215,6 +215,8 @@ impl<'a, 's> Sketch<'a, 's> {
             Work::Tools { tools, .. } => tools,
             _ => &[],
         };
+        let stops = node.stops.iter().map(|stop| &*stop.name);
+        label.extend(listed("asks:", stops));
         label.extend(listed("tools:", tools.iter().filter_map(|id| tool(*id))));
         Shape {
             id,

@@ -18,6 +18,7 @@ mod leases;
 mod processes;
 mod reads;
 mod records;
+mod results;
 mod sqlite;
 mod urls;
 
@@ -113,6 +114,10 @@ macro_rules! cases {
                 a_deleted_thread_leaves_nothing
                 a_thread_in_use_is_not_deleted
                 one_of_many_gets_the_thread
+            }
+            results {
+                a_result_is_kept_by_its_key
+                a_result_holds_until_its_time
             }
         }
     };

@@ -44,6 +44,11 @@ pub fn load(sources: &SourceMap, file: FileId) -> Result<Suite, Diagnostics> {
 }
 
 fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {
+    if root.json().is_null() {
+        let finding = root.finding("this file is empty: `scenarios` is missing");
+        root.report(finding.help("write `scenarios: [ { name: .. } ]`, or delete it"));
+        return None;
+    }
     let table = root.table("a scenario file", &KEYS)?;
     let text = |key: &str| table.get(key)?.text().map(str::to_owned);
     let (flow, graph) = (text("flow"), text("graph"));

@@ -8,6 +8,7 @@
 mod cursor;
 mod parse;
 mod place;
+mod words;
 
 use std::fmt;
 use std::sync::Arc;

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value as Json};
 
+use super::words;
+
 /// Why a text is no tree.
 #[derive(Debug)]
 pub struct Fault {
@@ -29,8 +31,10 @@ pub fn parse(text: &str) -> Result<Json, Fault> {
             let at = error
                 .location()
                 .map(|at| (at.line() as u32, at.column() as u32));
-            let (message, help) = own.take().unwrap_or_else(|| (reword(&error), None));
-            Fault { message, help, at }
+            match own.take() {
+                Some((message, help)) => Fault { message, help, at },
+                None => words::fault(&bare(&error.to_string()), at, text),
+            }
         })
 }
 
@@ -65,20 +69,6 @@ pub fn shielded(text: &str) -> String {
 
 fn bare(text: &str) -> String {
     text.replace(OPEN, "{").replace(CLOSE, "}")
-}
-
-/// The parser's message without the place, which is shown by itself.
-fn reword(error: &serde_yaml::Error) -> String {
-    let text = error.to_string();
-    let text = bare(&text);
-    let message = text.split(" at line ").next().unwrap_or(&text);
-    if message.starts_with("EOF") || message.contains("end of stream") {
-        return "this is no YAML document".to_owned();
-    }
-    if message.contains("more than one document") {
-        return "a second YAML document begins in this file".to_owned();
-    }
-    format!("this is no YAML: {message}")
 }
 
 /// What the tree itself objects to, with help; kept aside because the parser adds to messages.

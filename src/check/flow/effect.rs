@@ -22,6 +22,8 @@ pub struct Effects {
     sure: Vec<Vec<FieldSet>>,
     /// By node and way.
     may: Vec<Vec<FieldSet>>,
+    /// By node: what its work and `set` surely write, where it is not skipped.
+    done: Vec<FieldSet>,
     /// By node: fields that its called graph gives back whenever it ends.
     given: BTreeMap<NodeId, BTreeSet<FieldId>>,
 }
@@ -40,6 +42,7 @@ impl Effects {
             tracked,
             sure: Vec::new(),
             may: Vec::new(),
+            done: Vec::new(),
             given: BTreeMap::new(),
         };
         if effects.tracked.is_empty() {
@@ -55,6 +58,7 @@ impl Effects {
                 effects.given.insert(id, given);
             }
             effects.sure.push(sure);
+            effects.done.push(work.sure);
             effects.may.push(may);
         }
         effects
@@ -63,6 +67,12 @@ impl Effects {
     /// What is written whenever a spot's way of that number is taken.
     pub fn sure(&self, flow: &Flow, spot: Spot, way: usize) -> FieldSet {
         self.of(&self.sure, flow, spot, way)
+    }
+
+    /// What a node's work and `set` surely write, where it is not skipped.
+    pub fn done(&self, node: NodeId) -> FieldSet {
+        let known = self.done.get(node.0 as usize);
+        known.cloned().unwrap_or_else(|| self.tracked.none())
     }
 
     /// What may be written when it is taken.

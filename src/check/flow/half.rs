@@ -87,9 +87,8 @@ impl Search<'_, '_> {
         for (member, other) in pairs(join) {
             let lonely = self.lonely(member, other);
             let beside = |spot| together.beside(spot);
-            if !lonely.path.is_empty()
-                && !(lonely.again && self.comes_from_beside(join, other, beside))
-            {
+            let mut brought = || lonely.again && self.comes_from_beside(join, other, beside);
+            if !(lonely.path.is_empty() || brought()) {
                 return Some((self.alone(join, member, other, &lonely), true));
             }
             if aside.is_none() && lonely.path.is_empty() {
@@ -132,11 +131,10 @@ impl Search<'_, '_> {
                 }
                 let span = arrow.goal().map_or(arrow.way.span, |goal| goal.span);
                 match arrow.from {
+                    Some(from) if from != here && !found.region.insert(from) => {}
                     Some(from) if from != here => {
-                        if found.region.insert(from) {
-                            after.insert(from, (spot, span));
-                            open.push(from);
-                        }
+                        after.insert(from, (spot, span));
+                        open.push(from);
                     }
                     begin if found.path.is_empty() => {
                         found.again = begin.is_some();

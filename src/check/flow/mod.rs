@@ -3,7 +3,7 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
+//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
 //! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`] and [`avoid`]: what is written
 //! on every way.
 
@@ -18,6 +18,7 @@ pub mod finish;
 pub mod group;
 pub mod half;
 pub mod join;
+mod leaving;
 pub mod model;
 mod outside;
 pub mod place;

@@ -5,6 +5,7 @@ use crate::ir::ToolId;
 use crate::resolve::program::{Graph, Jump, Node, Route, Target, TargetKind, Work};
 
 use super::build::Builder;
+use super::leaving;
 use super::model::{Cause, Goal, Spot, Way, Write};
 
 impl Builder<'_> {
@@ -109,17 +110,24 @@ impl Builder<'_> {
             .iter()
             .map(|left| self.named(left, Some(node)))
             .collect();
+        // Tasks that run side by side in the called graph may leave by two names at once.
+        let mut at_once: Vec<Vec<Goal>> = Vec::new();
+        if goals.len() > 1 && splits(child) {
+            let of = |name: &str| child.leaves.iter().position(|left| left.node == name);
+            let both = |one: &str, other: &str| {
+                let (one, other) = (goals.get(of(one)?)?, goals.get(of(other)?)?);
+                Some(one.iter().chain(other).cloned().collect())
+            };
+            let pairs = leaving::pairs(self.program, child);
+            at_once.extend(pairs.iter().filter_map(|(one, other)| both(one, other)));
+        }
         let way = |goals| Way {
             cause: Cause::Child,
             goals,
             writes: Vec::new(),
             span: name.span,
         };
-        // Tasks that run side by side in the called graph may leave by several names at once.
-        match goals.len() > 1 && splits(child) {
-            true => vec![way(goals.into_iter().flatten().collect())],
-            false => goals.into_iter().map(way).collect(),
-        }
+        goals.into_iter().chain(at_once).map(way).collect()
     }
 
     /// What a tool's or a leaving subgraph's name leads to: the node's `ends` say so. Where they

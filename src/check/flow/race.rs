@@ -131,7 +131,10 @@ impl Clash {
             ),
         };
         let mut found = Diagnostic::new(&codes::WRITE_CONFLICT, message, b.1.span)
-            .help(format!("give `{field}` a reducer that puts writes together (`via append`, `via any_last`, ..), or let one run after the other"));
+            .help(format!(
+                "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
+                 run after the other"
+            ));
         if let Some(Witness {
             fork,
             first,

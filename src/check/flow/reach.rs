@@ -123,8 +123,13 @@ pub fn trapped(
             "no way out of the cycle of {}",
             list(members.iter().map(|stop| stop.name.as_str()))
         );
-        let mut found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span)
-            .help("give one of them an arm that leads on to `end`, or a `max_visits N -> TARGET`");
+        let mut found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span).help(format!(
+            "give {} an arm that leads on to `end`, or a `max_visits N -> TARGET`",
+            match members.len() {
+                1 => "it",
+                _ => "one of them",
+            }
+        ));
         found = cycle.labels(flow, found);
         for (from, goal) in leading_aside(flow, &group, &stuck).into_iter().take(ASIDE) {
             let text = format!("`{}` goes round as well as leading here", flow.name(from));

@@ -21,7 +21,7 @@ pub fn repeated(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
     let ways = |spot| flow.ways(spot).iter().map(move |way| (Some(spot), way));
     let begins = flow.start.iter().map(|way| (None, way));
     for (from, way) in begins.chain(flow.spots().flat_map(ways)) {
-        twice(flow, from, way, &ends, diags);
+        twice((graph, flow), from, way, &ends, diags);
     }
     let mut known: BTreeMap<Vec<NodeId>, &Gather> = BTreeMap::new();
     for join in &flow.joins {
@@ -47,7 +47,7 @@ fn goal(join: &Gather) -> Option<Spot> {
 }
 
 fn twice(
-    flow: &Flow,
+    (graph, flow): (&Graph, &Flow),
     from: Option<Spot>,
     way: &Way,
     ends: &HashSet<Span>,
@@ -72,15 +72,18 @@ fn twice(
             Some(spot) => format!("`{}`", flow.name(spot)),
             None => "`start`".to_owned(),
         };
-        diags.push(
-            Diagnostic::new(
-                &codes::DUPLICATE_EDGE,
-                format!("{from} leads to `{to}` twice"),
-                goal.span,
-            )
-            .label(first, "the first time")
-            .help("take one of the two out: it runs once either way"),
-        );
+        let found = Diagnostic::new(
+            &codes::DUPLICATE_EDGE,
+            format!("{from} leads to `{to}` twice"),
+            goal.span,
+        )
+        .label(first, "the first time")
+        .help("take one of the two out: it runs once either way");
+        // What another place says as well goes with all its text; an element of a list is left to the writer.
+        diags.push(match graph.plain_edges.get(&goal.span) {
+            Some(lines) => found.fix(*lines, ""),
+            None => found,
+        });
     }
 }
 

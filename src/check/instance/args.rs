@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, path};
+use crate::expr::infer::{Checker, Taker, path};
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::types::args::Callee;
@@ -44,7 +44,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
         let base = decl.base.and_then(|base| program.graphs.get(base));
         let mut cx = Cx::outside(program, decl.file);
         let call = (base, decl.base_name.span, decl.args.as_slice());
-        given(&mut cx, call, &[], &mut wrong);
+        given(&mut cx, call, decl.torn, (&[], &mut wrong));
         diags.append(cx.diags);
     }
     for graph in &program.graphs {
@@ -60,7 +60,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
                 let mut cx = inside(program, graph);
                 let called = called.and_then(|called| program.graphs.get(called));
                 let call = (called, name.span, args.as_slice());
-                given(&mut cx, call, &lets(node), &mut wrong);
+                given(&mut cx, call, graph.broken, (&lets(node), &mut wrong));
                 diags.append(cx.diags);
             }
             let turns = match &node.work {
@@ -82,7 +82,8 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
             if let Some(default) = field.default.as_ref().filter(by_params) {
                 let mut cx = inside(program, graph);
                 let what = format!("the default of `{}`", field.name.node);
-                constant(&mut cx, &what, default, &field.ty.node, &[], &mut wrong);
+                let takes = (default, &field.ty.node, Taker::named(&field.name));
+                constant(&mut cx, &what, takes, &[], &mut wrong);
                 diags.append(cx.diags);
             }
         }
@@ -111,8 +112,8 @@ fn lets(node: &Node) -> Vec<&str> {
 fn given(
     cx: &mut Cx,
     (called, place, args): (Option<&Graph>, Span, &[NamedArg]),
-    lets: &[&str],
-    wrong: &mut Wrong,
+    torn: bool,
+    (lets, wrong): (&[&str], &mut Wrong),
 ) {
     let Some(called) = called else {
         return;
@@ -129,19 +130,38 @@ fn given(
             continue;
         };
         let what = format!("the value of `{}`", arg.name.node);
-        constant(cx, &what, &arg.value, &param.ty.node, lets, wrong);
+        let takes = (&arg.value, &param.ty.node, Taker::named(&param.name));
+        constant(cx, &what, takes, lets, wrong);
     }
     // What did not parse may be what is lacking.
-    if !called.broken || !args.is_empty() {
+    if !torn {
         cx.lacking(&callee, args);
     }
 }
 
 fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) {
-    constant(cx, &format!("`{what}`"), by, &Type::Int, lets, wrong);
+    let taker = Taker {
+        what: format!("`{what}`"),
+        verb: "takes",
+        part: false,
+        declared: None,
+    };
+    constant(
+        cx,
+        &format!("`{what}`"),
+        (by, &Type::Int, taker),
+        lets,
+        wrong,
+    );
 }
 
-fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wrong: &mut Wrong) {
+fn constant(
+    cx: &mut Cx,
+    what: &str,
+    (value, ty, taker): (&Expr, &Type, Taker),
+    lets: &[&str],
+    wrong: &mut Wrong,
+) {
     let before = cx.diags.len();
     match of_a_run(value, lets) {
         Some((name, span)) => {
@@ -157,6 +177,7 @@ fn constant(cx: &mut Cx, what: &str, value: &Expr, ty: &Type, lets: &[&str], wro
             // As in a default, a whole number may stand for a float.
             Checker::new(&cx.scope, &cx.program.types, &mut cx.diags)
                 .declaring()
+                .into(Some(taker))
                 .infer(value, Some(ty));
         }
     }

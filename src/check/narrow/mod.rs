@@ -7,11 +7,11 @@
 pub mod space;
 pub mod test;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::Span;
 use crate::base::name::list;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::expr::Type;
 use crate::expr::infer::{default_value, reads};
 use crate::ir::ToolId;
@@ -22,9 +22,10 @@ use super::types::cx::Cx;
 use space::Space;
 use test::{Test, tests};
 
-/// Reports conditions that are wrong by themselves, each once.
-pub fn narrowings(program: &Program, diags: &mut Diagnostics) {
-    for narrowing in &program.narrowings {
+/// Reports conditions that are wrong by themselves, each once, and gives them back.
+pub fn narrowings(program: &Program, diags: &mut Diagnostics) -> BTreeSet<NarrowingId> {
+    let mut wrong = BTreeSet::new();
+    for (id, narrowing) in program.narrowings.entries() {
         for used in &narrowing.tools {
             let Some(tool) = program.tools.get(used.tool) else {
                 continue;
@@ -33,11 +34,16 @@ pub fn narrowings(program: &Program, diags: &mut Diagnostics) {
             let spaces = Spaces::after(program, tool, &used.narrowed);
             condition(program, narrowing, (tool, spaces), diags);
             // What is wrong for one tool of a toolset is seldom right for the next.
+            let mut new = diags.iter().skip(before);
+            if new.any(|found| found.level == Level::Error) {
+                wrong.insert(id);
+            }
             if diags.len() > before {
                 break;
             }
         }
     }
+    wrong
 }
 
 fn condition(
@@ -232,6 +238,7 @@ impl Problem {
                 let message = format!("no call of `{name}` can meet this: `{param}` is never so");
                 Diagnostic::new(&codes::IMPOSSIBLE_WHERE, message, test.span)
                     .label(place, "what it may be")
+                    .help(format!("ask what `{param}` can be, or take `{name}` out"))
             }
             Problem::Empty(Some(earlier)) => {
                 let message = format!(

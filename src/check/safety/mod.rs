@@ -7,6 +7,7 @@
 //! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
 pub mod approval;
+pub mod cascade;
 pub mod literal;
 pub mod origin;
 pub mod reads;
@@ -48,7 +49,11 @@ fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
     let tools = program.tools.iter().map(|tool| &tool.marks);
     let fields = program.graphs.iter().flat_map(|graph| &graph.fields);
     let fields = fields.map(|field| &field.marks);
-    tools.chain(fields).chain(program.marked.values()).any(has)
+    let contexts = program.graphs.iter().flat_map(|graph| &graph.context);
+    let constants = contexts.flat_map(|context| &context.fields);
+    let constants = constants.map(|field| &field.marks);
+    let records = program.marked.values();
+    tools.chain(fields).chain(constants).chain(records).any(has)
 }
 
 /// Graphs that a run may begin with: the entry, and those that no other calls.

@@ -1,5 +1,6 @@
 //! Secrets: what is marked `@secret` must not be shown to a model, a person, or whoever reads events and results.
 
+use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -52,15 +53,17 @@ impl Rule<'_, '_> {
                     self.tools(node);
                 }
             }
-            Work::Interrupt { ask: Some(ask), .. } => {
-                let read = match ask {
-                    Ask::Fields(fields) => values(fields, &lets),
-                    Ask::Text(text) => text_leaves(text, &lets),
-                };
-                let to = format!("to a person at `{}`", node.name.node);
-                self.shown(before, &read, &to);
-            }
+            Work::Interrupt { ask: Some(ask), .. } => self.asked(before, ask, &node.name, &lets),
             _ => {}
+        }
+        for stop in &node.stops {
+            let inside = match stop.after {
+                true => Inside::After(id, at),
+                false => before,
+            };
+            if let Some(ask) = &stop.ask {
+                self.asked(inside, ask, &stop.name, &lets);
+            }
         }
         self.emits(Inside::After(id, at), node.emits.iter(), &lets);
         for jump in jumps(node) {
@@ -75,6 +78,15 @@ impl Rule<'_, '_> {
         for message in node.requires.iter().filter_map(|r| r.message.as_ref()) {
             self.shown(before, &leaves(message, &lets), "in an error's message");
         }
+    }
+
+    fn asked(&mut self, inside: Inside, ask: &Ask, name: &Name, lets: &super::origin::Env) {
+        let read = match ask {
+            Ask::Fields(fields) => values(fields, lets),
+            Ask::Text(text) => text_leaves(text, lets),
+        };
+        let to = format!("to a person at `{}`", name.node);
+        self.shown(inside, &read, &to);
     }
 
     fn model(&mut self, (id, at): (GraphId, NodeId), node: &Node, call: &ModelCall) {

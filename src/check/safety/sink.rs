@@ -8,7 +8,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Flow;
 use super::origin::{
-    Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
+    Env, Inside, Leaf, Path, Search, Trail, Wanted, asks_before, env, is_plain, leaves, vetted,
 };
 
 /// Reports `@sink` arguments that such a value reaches.
@@ -73,6 +73,9 @@ fn call(
     else {
         return;
     };
+    if asks_before(node) {
+        return;
+    }
     let Some(tool) = program.tools.get(*tool) else {
         return;
     };

@@ -8,7 +8,7 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Program, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Leaf, Search, Wanted, env, leaves, prompt_leaves};
+use super::origin::{Inside, Leaf, Search, Wanted, asks_before, env, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -125,7 +125,8 @@ impl Rule<'_, '_> {
         else {
             return;
         };
-        let Some(tool) = self.program.tools.get(*tool) else {
+        let tool = self.program.tools.get(*tool);
+        let Some(tool) = tool.filter(|_| !asks_before(node)) else {
             return;
         };
         let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {

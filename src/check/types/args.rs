@@ -1,12 +1,11 @@
 //! Named values against declared names: event payloads, tool arguments, `with` of a send.
 
-use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::default_value;
+use crate::expr::infer::{Taker, default_value};
 use crate::resolve::program::Param;
 
 use super::cx::Cx;
@@ -28,8 +27,8 @@ impl Cx<'_> {
             match callee.params.iter().find(|p| p.name.node == arg.name.node) {
                 Some(param) => {
                     let ty = param.ty.node.clone();
-                    self.infer_for(&arg.name.node, &arg.value, &ty);
-                    self.arg_in_bounds(param, &arg.value);
+                    self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
+                    self.breaks_bounds(param, arg);
                 }
                 None => {
                     self.infer_with_effects(&arg.value, None);
@@ -40,17 +39,17 @@ impl Cx<'_> {
         self.lacking(callee, args);
     }
 
-    /// Reports a constant that breaks what the parameter asks of its values.
-    fn arg_in_bounds(&mut self, param: &Param, value: &Expr) {
+    /// Reports a constant that the parameter's bounds refuse.
+    fn breaks_bounds(&mut self, param: &Param, arg: &NamedArg) {
         if param.constraints.is_empty() {
             return;
         }
-        let constant = default_value(value, &param.ty.node, &self.program.types);
-        let Some(constant) = constant else { return };
-        if let Some(first) = param.constraints.broken(&constant).first() {
+        let value = default_value(&arg.value, &param.ty.node, &self.program.types);
+        let broken = value.map_or_else(Vec::new, |value| param.constraints.broken(&value));
+        if let Some(first) = broken.first() {
             let message = format!("`{}` does not take this: {first}", param.name.node);
             self.report(
-                Diagnostic::new(&codes::BAD_VALUE, message, value.span)
+                Diagnostic::new(&codes::BAD_VALUE, message, arg.value.span)
                     .label(param.span, "its bounds are declared here"),
             );
         }
@@ -70,15 +69,28 @@ impl Cx<'_> {
             .iter()
             .filter(|p| p.default.is_none() && !p.ty.node.admits_null() && !given(&p.name.node))
             .collect();
+        // A value under another name is likely what is missing.
+        let strange = args.iter().filter(|arg| !known(&arg.name.node)).count();
+        if missing.len() <= strange {
+            return;
+        }
         // What did not parse may be what is missing.
         let torn = self.graph.is_some_and(|graph| graph.broken);
         if !missing.is_empty() && !torn {
             let names = list(missing.iter().map(|p| p.name.node.as_str()));
+            let give: Vec<String> = missing
+                .iter()
+                .map(|p| format!("{}: ..", p.name.node))
+                .collect();
             let mut found = Diagnostic::new(
                 &codes::MISSING_FIELD,
                 format!("{} lacks {names}", callee.what),
                 callee.span,
-            );
+            )
+            .help(format!(
+                "give it: `{}`; or declare a default or a type `T?`",
+                give.join(", ")
+            ));
             for param in missing {
                 found = found.label(
                     param.name.span,
@@ -92,18 +104,17 @@ impl Cx<'_> {
     /// Reports a value of a name that is not taken.
     pub(in crate::check) fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
-        let near = closest(&arg.name.node, names());
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if callee.params.is_empty() => "it takes nothing".to_owned(),
-            None => format!("it takes {}", list(names())),
-        };
         let message = format!("{} takes no `{}`", callee.what, arg.name.node);
-        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span).help(help);
-        if let Some(near) = near {
-            found = found.fix(arg.name.span, near);
-        }
-        self.report(found);
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span);
+        self.report(match callee.params.is_empty() {
+            true => found.help("it takes nothing: take it out"),
+            false => found.meant(
+                arg.name.span,
+                &arg.name.node,
+                names().collect::<Vec<_>>(),
+                "it takes",
+            ),
+        });
     }
 
     /// Values of free names, as an interrupt's `ask` has them.

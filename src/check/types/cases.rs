@@ -104,7 +104,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         self.domains.get(subject) == Some(atoms)
     }
 
-    fn others(&self, subject: &str, atoms: &Atoms) -> Atoms {
+    pub(super) fn others(&self, subject: &str, atoms: &Atoms) -> Atoms {
         let all = self.domains.get(subject).cloned().unwrap_or_default();
         all.difference(atoms).cloned().collect()
     }
@@ -176,7 +176,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 }
 
 /// All values of a type, as far as conditions tell them apart.
-fn domain(ty: &Type, types: &TypeTable) -> Atoms {
+pub(super) fn domain(ty: &Type, types: &TypeTable) -> Atoms {
     match ty {
         Type::Bool => Atoms::from([Atom::Bool(true), Atom::Bool(false)]),
         Type::Null => Atoms::from([Atom::Null]),

@@ -8,7 +8,7 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Checker, Narrowing, reads};
+use crate::expr::infer::{Checker, Narrowing, Taker, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -16,6 +16,7 @@ use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
 use super::facts::Facts;
+use super::says::Saying;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
 pub type StateTypes = Arc<StateFields>;
@@ -40,6 +41,10 @@ pub struct Cx<'a> {
     pub used: BTreeSet<u32>,
     /// Reads of fields that lack a value on some way to here, with their places.
     pub lacking: Vec<(FieldId, Span)>,
+    /// Reads of fields of which it is not sure that they have a value here.
+    pub unsure: Vec<(FieldId, Span)>,
+    /// What the node's conditions say, where that is asked for.
+    pub saying: Option<Saying>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// In a tool's body: types of what its jumps write, in order.
@@ -98,6 +103,8 @@ impl<'a> Cx<'a> {
             again: None,
             used: BTreeSet::new(),
             lacking: Vec::new(),
+            unsure: Vec::new(),
+            saying: None,
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -120,6 +127,8 @@ impl<'a> Cx<'a> {
             again: None,
             used: BTreeSet::new(),
             lacking: Vec::new(),
+            unsure: Vec::new(),
+            saying: None,
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -129,10 +138,21 @@ impl<'a> Cx<'a> {
 
     /// The type of an expression; see [`crate::expr::infer::infer`].
     pub fn infer(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        self.infer_into(expr, expected, None)
+    }
+
+    /// The same, where messages can name what the value goes into.
+    pub fn infer_into(
+        &mut self,
+        expr: &Expr,
+        expected: Option<&Type>,
+        taker: Option<Taker>,
+    ) -> Type {
         self.note_reads(expr);
         let mut found = Diagnostics::new();
         let ty = Checker::new(&self.scope, &self.program.types, &mut found)
             .knowing(self.facts.known.clone())
+            .into(taker)
             .infer(expr, expected);
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
@@ -148,17 +168,14 @@ impl<'a> Cx<'a> {
 
     /// Types a value that may call `now()` and the like.
     pub fn infer_with_effects(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
-        let before = std::mem::replace(&mut self.scope.effects, true);
-        let ty = self.infer(expr, expected);
-        self.scope.effects = before;
-        ty
+        self.written(expr, expected, None)
     }
 
-    /// The same for a value that is given to something by that name.
-    pub fn infer_for(&mut self, name: &str, value: &Expr, expected: &Type) -> Type {
-        let before = self.diags.len();
-        let ty = self.infer_with_effects(value, Some(expected));
-        self.diags.meant_for(before, name);
+    /// Types a value that may call `now()` and the like, and goes into something that messages name.
+    pub fn written(&mut self, expr: &Expr, expected: Option<&Type>, taker: Option<Taker>) -> Type {
+        let before = std::mem::replace(&mut self.scope.effects, true);
+        let ty = self.infer_into(expr, expected, taker);
+        self.scope.effects = before;
         ty
     }
 
@@ -256,13 +273,7 @@ impl<'a> Cx<'a> {
             self.lacking.push((id, span));
         } else if self.facts.unsure.contains(&id) {
             self.facts.has_value(id);
-            let message = format!("`state.{name}` may have no value yet");
-            self.report(
-                Diagnostic::new(&codes::MAYBE_UNSET, message, span)
-                    .here("it is up to a model, a list or a called graph whether it is written before")
-                    .label(field.name.span, "declared without a first value")
-                    .help(help),
-            );
+            self.unsure.push((id, span));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::constraint::Constraints;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, constant};
+use crate::expr::infer::{Checker, Taker, constant};
 use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
@@ -17,7 +17,13 @@ pub fn reducers(program: &Program, diags: &mut Diagnostics) {
         let mut cx = Cx::outside(program, reducer.name.span.file);
         cx.declare(&reducer.old.name.node, reducer.old.ty.node.clone());
         cx.declare(&reducer.new.name.node, reducer.new.ty.node.clone());
-        cx.infer(&reducer.body, Some(&reducer.returns.node));
+        let taker = Taker {
+            what: format!("reducer `{}`", reducer.name.node),
+            verb: "gives back",
+            part: false,
+            declared: Some(reducer.returns.span),
+        };
+        cx.infer_into(&reducer.body, Some(&reducer.returns.node), Some(taker));
         diags.append(cx.diags);
     }
 }
@@ -54,14 +60,14 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
             ..
         } = param;
         if let Some(value) = default {
-            default_value(program, value, &ty.node, diags);
+            default_value(program, &param.name, value, &ty.node, diags);
             in_bounds(program, &param.name, value, (&ty.node, constraints), diags);
         }
     }
     for graph in &program.graphs {
         for new in &graph.migrate.defaults {
             if let Some(field) = graph.fields.get(new.field) {
-                default_value(program, &new.value, &field.ty.node, diags);
+                default_value(program, &new.name, &new.value, &field.ty.node, diags);
                 let bounds = (&field.ty.node, &field.constraints);
                 in_bounds(program, &new.name, &new.value, bounds, diags);
             }
@@ -72,7 +78,7 @@ pub fn defaults(program: &Program, diags: &mut Diagnostics) {
         let own = |value: &&Expr| !(names_params(value) && graph.params_record.is_some());
         for field in &graph.fields {
             if let Some(value) = field.default.as_ref().filter(own) {
-                default_value(program, value, &field.ty.node, diags);
+                default_value(program, &field.name, value, &field.ty.node, diags);
                 let bounds = (&field.ty.node, &field.constraints);
                 in_bounds(program, &field.name, value, bounds, diags);
             }
@@ -96,20 +102,24 @@ fn in_bounds(
         .map(|json| constraints.broken(&json))
         .unwrap_or_default();
     if let Some(first) = broken.first() {
-        let message = format!("the default of `{}` breaks its bounds: {first}", name.node);
+        let message = format!("the default of `{}` is out of bounds: {first}", name.node);
         diags.push(Diagnostic::new(&codes::BAD_VALUE, message, value.span));
     }
 }
 
 /// A default is a constant: it is part of the schema, so nothing is in scope of it.
-fn default_value(program: &Program, value: &Expr, ty: &Type, diags: &mut Diagnostics) {
+fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags: &mut Diagnostics) {
     let mut cx = Cx::outside(program, value.span.file);
     Checker::new(&cx.scope, &program.types, &mut cx.diags)
         .declaring()
+        .into(Some(Taker {
+            declared: None,
+            ..Taker::named(name)
+        }))
         .infer(value, Some(ty));
     if cx.diags.is_empty() && constant(value, &program.types).is_none() {
         cx.report(
-            Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, "a default must be a constant", value.span)
+            Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, format!("the default of `{}` must be a constant", name.node), value.span)
                 .help("write a literal, a list, a map or a record of them; compute other values in a node"),
         );
     }

@@ -28,6 +28,7 @@ impl Cx<'_> {
             Route::Arms(arms, span) => {
                 let cases = route::Cases::of(self, arms);
                 let mut sound = true;
+                let mut so_far = Vec::new();
                 for (i, arm) in arms.iter().enumerate() {
                     let before = self.facts.clone();
                     if let Some(when) = &arm.when {
@@ -35,7 +36,10 @@ impl Cx<'_> {
                         let to = verdict.map(|_| self.leads_to(&arm.jump));
                         let decides = Decides::Arm(to.as_deref().unwrap_or_default());
                         sound &= self.judged(when, decides, verdict);
+                        self.says_arm(&arm.jump, &mut so_far, when);
                         self.assume(when, true);
+                    } else {
+                        self.says_else(&arm.jump, &so_far);
                     }
                     self.jump(&arm.jump, behind);
                     self.facts = before;
@@ -72,7 +76,9 @@ impl Cx<'_> {
         for target in &jump.to {
             self.target(target);
         }
+        let said = self.says_jump();
         self.set(&jump.set);
+        self.said_jump(jump.span, said);
         self.emits(&jump.emits);
         let after = std::mem::replace(&mut self.facts, entry);
         behind.insert(jump.span, after);
@@ -207,7 +213,7 @@ impl Cx<'_> {
             Type::Nullable(_) => {
                 Some("guard it, or give it a default: `xs == null ? [] : xs`".to_owned())
             }
-            _ => None,
+            _ => Some("name a list, or write one: `[..]`".to_owned()),
         };
         self.report(Diagnostic::new(&codes::TYPE_MISMATCH, message, span).maybe_help(help));
         Type::Error

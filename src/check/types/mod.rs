@@ -4,7 +4,7 @@
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
 //! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`company`], `trail`, [`walk`]; [`tool`] and [`item`] for what stands outside graphs.
+//! [`node`], [`order`], [`company`], [`says`] and [`paths`] (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
 
 pub mod args;
 pub mod cases;
@@ -16,12 +16,15 @@ pub mod item;
 pub mod jump;
 pub mod node;
 pub mod order;
+pub mod paths;
 pub mod range;
 pub mod route;
+pub mod says;
 pub mod skip;
 pub mod subgraph;
+pub mod tell;
 pub mod tool;
-mod trail;
+pub mod trail;
 mod unread;
 pub mod walk;
 pub mod work;

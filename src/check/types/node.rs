@@ -127,7 +127,9 @@ impl Cx<'_> {
 /// target held is given back.
 fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     let mut skipped: Option<Facts> = None;
+    let mut not_skipped = Vec::new();
     for skip in &node.skips {
+        cx.says_skip(skip, &mut not_skipped);
         cx.deciding(&skip.when, Decides::Skip(&node.name.node));
         let before = cx.facts.clone();
         cx.assume(&skip.when, true);
@@ -145,8 +147,11 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
         let ty = cx.infer_with_effects(&binding.value, None);
         cx.declare(&binding.name.node, ty);
     }
+    cx.says_works(not_skipped);
     for require in &node.requires {
         cx.require(require);
+        let holds = cx.says(&require.condition, true);
+        cx.says_works(holds);
     }
     cx.emits(node.emits.iter().filter(|emit| emit.on_start));
     skipped

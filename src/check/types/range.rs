@@ -26,6 +26,26 @@ impl Range {
         high: (f64::INFINITY, true),
     };
 
+    /// All above zero.
+    pub const MORE: Range = Range {
+        low: (0.0, false),
+        high: (f64::INFINITY, true),
+    };
+
+    /// One number.
+    pub fn point(at: f64) -> Self {
+        bounded((at, true), (at, true))
+    }
+
+    /// All other numbers, where they are one range.
+    pub fn beyond(self) -> Option<Range> {
+        match (self.low.0.is_finite(), self.high.0.is_finite()) {
+            (true, false) => Some(bounded(Range::ALL.low, (self.low.0, !self.low.1))),
+            (false, true) => Some(bounded((self.high.0, !self.high.1), Range::ALL.high)),
+            _ => None,
+        }
+    }
+
     /// The numbers that both have.
     pub fn and(self, other: Range) -> Range {
         let low = match self.low.0 == other.low.0 {

@@ -22,9 +22,6 @@ pub struct Cases {
     domains: BTreeMap<String, Atoms>,
 }
 
-/// Values without an arm that are named one by one.
-const MOST_NAMED: usize = 8;
-
 /// What the condition of an arm says.
 #[derive(Default)]
 struct Case {
@@ -41,6 +38,9 @@ struct Case {
     /// The value that it has in every run.
     constant: Option<Verdict>,
 }
+
+/// Values without an arm that are named one by one.
+const MOST_NAMED: usize = 8;
 
 impl Case {
     /// The value that the condition has in every run.

@@ -2,10 +2,10 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::name::{closest, list};
+use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::assignable;
+use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
 use crate::resolve::program::{Binding, Field, Graph, Node, Pass, Work};
 
@@ -32,7 +32,10 @@ impl Cx<'_> {
         for pass in with {
             let field = pass.to.and_then(|id| called.fields.get(id));
             match field {
-                Some(field) => self.infer_for(&pass.name.node, &pass.value, &field.ty.node),
+                Some(field) => {
+                    let taker = Taker::named(&field.name);
+                    self.written(&pass.value, Some(&field.ty.node), Some(taker))
+                }
                 None => self.infer_with_effects(&pass.value, None),
             };
         }
@@ -87,16 +90,9 @@ impl Cx<'_> {
                 None => {}
             }
         }
-        // One that is misspelt is reported as such.
-        missing.retain(|field| {
-            let name = field.name.node.as_str();
-            let near = |pass: &Pass| {
-                called.field(&pass.name.node).is_none()
-                    && closest(&pass.name.node, [name]).is_some()
-            };
-            !with.iter().any(near)
-        });
-        if !missing.is_empty() {
+        // A value under another name is likely what is missing.
+        let strange = with.iter().filter(|pass| pass.to.is_none()).count();
+        if missing.len() > strange {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(

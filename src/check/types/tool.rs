@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{Checker, constant};
+use crate::expr::infer::{Checker, Taker, constant};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Tool, ToolBody};
 
@@ -77,6 +77,7 @@ fn instead(program: &Program, tool: &Tool, diags: &mut crate::diag::Diagnostics)
     let mut cx = Cx::outside(program, value.span.file);
     Checker::new(&cx.scope, &program.types, &mut cx.diags)
         .declaring()
+        .into(Some(gives_back(tool)))
         .infer(value, Some(&returns.node));
     if cx.diags.is_empty() && constant(value, &program.types).is_none() {
         let message = "the value of `@on_error` must be a constant";
@@ -88,10 +89,19 @@ fn instead(program: &Program, tool: &Tool, diags: &mut crate::diag::Diagnostics)
     diags.append(cx.diags);
 }
 
+fn gives_back(tool: &Tool) -> Taker {
+    Taker {
+        what: format!("tool `{}`", tool.name.node),
+        verb: "gives back",
+        part: false,
+        declared: tool.returns.as_ref().map(|ty| ty.span),
+    }
+}
+
 fn returns(cx: &mut Cx, tool: &Tool, body: &ToolBody) {
     match (&tool.returns, &body.returns) {
         (Some(ty), Some(value)) => {
-            cx.infer_with_effects(value, Some(&ty.node));
+            cx.written(value, Some(&ty.node), Some(gives_back(tool)));
         }
         (None, Some(value)) => {
             let found = cx.infer_with_effects(value, None);

@@ -40,17 +40,21 @@ impl Trails {
         trail
     }
 
-    /// A read of a field that nothing on some way here writes.
+    /// A read of a field that nothing on some way here writes: `trail`, or where that is empty the first way
+    /// that was found.
     pub fn report(
         &self,
         flow: &Flow,
         types: &TypeTable,
-        spot: Spot,
+        (spot, trail): (Spot, Vec<(Spot, Option<Spot>, Span)>),
         (field, declared): (FieldId, &Field),
         read: Span,
     ) -> Diagnostic {
         let name = &declared.name.node;
-        let trail = self.to(spot, field);
+        let trail = match trail.is_empty() {
+            true => self.to(spot, field),
+            false => trail,
+        };
         let names = trail.iter().filter_map(|(to, _, _)| match to {
             Spot::Join(_) => None,
             to => Some(flow.name(*to)),

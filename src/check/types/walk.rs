@@ -11,7 +11,7 @@ use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
-use crate::resolve::program::{Field, Graph, Program, Work};
+use crate::resolve::program::{Field, Graph, Node, Program, Work};
 
 use super::super::flow::avoid::circles_of;
 use super::super::flow::effect::Effects;
@@ -23,45 +23,65 @@ use super::facts::Facts;
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
+use super::tell::Left;
 use super::trail::Trails;
 
 /// What typing a graph has shown.
 #[derive(Default)]
-pub struct Typed {
+pub struct Typed<'a> {
     /// Fields that some expression reads.
     pub read: BTreeSet<FieldId>,
     /// Computed targets of each node.
     pub computed: IdVec<NodeId, Vec<Computed>>,
+    /// What came of the `out` fields that were asked for, in order.
+    pub left: Vec<Left<'a>>,
 }
 
-/// Types all expressions of a graph.
-pub fn graph(
-    program: &Program,
+/// Types all expressions of a graph. `asked` are `out` fields that some way to the end seems not to write, and whether
+/// nothing on it may.
+pub fn graph<'a>(
+    program: &'a Program,
     id: GraphId,
-    flow: &Flow,
+    flow: &'a Flow,
     together: &Together,
-    (written, effects): (&Written, &Effects),
+    (written, effects): (&'a Written, &'a Effects),
+    asked: &[(FieldId, bool)],
     diags: &mut Diagnostics,
-) -> Typed {
+) -> Typed<'a> {
     let Some(graph) = program.graphs.get(id) else {
         return Typed::default();
     };
     let mut walk = Walk::new(program, graph, flow, together, (written, effects));
     walk.start(diags);
     walk.settle();
-    walk.finish(diags)
+    walk.finish(asked, diags)
 }
 
 /// What is known where a node begins.
 #[derive(Clone)]
-struct Entry {
-    facts: Facts,
+pub(super) struct Entry {
+    pub(super) facts: Facts,
     /// For a branch: what may be written beside those that lead to it.
     beside: BTreeSet<FieldId>,
     /// What runs beside it on every way to it.
-    company: Company,
+    pub(super) company: Company,
     /// Of a capped node, what is known where it is come to from its own circle.
-    again: Option<Facts>,
+    pub(super) again: Option<Facts>,
+}
+
+fn led_back(flow: &Flow, circles: &[usize]) -> BTreeSet<NodeId> {
+    let circle = |spot: Spot| flow.number(spot).and_then(|n| circles.get(n));
+    let mut back = BTreeSet::new();
+    for spot in flow.spots() {
+        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
+            if let Spot::Node(id) = goal.to
+                && circle(spot) == circle(goal.to)
+            {
+                back.insert(id);
+            }
+        }
+    }
+    back
 }
 
 impl Entry {
@@ -92,39 +112,44 @@ impl Entry {
 }
 
 #[derive(Default)]
-struct Seen {
-    diags: Diagnostics,
-    read: BTreeSet<FieldId>,
-    computed: Vec<Computed>,
+pub(super) struct Seen {
+    pub(super) diags: Diagnostics,
+    pub(super) read: BTreeSet<FieldId>,
+    pub(super) computed: Vec<Computed>,
     /// Reads of fields that lack a value on some way to here.
-    lacking: Vec<(FieldId, Span)>,
+    pub(super) lacking: Vec<(FieldId, Span)>,
+    /// Reads of fields of which it is not sure that they have one.
+    pub(super) unsure: Vec<(FieldId, Span)>,
 }
 
-struct Walk<'a> {
-    program: &'a Program,
-    graph: &'a Graph,
-    flow: &'a Flow,
-    written: &'a Written,
-    effects: &'a Effects,
-    sure: Sure<'a>,
+/// A graph that is gone through.
+pub(super) struct Walk<'a> {
+    pub(super) program: &'a Program,
+    pub(super) graph: &'a Graph,
+    pub(super) flow: &'a Flow,
+    pub(super) written: &'a Written,
+    pub(super) effects: &'a Effects,
+    pub(super) sure: Sure<'a>,
     /// The circle of each spot.
-    circles: Vec<usize>,
-    trails: Trails,
-    state: StateTypes,
+    pub(super) circles: Vec<usize>,
+    /// Nodes that some arrow leads to from their own circle.
+    pub(super) back: BTreeSet<NodeId>,
+    pub(super) trails: Trails,
+    pub(super) state: StateTypes,
     /// Fields that are `ephemeral` or `untracked`.
-    passing: Vec<FieldId>,
+    pub(super) passing: Vec<FieldId>,
     /// Fields that other tasks may write while a node runs, by node.
-    beside: Vec<BTreeSet<FieldId>>,
-    entries: Vec<Option<Entry>>,
+    pub(super) beside: Vec<BTreeSet<FieldId>>,
+    pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
-    brought: IdVec<JoinId, Vec<Option<Facts>>>,
-    seen: Vec<Seen>,
-    joined: IdVec<JoinId, Seen>,
+    pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
+    pub(super) seen: Vec<Seen>,
+    pub(super) joined: IdVec<JoinId, Seen>,
     /// Position of each node and join in the order of a run.
-    order: Vec<usize>,
-    open: BTreeSet<(usize, usize)>,
+    pub(super) order: Vec<usize>,
+    pub(super) open: BTreeSet<(usize, usize)>,
     /// Fields that the entry and the graph's handler read.
-    read: BTreeSet<FieldId>,
+    pub(super) read: BTreeSet<FieldId>,
 }
 
 impl<'a> Walk<'a> {
@@ -135,6 +160,7 @@ impl<'a> Walk<'a> {
         together: &Together,
         (written, effects): (&'a Written, &'a Effects),
     ) -> Self {
+        let circles = circles_of(flow);
         let state = graph.fields.iter();
         let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
         let state: StateFields = state.collect();
@@ -150,7 +176,8 @@ impl<'a> Walk<'a> {
             written,
             effects,
             sure: Sure::new(flow, effects),
-            circles: circles_of(flow),
+            back: led_back(flow, &circles),
+            circles,
             trails: Trails::default(),
             state: Arc::new(state.with_based(based)),
             passing: passing.map(|(id, _)| id).collect(),
@@ -169,7 +196,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn cx(&self, facts: Facts) -> Cx<'a> {
+    pub(super) fn cx(&self, facts: Facts) -> Cx<'a> {
         Cx::in_graph(self.program, self.graph, &self.state, facts)
     }
 
@@ -266,17 +293,33 @@ impl<'a> Walk<'a> {
 
     /// Whether some arrow leads to a node from its own circle.
     fn comes_back(&self, id: NodeId) -> bool {
-        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
-        let own = circle(Spot::Node(id));
-        let inside = self.flow.spots().filter(|spot| circle(*spot) == own);
-        let mut ways = inside.flat_map(|spot| self.flow.ways(spot));
-        ways.any(|way| way.goals.iter().any(|goal| goal.to == Spot::Node(id)))
+        self.back.contains(&id)
     }
 
-    fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
+    pub(super) fn type_node(&mut self, id: NodeId, facts: Facts, again: Option<Facts>) -> Outcome {
         let Some(declared) = self.graph.nodes.get(id) else {
             return Outcome::default();
         };
+        let mut cx = self.cx_of(id, declared, facts, again);
+        let out = node::node(&mut cx, id, declared);
+        if let Some(seen) = self.seen.get_mut(id.0 as usize) {
+            seen.diags = cx.diags;
+            seen.computed = cx.computed;
+            seen.lacking = cx.lacking;
+            seen.unsure = cx.unsure;
+            seen.read.extend(&cx.read);
+        }
+        out
+    }
+
+    /// The place where a node begins.
+    pub(super) fn cx_of(
+        &self,
+        id: NodeId,
+        declared: &Node,
+        facts: Facts,
+        again: Option<Facts>,
+    ) -> Cx<'a> {
         let mut cx = self.cx(facts);
         cx.again = again;
         if let Work::Subgraph {
@@ -292,14 +335,7 @@ impl<'a> Walk<'a> {
                 .map(|field| (field, always.contains(&field)))
                 .collect();
         }
-        let out = node::node(&mut cx, id, declared);
-        if let Some(seen) = self.seen.get_mut(id.0 as usize) {
-            seen.diags = cx.diags;
-            seen.computed = cx.computed;
-            seen.lacking = cx.lacking;
-            seen.read.extend(&cx.read);
-        }
-        out
+        cx
     }
 
     fn lead_on(&mut self, id: JoinId) {
@@ -317,6 +353,7 @@ impl<'a> Walk<'a> {
         if let Some(seen) = self.joined.get_mut(id) {
             seen.diags = cx.diags;
             seen.lacking = cx.lacking;
+            seen.unsure = cx.unsure;
             seen.read.extend(&cx.read);
         }
         let flow = self.flow;
@@ -432,53 +469,5 @@ impl<'a> Walk<'a> {
             let place = self.order.get(number).copied().unwrap_or(usize::MAX);
             self.open.insert((place, number));
         }
-    }
-
-    fn report_lacking(&self, diags: &mut Diagnostics) {
-        let nodes = self.flow.stops.ids().map(Spot::Node).zip(&self.seen);
-        let joins = self.flow.joins.ids().map(Spot::Join).zip(&self.joined);
-        for (spot, seen) in nodes.chain(joins) {
-            for (field, read) in &seen.lacking {
-                if let Some(declared) = self.graph.fields.get(*field) {
-                    let types = &self.program.types;
-                    let of = (*field, declared);
-                    diags.push(self.trails.report(self.flow, types, spot, of, *read));
-                }
-            }
-        }
-    }
-
-    /// Types what no run comes to, and gathers all findings in the order declared.
-    fn finish(mut self, diags: &mut Diagnostics) -> Typed {
-        for id in self.flow.stops.ids() {
-            if self.entries.get(id.0 as usize).is_some_and(Option::is_none) {
-                self.type_node(id, Facts::default(), None);
-            }
-        }
-        self.report_lacking(diags);
-        let mut typed = Typed {
-            read: self.read,
-            ..Typed::default()
-        };
-        for seen in self.seen {
-            diags.append(seen.diags);
-            typed.read.extend(&seen.read);
-            typed.computed.push(seen.computed);
-        }
-        let (graph, program) = (self.graph, self.program);
-        for (id, seen) in self.joined.entries() {
-            typed.read.extend(&seen.read);
-            let brought = self.brought.get(id).into_iter().flatten();
-            if brought.flatten().next().is_none()
-                && let Some(join) = graph.joins.get(id)
-            {
-                let mut cx = Cx::in_graph(program, graph, &self.state, Facts::default());
-                cx.jump(&join.to, &mut Behind::new());
-                diags.append(cx.diags);
-            } else {
-                diags.append(seen.diags.clone());
-            }
-        }
-        typed
     }
 }

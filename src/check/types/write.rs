@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{assignable, default_value};
+use crate::expr::infer::{Taker, assignable, default_value};
 use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
@@ -30,11 +30,14 @@ impl Cx<'_> {
                 self.read_only(item, field);
             }
             let takes = self.takes(field, item.replace);
-            let found = self.infer_for(&item.name.node, &item.value, &takes);
+            let found = self.written(&item.value, Some(&takes), Some(Taker::named(&field.name)));
             self.keeps_to_bounds(field, item);
             let non_null =
                 keeps_value(field, item.replace) && (found == Type::Error || !found.admits_null());
             written.push((id, field, non_null));
+            if keeps_value(field, item.replace) {
+                self.says_written(item, (id, field), non_null);
+            }
         }
         for (id, field, _) in &written {
             self.facts.disturb(*id, field);
@@ -59,7 +62,10 @@ impl Cx<'_> {
         };
         let broken = field.constraints.broken(&value);
         if let Some(first) = broken.first() {
-            let message = format!("`{}` does not take this: {first}", item.name.node);
+            let message = format!(
+                "the value of `{}` is out of bounds: {first}",
+                item.name.node
+            );
             self.report(
                 Diagnostic::new(&codes::BAD_VALUE, message, item.value.span)
                     .label(field.span, "its bounds are declared here"),

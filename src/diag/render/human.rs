@@ -41,7 +41,8 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
     let mut shelf = Shelf::default();
     let mut explained = BTreeSet::new();
     let mut out = String::new();
-    for diagnostic in diagnostics.iter() {
+    let shown = shown(diagnostics);
+    for diagnostic in &shown {
         let report = Report::new(diagnostic, sources, &mut shelf);
         // Writing to a text can't fail; the handler's own errors are for offsets outside of the
         // text, which `Quoted::place` never gives.
@@ -56,11 +57,40 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
         }
         out.push('\n');
     }
+    let left = diagnostics.len() - shown.len();
+    if left > 0 {
+        out.push_str(&format!(
+            "{left} more are not shown: mend these first, or read all with `--format json`\n"
+        ));
+    }
     if !diagnostics.is_empty() {
         out.push_str(&summary(diagnostics));
         out.push('\n');
     }
     out
+}
+
+/// More findings than this help nobody at once: most of them go with what the first ones are about.
+const MOST: usize = 100;
+
+/// The findings that are shown, in their order. Where there are too many, errors come before what is no error.
+fn shown(diagnostics: &Diagnostics) -> Vec<&Diagnostic> {
+    if diagnostics.len() <= MOST {
+        return diagnostics.iter().collect();
+    }
+    let errors = diagnostics.iter().filter(|d| d.level == Level::Error);
+    let mut room = MOST - errors.count().min(MOST);
+    let mut errors_left = MOST;
+    let mut wanted = |diagnostic: &&Diagnostic| {
+        let left = match diagnostic.level {
+            Level::Error => &mut errors_left,
+            _ => &mut room,
+        };
+        let fits = *left > 0;
+        *left -= usize::from(fits);
+        fits
+    };
+    diagnostics.iter().filter(|d| wanted(d)).collect()
 }
 
 /// A message about one place that is no finding of the compiler and has no page: what an

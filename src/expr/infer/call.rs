@@ -202,7 +202,12 @@ impl Checker<'_> {
             return;
         };
         if let Err(message) = function::pattern::regex(text) {
-            self.error(&codes::BAD_REGEX, message, pattern.span);
+            let found = Diagnostic::new(&codes::BAD_REGEX, message, pattern.span);
+            self.report(found.help(LITERALLY));
         }
     }
 }
+
+/// What to do where a character of a pattern was meant as itself.
+const LITERALLY: &str =
+    "a character that has a meaning there stands for itself behind a backslash: `\\\\(`";

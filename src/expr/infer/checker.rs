@@ -1,5 +1,6 @@
 //! The walk over an expression: which form is typed where, and what is in scope on the way.
 
+use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -25,8 +26,35 @@ pub struct Checker<'a> {
     pub(super) known: Narrowing,
     /// Whether nothing is reported at the moment.
     pub(super) quiet: bool,
+    /// What the value goes into, for messages.
+    pub(super) taker: Option<Taker>,
     /// Whether it is the default of a declaration, where a whole number may stand for a float.
     pub(super) declaring: bool,
+}
+
+/// What a value goes into: a field, an argument, a result.
+#[derive(Debug, Clone)]
+pub struct Taker {
+    /// What it is called: "`n`", "tool `search`".
+    pub what: String,
+    /// What it does with the value, before a type: "takes", "gives back".
+    pub verb: &'static str,
+    /// Whether the value is a part of what goes into it: an element of a list.
+    pub part: bool,
+    /// Where it is declared; none where the message is about nothing that has a place.
+    pub declared: Option<Span>,
+}
+
+impl Taker {
+    /// Something with a name that is declared at `name`.
+    pub fn named(name: &Name) -> Self {
+        Self {
+            what: format!("`{}`", name.node),
+            verb: "takes",
+            part: false,
+            declared: Some(name.span),
+        }
+    }
 }
 
 impl<'a> Checker<'a> {
@@ -39,8 +67,15 @@ impl<'a> Checker<'a> {
             locals: Vec::new(),
             known: Narrowing::new(),
             quiet: false,
+            taker: None,
             declaring: false,
         }
+    }
+
+    /// Says what the value goes into: messages then name it.
+    pub fn into(mut self, taker: Option<Taker>) -> Self {
+        self.taker = taker;
+        self
     }
 
     /// Adds places that are known not to be null: what a `require`, a `skip` or a route arm has shown.
@@ -71,7 +106,16 @@ impl<'a> Checker<'a> {
         if self.declaring && is_whole_float(expr, expected) {
             return Type::Float;
         }
+        // What is inside of another form is taken by that, not by what takes the whole.
+        let taker = self.taker.take();
+        if matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_)) {
+            self.taker = taker.clone().map(|taker| Taker {
+                part: true,
+                ..taker
+            });
+        }
         let found = self.expr(expr, Some(expected));
+        self.taker = taker;
         if assignable(&found, expected, self.types) {
             return found;
         }

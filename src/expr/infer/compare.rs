@@ -84,7 +84,12 @@ impl Checker<'_> {
             (wrapped(a) != wrapped(b))
                 .then(|| "give the optional a default: `.orValue(..)`".to_owned())
         });
-        let found = Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span).maybe_help(help);
+        let plain = match (a, b) {
+            (Type::Null, _) | (_, Type::Null) => "take the comparison out".to_owned(),
+            _ => format!("compare it with a value of type {}", self.show(a)),
+        };
+        let help = help.unwrap_or(plain);
+        let found = Diagnostic::new(&codes::NEVER_EQUAL, message, expr.span).help(help);
         let found = self.with_types(found, &[(left, a), (right, b)]);
         self.report(found);
     }

@@ -109,8 +109,17 @@ fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]
             never_stale(checker, name, arg);
         }
         _ => {
+            let field = match args {
+                [arg] => super::path::path(arg).map(|path| path.to_string()),
+                _ => None,
+            };
+            let known = field.filter(|field| checker.scope.field(field).is_some());
+            let found = known
+                .as_ref()
+                .map_or(String::new(), |field| format!(", found `{field}`"));
+            let example = known.as_deref().unwrap_or("x");
             let message = format!(
-                "`{}` takes a field of the state, such as `{}(state.x)`",
+                "`{}` takes a field of the state, such as `{}(state.{example})`{found}",
                 name.node, name.node
             );
             checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
-use crate::base::name::{closest, list};
+use crate::base::name::{certain, closest, few};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{EnumId, RecordId, Type};
@@ -16,11 +16,7 @@ impl Checker<'_> {
         if let Type::Nullable(inner) = found
             && assignable(inner, expected, self.types)
         {
-            let message = format!(
-                "{}, expected {}",
-                self.may_be_null(expr),
-                self.show(expected)
-            );
+            let message = self.clashing(&self.may_be_null(expr), expected);
             self.null_not_handled(expr, message, None);
             return;
         }
@@ -31,25 +27,60 @@ impl Checker<'_> {
             {
                 self.other_text(expr, text, expected)
             }
-            (Type::Null, _) => Diagnostic::new(
-                &codes::NULL_NOT_HANDLED,
-                format!("expected {}, found `null`", self.show(expected)),
-                expr.span,
-            ),
+            (Type::Null, wanted) => {
+                let message = self.wanting(expected, "`null`");
+                let wide = self.types.show(&Type::nullable(wanted)).to_string();
+                Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span)
+                    .help(format!("give a value, or declare it as `{wide}`"))
+            }
             (_, wanted) => {
-                let message = format!(
-                    "expected {}, found {}",
-                    self.show(expected),
-                    self.show(&written(found, &wanted))
-                );
+                let shown = match found {
+                    Type::List(of) if **of == Type::Never => "an empty list".to_owned(),
+                    Type::Map(of) if **of == Type::Never => "an empty map".to_owned(),
+                    _ => self.show(&written(found, &wanted)),
+                };
+                let message = match path(expr) {
+                    Some(path) => self.clashing(&format!("`{path}` is {shown}"), expected),
+                    None => self.wanting(expected, &shown),
+                };
                 let plain = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
                 self.with_mend(plain, expr, found, &wanted)
             }
         };
+        let declared = self.taker.as_ref().and_then(|taker| taker.declared);
+        let diagnostic = match declared {
+            Some(span) => diagnostic.label(span, "declared here"),
+            None => diagnostic,
+        };
         self.report(diagnostic);
     }
 
+    /// What is expected and what is found in its place.
+    fn wanting(&self, expected: &Type, found: &str) -> String {
+        let expected = self.show(expected);
+        match &self.taker {
+            Some(taker) if taker.part => {
+                format!("expected {expected} in {}, found {found}", taker.what)
+            }
+            Some(taker) => format!("{} {} {expected}, found {found}", taker.what, taker.verb),
+            None => format!("expected {expected}, found {found}"),
+        }
+    }
+
+    /// What a thing with a name is, and what was expected of it.
+    fn clashing(&self, is: &str, expected: &Type) -> String {
+        let expected = self.show(expected);
+        match &self.taker {
+            Some(taker) if taker.part => format!("{is}, expected {expected} in {}", taker.what),
+            Some(taker) => format!("{is}, but {} {} {expected}", taker.what, taker.verb),
+            None => format!("{is}, expected {expected}"),
+        }
+    }
+
     fn with_mend(&self, found: Diagnostic, expr: &Expr, from: &Type, to: &Type) -> Diagnostic {
+        if let (Type::String, ExprKind::Literal(Literal::Int(i))) = (to, &expr.kind) {
+            return found.help(format!("write `\"{i}\"`"));
+        }
         if let (ExprKind::Literal(Literal::Int(i)), Type::Float) = (&expr.kind, to) {
             return found
                 .help(format!("write `{i}.0`"))
@@ -68,7 +99,8 @@ impl Checker<'_> {
         {
             return found.help("make it a list: `[..]`");
         }
-        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}(..)`")))
+        let value = path(expr).unwrap_or_else(|| "..".to_owned());
+        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}({value})`")))
     }
 
     fn text_for_enum(&self, expr: &Expr, text: &str, id: EnumId) -> Diagnostic {
@@ -78,17 +110,21 @@ impl Checker<'_> {
         let names = || declared.members.iter().map(|m| m.name.as_str());
         if names().any(|n| n == text) {
             let member = format!("{}.{text}", declared.name);
-            let message = format!("expected `{}`, found the text {text:?}", declared.name);
+            let message = self.wanting(&Type::Enum(id), &format!("the text `{text:?}`"));
             return Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span)
                 .help(format!("write `{member}`"))
                 .fix(expr.span, member);
         }
         let message = format!("enum `{}` has no member `{text}`", declared.name);
-        let help = match closest(text, names()) {
-            Some(near) => format!("did you mean `{}.{near}`?", declared.name),
-            None => format!("its members are {}", list(names())),
+        let found = Diagnostic::new(&codes::UNKNOWN_MEMBER, message, expr.span);
+        let Some(near) = closest(text, names()) else {
+            return found.help(format!("its members are {}", few(names())));
         };
-        Diagnostic::new(&codes::UNKNOWN_MEMBER, message, expr.span).help(help)
+        let found = found.help(format!("did you mean `{}.{near}`?", declared.name));
+        match certain(text, names()) {
+            Some(near) => found.fix(expr.span, format!("{}.{near}", declared.name)),
+            None => found,
+        }
     }
 
     fn other_text(&self, expr: &Expr, text: &str, expected: &Type) -> Diagnostic {
@@ -97,15 +133,14 @@ impl Checker<'_> {
             Some(Texts::Of(known)) => known,
             _ => Vec::new(),
         };
-        let message = format!("expected {}, found {text:?}", self.show(expected));
-        let near = closest(text, known).map(str::to_owned);
-        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
-        match near {
-            Some(near) => found
-                .help(format!("did you mean {near:?}?"))
-                .fix(expr.span, format!("{near:?}")),
-            None => found,
-        }
+        let message = self.wanting(expected, &format!("`{text:?}`"));
+        let quoted: Vec<String> = known.iter().map(|one| format!("{one:?}")).collect();
+        Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span).meant(
+            expr.span,
+            &format!("{text:?}"),
+            quoted.iter().map(String::as_str).collect::<Vec<_>>(),
+            "it takes",
+        )
     }
 
     /// The first field in which one record doesn't fit another.

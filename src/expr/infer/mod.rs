@@ -38,7 +38,7 @@ use crate::diag::Diagnostics;
 use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
-pub use checker::Checker;
+pub use checker::{Checker, Taker};
 pub use constant::{constant, default_value};
 pub(in crate::expr) use effect::is_effect;
 pub use join::{join, widen};

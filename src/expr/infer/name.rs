@@ -1,7 +1,6 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{EnumType, Type};
@@ -91,7 +90,7 @@ impl Checker<'_> {
             .map(|(n, _)| n.as_str())
             .chain(state)
             .chain(self.types.enums.iter().map(|e| e.name.as_str()));
-        let help = did_you_mean(name, known);
+        let known: Vec<&str> = known.collect();
         let member = || {
             let with = |e: &&EnumType| e.members.iter().any(|member| member.name == name);
             let found = self.types.enums.iter().find(with)?;
@@ -101,8 +100,10 @@ impl Checker<'_> {
             "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`"
                 .to_owned()
         });
-        let help = params.or_else(member).or(help);
-        self.report(found.maybe_help(help))
+        self.report(match params.or_else(member) {
+            Some(help) => found.help(help),
+            None => found.meant(expr.span, name, known, "known here are"),
+        })
     }
 
     fn first_member(&self, name: &str) -> String {

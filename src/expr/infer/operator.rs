@@ -42,7 +42,9 @@ impl Checker<'_> {
         no: &Expr,
         expected: Option<&Type>,
     ) -> Type {
+        let taker = self.taker.take();
         self.check(condition, &Type::Bool);
+        self.taker = taker;
         let (when, unless) = (self.facts(condition, true), self.facts(condition, false));
         let yes = self.under(when, |checker| checker.infer(yes, expected));
         let no = self.under(unless, |checker| checker.infer(no, expected));

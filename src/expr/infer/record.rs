@@ -9,7 +9,7 @@ use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{RecordField, RecordId, Type};
-use super::checker::Checker;
+use super::checker::{Checker, Taker};
 
 /// A field as written in a literal.
 pub(super) struct Given<'e> {
@@ -70,7 +70,9 @@ impl Checker<'_> {
                 let message = format!("field `{}` is given twice", field.name);
                 self.report(
                     Diagnostic::new(&codes::DUPLICATE_FIELD, message, field.span)
-                        .label(first, "first here"),
+                        .here("given again")
+                        .label(first, "first given here")
+                        .help("keep one of the two"),
                 );
             }
             seen.entry(&field.name).or_insert(field.span);
@@ -79,12 +81,17 @@ impl Checker<'_> {
                 self.unknown_given(id, field);
                 continue;
             };
-            let before = self.diags.len();
+            let outer = self.taker.replace(Taker {
+                what: format!("`{}`", field.name),
+                verb: "takes",
+                part: false,
+                declared: None,
+            });
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),
                 false => self.check(field.value, &declared.ty),
             };
-            self.diags.meant_for(before, &field.name);
+            self.taker = outer;
         }
     }
 
@@ -93,19 +100,15 @@ impl Checker<'_> {
             return;
         };
         let names = || record.fields.iter().map(|f| f.name.as_str());
-        let near = closest(&field.name, names());
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its fields are {}", list(names())),
-        };
         let message = format!("`{}` has no field `{}`", record.name, field.name);
-        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).help(help);
-        if let Some(near) = near {
-            let text = match field.quoted {
-                true => format!("{near:?}"),
-                false => near.to_owned(),
-            };
-            found = found.fix(field.span, text);
+        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
+            field.span,
+            &field.name,
+            names().collect::<Vec<_>>(),
+            "its fields are",
+        );
+        for edit in found.fix.iter_mut().filter(|_| field.quoted) {
+            edit.text = format!("{:?}", edit.text);
         }
         self.report(found);
     }
@@ -150,8 +153,12 @@ impl Checker<'_> {
             } else {
                 "fields"
             };
+            let first = missing.first().copied().unwrap_or_default();
+            let give = format!("give it a value: `{} {{ {first}: .. }}`", record.name);
             let message = format!("`{}` lacks the {word} {}", record.name, list(missing));
-            self.report(Diagnostic::new(&codes::MISSING_FIELD, message, span).maybe_help(help));
+            self.report(
+                Diagnostic::new(&codes::MISSING_FIELD, message, span).help(help.unwrap_or(give)),
+            );
         }
     }
 }

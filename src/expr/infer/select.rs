@@ -2,7 +2,6 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::base::name::{closest, did_you_mean, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{EnumId, Type};
@@ -53,14 +52,15 @@ impl Checker<'_> {
 
     fn unknown_state_field(&mut self, field: &Name) -> Type {
         let fields = self.scope.state.clone().unwrap_or_default();
-        let near = closest(field, fields.iter().map(|(n, _)| n.as_str()));
+        let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
+        let message = format!("the state has no field `{}`", field.node);
         self.report(
-            Diagnostic::new(
-                &codes::UNKNOWN_FIELD,
-                format!("the state has no field `{}`", field.node),
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
                 field.span,
-            )
-            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                field,
+                names,
+                "its fields are",
+            ),
         )
     }
 
@@ -77,15 +77,18 @@ impl Checker<'_> {
         if names().any(|n| n == member.node) {
             return Type::Enum(id);
         }
-        let help = did_you_mean(member, names())
-            .unwrap_or_else(|| format!("its members are {}", list(names())));
         self.report(
             Diagnostic::new(
                 &codes::UNKNOWN_MEMBER,
                 format!("enum `{}` has no member `{}`", declared.name, member.node),
                 member.span,
             )
-            .help(help),
+            .meant(
+                member.span,
+                member,
+                names().collect::<Vec<_>>(),
+                "its members are",
+            ),
         )
     }
 
@@ -159,32 +162,30 @@ impl Checker<'_> {
             Type::Record(id) => self.types.records.get(id),
             _ => None,
         };
-        let near = record.and_then(|r| closest(field, r.fields.iter().map(|f| f.name.as_str())));
-        let help = match (near, record) {
-            (Some(near), _) => Some(format!("did you mean `{near}`?")),
-            (None, Some(r)) if !r.fields.is_empty() => Some(format!(
-                "its {} are {}",
-                match graph_of(&r.name) {
-                    Some(_) => "parameters",
-                    None => "fields",
-                },
-                list(r.fields.iter().map(|f| f.name.as_str()))
-            )),
-            _ => None,
-        };
         let message = match record {
             Some(r) => match graph_of(&r.name) {
                 Some(graph) => format!("graph `{graph}` has no parameter `{}`", field.node),
-                None => format!("`{}` has no field `{}`", r.name, field.node),
+                // `result of Search`: what belongs to a graph.
+                None => match r.name.rsplit_once(" of ") {
+                    Some((what, of)) => {
+                        format!("the {what} of `{of}` has no field `{}`", field.node)
+                    }
+                    None => format!("`{}` has no field `{}`", r.name, field.node),
+                },
             },
             None => format!("{} has no field `{}`", self.show(of), field.node),
         };
-        let mut found =
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).maybe_help(help);
-        if let Some(near) = near {
-            found = found.fix(field.span, near);
-        }
-        self.report(found)
+        let there_are = match record.and_then(|r| graph_of(&r.name)) {
+            Some(_) => "its parameters are",
+            None => "its fields are",
+        };
+        let names = record.map_or(Vec::new(), |r| {
+            r.fields.iter().map(|f| f.name.as_str()).collect()
+        });
+        self.report(
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+                .meant(field.span, field, names, there_are),
+        )
     }
 }
 

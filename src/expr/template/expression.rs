@@ -13,10 +13,19 @@ use super::check::Check;
 use super::narrow::path;
 use super::{filter, method};
 
-/// What `loop` has in a `for`.
-static LOOP: [&str; 13] = [
-    "index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0",
-    "previtem", "nextitem", "cycle", "changed",
+/// What a `for` tells of itself.
+const LOOP: [&str; 11] = [
+    "index",
+    "index0",
+    "revindex",
+    "revindex0",
+    "first",
+    "last",
+    "length",
+    "depth",
+    "depth0",
+    "previtem",
+    "nextitem",
 ];
 
 impl Check<'_> {
@@ -109,8 +118,16 @@ impl Check<'_> {
         }
         let state = self.scope.state.is_some().then_some("state");
         let all = self.locals.iter().chain(&self.scope.names);
-        let near = closest(name, all.map(|(n, _)| n.as_str()).chain(state)).map(str::to_owned);
-        self.report(found.maybe_help(near.map(|near| format!("did you mean `{near}`?"))))
+        let all: Vec<&str> = all.map(|(n, _)| n.as_str()).chain(state).collect();
+        let found = found.meant(span, name, all, "known here are");
+        self.report(found)
+    }
+
+    /// Whether it is what a `for` tells of itself, not a name of the flow or of a `set`.
+    fn is_loop(&self, expr: &ast::Expr) -> bool {
+        let local = self.locals.iter().rfind(|(name, _)| name == "loop");
+        matches!(expr, ast::Expr::Var(var) if var.id == "loop")
+            && local.is_some_and(|(_, ty)| *ty == Type::Json)
     }
 
     fn is_state(&self, expr: &ast::Expr) -> bool {
@@ -125,25 +142,15 @@ impl Check<'_> {
         if self.is_state(&get.expr) {
             return self.state_field(get.name, span);
         }
-        let of = self.expr(&get.expr);
         if self.is_loop(&get.expr) && !LOOP.contains(&get.name) {
-            let help = did_you_mean(get.name, LOOP.iter().copied())
-                .unwrap_or_else(|| format!("it has {}", list(LOOP.iter().copied())));
-            let message = format!("`loop` has no `{}`", get.name);
+            let help =
+                did_you_mean(get.name, LOOP).unwrap_or_else(|| format!("it has {}", list(LOOP)));
+            let message = format!("`loop` has no field `{}`", get.name);
             return self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help));
         }
+        let of = self.expr(&get.expr);
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
         self.field(&of, get.name, span)
-    }
-
-    /// Whether it is what a `for` says of itself.
-    fn is_loop(&self, expr: &ast::Expr) -> bool {
-        let ast::Expr::Var(name) = expr else {
-            return false;
-        };
-        let mut locals = self.locals.iter().rev();
-        let known = locals.find(|(local, _)| local.as_str() == name.id);
-        name.id == "loop" && known.is_some_and(|(_, ty)| *ty == Type::Json)
     }
 
     fn state_field(&mut self, name: &str, span: Span) -> Type {
@@ -151,15 +158,14 @@ impl Check<'_> {
             return ty.clone();
         }
         let fields = self.scope.state.clone().unwrap_or_default();
-        let near = closest(name, fields.iter().map(|(n, _)| n.as_str()));
-        self.report(
-            Diagnostic::new(
-                &codes::UNKNOWN_FIELD,
-                format!("the state has no field `{name}`"),
-                span,
-            )
-            .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
-        )
+        let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
+        let message = format!("the state has no field `{name}`");
+        self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).meant(
+            span,
+            name,
+            names,
+            "its fields are",
+        ))
     }
 
     fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
@@ -175,10 +181,10 @@ impl Check<'_> {
                     return field.ty.clone();
                 }
                 let names = || record.fields.iter().map(|f| f.name.as_str());
-                let help = did_you_mean(name, names())
-                    .unwrap_or_else(|| format!("its fields are {}", list(names())));
                 let message = format!("`{}` has no field `{name}`", record.name);
-                self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).help(help))
+                let names: Vec<&str> = names().collect();
+                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+                self.report(found.meant(span, name, names, "its fields are"))
             }
             Type::Union(members) => {
                 let mut all = Type::Never;
@@ -264,14 +270,15 @@ impl Check<'_> {
         let args = self.args(&applied.args);
         let span = self.name_span(range, applied.name);
         let Some(found) = filter::find(applied.name) else {
-            let near = closest(applied.name, filter::FILTERS.iter().map(|f| f.name));
+            let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
+            let message = format!("no filter `{}`", applied.name);
             return self.report(
-                Diagnostic::new(
-                    &codes::UNKNOWN_FILTER,
-                    format!("no filter `{}`", applied.name),
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
                     span,
-                )
-                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                    applied.name,
+                    names,
+                    "there are",
+                ),
             );
         };
         let ty = match of {
@@ -301,15 +308,15 @@ impl Check<'_> {
         }
         self.args(&test.args);
         if !filter::TESTS.contains(&test.name) {
-            let near = closest(test.name, filter::TESTS.iter().copied());
             let span = self.name_span(range, test.name);
+            let message = format!("no test `{}`", test.name);
             self.report(
-                Diagnostic::new(
-                    &codes::UNKNOWN_FILTER,
-                    format!("no test `{}`", test.name),
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
                     span,
-                )
-                .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                    test.name,
+                    filter::TESTS.iter().copied(),
+                    "there are",
+                ),
             );
         }
         Type::Bool

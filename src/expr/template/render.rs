@@ -178,7 +178,10 @@ fn format(out: &mut Output, state: &mut State, value: &Shown) -> Result<(), Erro
 }
 
 fn located(text: &TemplateText, error: &Error) -> TemplateError {
+    // The engine counts a bracket that the text ends without.
+    let most = text.text.len();
     let range = error.range().map(|range| place::whole(&text.text, range));
+    let range = range.map(|range| range.start.min(most)..range.end.min(most));
     let written = range
         .clone()
         .and_then(|range| text.text.get(range))

@@ -62,7 +62,10 @@ pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic 
         };
         return found.maybe_help(fault.help);
     }
-    let place = refused.range().map_or(template.span, |range| span(&range));
+    let most = template.text.len();
+    let place = refused.range().map_or(template.span, |range| {
+        span(&(range.start.min(most)..range.end.min(most)))
+    });
     let message = refused.detail().unwrap_or("the template can't be parsed");
     Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place)
 }
@@ -127,11 +130,10 @@ fn read(text: &str) -> Result<(), Fault> {
 /// The next `{{`, `{%` or `{#`.
 fn next(text: &str, from: usize) -> Option<(usize, &str)> {
     let rest = text.get(from..)?;
-    let found = rest.match_indices('{').find_map(|(at, _)| {
+    rest.match_indices('{').find_map(|(at, _)| {
         let sign = rest.get(at..at + 2)?;
         matches!(sign, "{{" | "{%" | "{#").then_some((from + at, sign))
-    });
-    found
+    })
 }
 
 /// The end of what a bracket opened.
@@ -258,10 +260,10 @@ fn statement<'t>(
     })
 }
 
-fn end<'t>(
+fn end(
     ended: &str,
     place: Range<usize>,
-    open: &mut Vec<(&'t str, Range<usize>)>,
+    open: &mut Vec<(&str, Range<usize>)>,
 ) -> Result<(), Fault> {
     match open.pop() {
         Some((name, _)) if name == ended => Ok(()),

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Name;
 use crate::ast::graph::BasedOn as Written;
-use crate::base::name::did_you_mean;
 use crate::base::{FileId, IdVec};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::FieldId;
@@ -66,10 +65,10 @@ impl Resolver<'_> {
             if field.is_none() && !self.is_lost(file, &name.node) {
                 let message = format!("`{}` has no field `{}`", graph.node, name.node);
                 let near = fields.iter().map(|field| field.name.node.as_str());
-                let help = did_you_mean(&name.node, near)
-                    .unwrap_or_else(|| format!("declare it: `state {{ {}: .. }}`", name.node));
+                let near: Vec<&str> = near.collect();
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span);
-                self.diags.push(diagnostic.help(help));
+                self.diags
+                    .push(diagnostic.meant(name.span, &name.node, near, "its fields are"));
             }
             on.push(Basis {
                 field,
@@ -79,7 +78,11 @@ impl Resolver<'_> {
         }
         if written.fields.is_empty() {
             let message = "`based_on` names no field".to_owned();
-            self.bad_value(message, written.span);
+            self.bad_value_mended(
+                message,
+                written.span,
+                "take it out, or name what it is made from: `based_on [..]`",
+            );
         }
         BasedOn {
             on,

@@ -3,7 +3,6 @@
 use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
@@ -188,13 +187,19 @@ impl Resolver<'_> {
                 let declared = graph.fields[field].name.span;
                 Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
                     .label(declared, "declared here")
+                    .help(format!(
+                        "declare it `{word} {}`, or `in out {}`, in `{}`",
+                        name.node, name.node, graph.name.node
+                    ))
             }
             None => {
                 let message = format!("`{}` has no field `{}`", graph.name.node, name.node);
                 let fields = graph.fields.entries().filter(|(id, _)| fits(id));
                 let near = fields.map(|(_, field)| field.name.node.as_str());
+                let near: Vec<&str> = near.collect();
+                let there_are = format!("its `{word}` fields are");
                 Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
-                    .maybe_help(did_you_mean(&name.node, near))
+                    .meant(name.span, &name.node, near, &there_are)
             }
         };
         if found.is_some() || !self.is_lost(graph.file, &name.node) {

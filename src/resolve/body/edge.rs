@@ -2,14 +2,14 @@
 
 use crate::ast::Name;
 use crate::ast::graph::{Edge, Graph as Written, Member};
-use crate::base::Spanned;
+use crate::ast::target::TargetKind;
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::NodeId;
 
 use super::super::Resolver;
 use super::super::graph::Join;
 use super::Inside;
-use crate::base::name::{certain, did_you_mean};
 
 impl Resolver<'_> {
     /// Adds every edge to its node, every join to the graph and its members.
@@ -26,6 +26,11 @@ impl Resolver<'_> {
 
     fn edge(&mut self, inside: &Inside, edge: &Edge) {
         let jump = self.jump(inside, &edge.to);
+        if edge.from.len() == 1 && matches!(edge.to.target.kind, TargetKind::Node(_)) {
+            let lines = self.lines(edge.span);
+            let graph = &mut self.program.graphs[inside.graph];
+            graph.plain_edges.insert(edge.to.target.span, lines);
+        }
         for name in &edge.from {
             if let Some(node) = self.edge_source(inside, name) {
                 let node = &mut self.program.graphs[inside.graph].nodes[node];
@@ -55,9 +60,17 @@ impl Resolver<'_> {
             let name = &only.node;
             let message = format!("a join of `{name}` alone waits for nobody");
             self.diags.push(
-                Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span).help(format!(
-                    "write an edge, `{name} -> ..`, or name the other members"
-                )),
+                Diagnostic::new(&codes::JOIN_OF_ONE, message, edge.span)
+                    .help(format!(
+                        "write an edge, `{name} -> ..`, or name the other members: `[{name}, ..]`"
+                    ))
+                    .fix(
+                        Span {
+                            end: edge.to.span.start,
+                            ..edge.span
+                        },
+                        format!("{name} -> "),
+                    ),
             );
         }
         let to = self.jump(inside, &edge.to);
@@ -90,13 +103,11 @@ impl Resolver<'_> {
             "end" => "no edge leaves `end`".to_owned(),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
-        let near = || inside.nodes.keys().map(String::as_str);
-        let help = did_you_mean(&name.node, near());
+        let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
-        let diagnostic = diagnostic.maybe_help(help);
-        self.diags.push(match certain(&name.node, near()) {
-            Some(meant) => diagnostic.fix(name.span, meant),
-            None => diagnostic,
+        self.diags.push(match name.node.as_str() {
+            "end" => diagnostic.help("take the edge out"),
+            other => diagnostic.meant(name.span, other, near, "its nodes are"),
         });
         None
     }

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::Graph as Written;
 use crate::ast::item::{InstanceDecl as Declared, Item, NamedArg};
-use crate::base::FileId;
+use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::RecordId;
 use crate::ir::GraphId;
@@ -72,7 +72,14 @@ impl Resolver<'_> {
             }
             None => None,
         };
+        let within = self.files.get(file.0 as usize).is_some_and(|file| {
+            let inside = |at: &Span| at.start >= decl.span.start && at.start <= decl.span.end;
+            file.errors.iter().any(inside)
+        });
+        // Where the values did not parse, the item ends with the graph's name.
+        let torn = within || self.is_torn(&decl.base);
         InstanceDecl {
+            torn,
             name: decl.name.clone(),
             doc: decl.doc.clone(),
             file,

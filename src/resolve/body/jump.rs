@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
-use crate::base::name::{certain, did_you_mean};
+use crate::base::name::closest;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{FieldId, NodeId};
@@ -115,14 +115,11 @@ impl Resolver<'_> {
             other => format!("`{}` has no node `{other}`", inside.name),
         };
         let near = || inside.nodes.keys().map(String::as_str);
-        let near = || near().chain(["end", "fail"]);
-        let help = did_you_mean(&name.node, near());
-        let help = help.or_else(|| self.elsewhere(inside, name));
+        let near: Vec<&str> = near().chain(["end", "fail"]).collect();
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
-        let diagnostic = diagnostic.maybe_help(help);
-        self.diags.push(match certain(&name.node, near()) {
-            Some(meant) => diagnostic.fix(name.span, meant),
-            None => diagnostic,
+        self.diags.push(match self.elsewhere(inside, name) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic.meant(name.span, &name.node, near, "it can go to"),
         });
         None
     }
@@ -171,11 +168,13 @@ impl Resolver<'_> {
             return None;
         }
         let message = format!("`{}` has no field `{}`", inside.name, name.node);
-        let near = inside.fields.keys().map(String::as_str);
-        let help = did_you_mean(&name.node, near)
-            .unwrap_or_else(|| format!("declare it: `state {{ {}: .. }}`", name.node));
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span);
-        self.diags.push(diagnostic.help(help));
+        let near: Vec<&str> = inside.fields.keys().map(String::as_str).collect();
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+            .help(format!("declare it: `state {{ {}: .. }}`", name.node));
+        self.diags.push(match closest(&name.node, near.clone()) {
+            Some(_) => diagnostic.meant(name.span, &name.node, near, "its fields are"),
+            None => diagnostic,
+        });
         None
     }
 

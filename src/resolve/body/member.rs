@@ -80,8 +80,10 @@ impl Resolver<'_> {
         let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again)
             .here("given again")
             .label(first, "first given here");
-        let help = (word == "start").then(|| "write one `start -> [a, b]`".to_owned());
-        self.diags.push(diagnostic.maybe_help(help));
+        self.diags.push(diagnostic.help(match word {
+            "start" => "write one `start -> [a, b]`",
+            _ => "keep one of the two",
+        }));
     }
 }
 

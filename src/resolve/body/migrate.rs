@@ -3,7 +3,6 @@
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, Migration};
 use crate::base::Span;
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::Resolver;
@@ -135,9 +134,10 @@ impl Resolver<'_> {
         if !self.is_lost(inside.file, &new.node) {
             let message = format!("`{}` has no node `{}`", inside.name, new.node);
             let near = inside.nodes.keys().map(String::as_str);
-            let help = did_you_mean(&new.node, near);
+            let near: Vec<&str> = near.collect();
             let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, new.span);
-            self.diags.push(diagnostic.maybe_help(help));
+            self.diags
+                .push(diagnostic.meant(new.span, &new.node, near, "its nodes are"));
         }
         false
     }

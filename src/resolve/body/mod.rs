@@ -103,6 +103,7 @@ impl Resolver<'_> {
             start: None,
             nodes: IdVec::new(),
             joins: IdVec::new(),
+            plain_edges: BTreeMap::new(),
             recursion_limit: None,
             recursion_by: None,
             model: None,

@@ -2,8 +2,6 @@
 
 use crate::ast::Name;
 use crate::ast::node::{Node as Written, PropertyKind};
-use crate::base::name;
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
@@ -180,11 +178,10 @@ impl Resolver<'_> {
             return Some(choice.clone());
         }
         let message = format!("`{}` is none of the node's tools", choice.node);
-        let words = || names.iter().copied().chain(CHOICES);
-        let help = did_you_mean(&choice.node, words())
-            .unwrap_or_else(|| format!("expected one of {}", name::list(words())));
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_TOOL, message, choice.span).help(help);
-        self.diags.push(diagnostic);
+        let words: Vec<&str> = names.iter().copied().chain(CHOICES).collect();
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_TOOL, message, choice.span);
+        self.diags
+            .push(diagnostic.meant(choice.span, &choice.node, words, "it can be"));
         None
     }
 }

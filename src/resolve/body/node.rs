@@ -46,6 +46,10 @@ impl Resolver<'_> {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
+            body: node.properties.first().map(|first| Span {
+                end: first.keyword.start,
+                ..first.keyword
+            }),
             stops: Vec::new(),
             input,
             input_record,

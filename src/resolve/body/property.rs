@@ -113,7 +113,8 @@ impl Resolver<'_> {
                     let diagnostic =
                         Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, property.keyword)
                             .here("given again")
-                            .label(first.keyword, "first given here");
+                            .label(first.keyword, "first given here")
+                            .help("keep one of the two");
                     self.diags.push(diagnostic);
                 }
                 _ => kept.push(property),
@@ -139,7 +140,16 @@ impl Resolver<'_> {
             _ => format!("it is a property of {has}"),
         };
         let diagnostic = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, property.keyword);
-        self.diags.push(diagnostic.help(help));
+        let other = match (kind, word) {
+            ("agent", "parallel") => Some("parallel_tools"),
+            ("tools", "parallel_tools") => Some("parallel"),
+            _ => None,
+        };
+        let diagnostic = diagnostic.help(help);
+        self.diags.push(match other {
+            Some(other) => diagnostic.fix(property.keyword, other),
+            None => diagnostic,
+        });
     }
 
     /// Reports a property that the node can't do without, unless it is lost in a part that did not parse.

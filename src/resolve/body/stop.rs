@@ -3,7 +3,6 @@
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StaticInterrupt};
 use crate::base::Span;
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::NodeId;
 
@@ -87,9 +86,10 @@ impl Resolver<'_> {
             if !self.is_lost(inside.file, &name.node) {
                 let message = format!("`{}` has no node `{}`", inside.name, name.node);
                 let near = inside.nodes.keys().map(String::as_str);
-                let help = did_you_mean(&name.node, near);
+                let near: Vec<&str> = near.collect();
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
-                self.diags.push(diagnostic.maybe_help(help));
+                self.diags
+                    .push(diagnostic.meant(name.span, &name.node, near, "its nodes are"));
             }
             return None;
         };

@@ -66,7 +66,7 @@ impl Resolver<'_> {
             "on_error" => tool.on_error = self.on_error_value(file, attribute),
             _ if tool.marks.put(attribute) => self.takes_nothing(attribute),
             word if OF_VALUES.contains(&word) => self.not_on_tools(tool, attribute),
-            _ => self.refuse_attribute(attribute, &[], &KNOWN),
+            _ => self.refuse_attribute(attribute, &KNOWN),
         }
     }
 

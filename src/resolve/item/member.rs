@@ -20,7 +20,7 @@ impl Resolver<'_> {
             match attribute.name.node.as_str() {
                 "desc" => text = self.text_argument(attribute).unwrap_or(text),
                 "alias" => aliases.extend(self.alias_arguments(attribute)),
-                _ => self.refuse_attribute(attribute, &[], &["desc", "alias"]),
+                _ => self.refuse_attribute(attribute, &["desc", "alias"]),
             }
         }
         (text, aliases)

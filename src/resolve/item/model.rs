@@ -1,9 +1,12 @@
 //! `model writer = "provider/name" { .. }`
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
-use crate::base::{FileId, Spanned};
+use crate::base::name::list;
+use crate::base::{FileId, IdVec, Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 use crate::ir::ModelId;
 
@@ -125,34 +128,63 @@ impl Resolver<'_> {
         models
     }
 
-    /// Reports models that fall back to themselves, directly or through others.
+    /// Reports models that fall back to themselves, directly or through others: each circle once, where it closes.
     pub fn fallbacks(&mut self) {
         let models = &self.program.models;
+        let mut told: BTreeSet<ModelId> = BTreeSet::new();
         let mut found = Vec::new();
-        for (id, model) in models.entries() {
-            for first in &model.fallback {
-                let mut open = vec![first.node];
-                let mut seen = Vec::new();
-                while let Some(next) = open.pop() {
-                    if seen.contains(&next) {
-                        continue;
-                    }
-                    seen.push(next);
-                    let rest = models.get(next).into_iter().flat_map(|m| &m.fallback);
-                    open.extend(rest.map(|model| model.node));
-                }
-                if seen.contains(&id) {
-                    let message = format!("model `{}` falls back to itself", model.name.node);
-                    found.push(Diagnostic::new(
-                        &codes::CIRCULAR_FALLBACK,
-                        message,
-                        first.span,
-                    ));
-                }
+        for id in models.ids() {
+            let circle = circle(models, id);
+            let Some(((from, closing), rest)) = circle.split_last() else {
+                continue;
+            };
+            if circle.iter().any(|(model, _)| told.contains(model)) {
+                continue;
             }
+            told.extend(circle.iter().map(|(model, _)| *model));
+            let name = |id: &ModelId| models.get(*id).map_or("?", |model| &model.name.node);
+            let through = match rest.is_empty() {
+                true => String::new(),
+                false => format!(", through {}", list(rest.iter().map(|(id, _)| name(id)))),
+            };
+            let message = format!("model `{}` falls back to itself{through}", name(from));
+            let diagnostic = Diagnostic::new(&codes::CIRCULAR_FALLBACK, message, *closing)
+                .help("take it out of one `fallback`: a model that has failed is not asked again");
+            found.push(rest.iter().fold(diagnostic, |found, (model, span)| {
+                found.label(*span, format!("`{}` falls back to this", name(model)))
+            }));
         }
         for diagnostic in found {
             self.diags.push(diagnostic);
         }
     }
+}
+
+/// The shortest way from a model back to itself: each model of it with the place where it names the next.
+fn circle(models: &IdVec<ModelId, Model>, id: ModelId) -> Vec<(ModelId, Span)> {
+    let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
+    let mut open = VecDeque::from([id]);
+    while let Some(from) = open.pop_front() {
+        for next in models.get(from).into_iter().flat_map(|m| &m.fallback) {
+            if came.contains_key(&next.node) {
+                continue;
+            }
+            came.insert(next.node, (from, next.span));
+            open.push_back(next.node);
+        }
+        if came.contains_key(&id) {
+            break;
+        }
+    }
+    let mut way = Vec::new();
+    let mut at = id;
+    while let Some((from, span)) = came.get(&at) {
+        way.push((*from, *span));
+        at = *from;
+        if at == id {
+            break;
+        }
+    }
+    way.reverse();
+    way
 }

@@ -20,7 +20,8 @@ impl Resolver<'_> {
                     "prompt `{}` is another prompt, expected a text or a file",
                     decl.name.node
                 );
-                self.bad_value(message, *span);
+                let help = "write the text here, or name the other prompt where this one is used";
+                self.bad_value_mended(message, *span, help);
                 None
             }
         };

@@ -99,7 +99,10 @@ impl Resolver<'_> {
         }
         self.shared_aliases(decl, &all_aliases);
         if members.is_empty() {
-            let message = format!("enum `{}` has no members", decl.name.node);
+            let message = format!(
+                "enum `{}` has no members, expected one or more",
+                decl.name.node
+            );
             self.bad_value(message, decl.name.span);
         }
         self.program.enums.push(program::EnumDecl {

@@ -15,11 +15,8 @@ impl Resolver<'_> {
     pub fn reducer(&mut self, file: FileId, decl: &ReducerDecl) {
         if channel::BUILT_IN.contains(&decl.name.node.as_str()) {
             let message = format!("`{}` is a built-in reducer", decl.name.node);
-            self.diags.push(Diagnostic::new(
-                &codes::RESERVED_NAME,
-                message,
-                decl.name.span,
-            ));
+            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, decl.name.span);
+            self.diags.push(diagnostic.help("choose another name"));
         }
         let mut params = self.params(file, &decl.params, "parameter", false);
         let mut returns = self.spanned_type(file, &decl.returns);
@@ -33,12 +30,19 @@ impl Resolver<'_> {
         params.truncate(2);
         if decl.params.len() != 2 {
             let message = format!(
-                "reducer `{}` has {} parameters, expected the old value and the new one",
+                "reducer `{}` has {}, expected the old value and the new one",
                 decl.name.node,
-                decl.params.len(),
+                match decl.params.len() {
+                    0 => "no parameters".to_owned(),
+                    1 => "1 parameter".to_owned(),
+                    count => format!("{count} parameters"),
+                }
             );
             let diagnostic = Diagnostic::new(&codes::REDUCER_SIGNATURE, message, decl.name.span)
-                .help("write it as `reducer name(old: T, new: U) -> T = ..`");
+                .help(format!(
+                    "write it as `reducer {}(old: T, new: U) -> T = ..`",
+                    decl.name.node
+                ));
             self.diags.push(diagnostic);
         }
         let mut params = params.into_iter();

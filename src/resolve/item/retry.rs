@@ -5,7 +5,6 @@ use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::SettingValue;
 use crate::ast::node::{RetrySetting, RetrySpec};
 use crate::base::FileId;
-use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
@@ -22,7 +21,10 @@ impl Resolver<'_> {
             RetrySpec::Attempts(attempts) => {
                 let fits = u32::try_from(attempts.node).ok().filter(|n| *n >= 1);
                 let Some(attempts) = fits else {
-                    let message = format!("{} attempts, expected at least 1", attempts.node);
+                    let message = format!(
+                        "`retry` allows {} attempts, expected at least 1",
+                        attempts.node
+                    );
                     self.bad_value(message, attempts.span);
                     return None;
                 };
@@ -47,7 +49,8 @@ impl Resolver<'_> {
             PolicyState::Done(retry) => return retry.clone(),
             PolicyState::Busy => {
                 let message = format!("retry policy `{}` stands for itself", name.node);
-                self.bad_value(message, name.span);
+                let help = "write out what it does: `{ attempts 3 }`";
+                self.bad_value_mended(message, name.span, help);
                 return None;
             }
             PolicyState::Open => policy.state = PolicyState::Busy,
@@ -118,7 +121,9 @@ impl Resolver<'_> {
             return self.wrong_kind(key, value, "a list such as `[timeout, rate_limit]`");
         };
         if names.is_empty() {
-            self.bad_value("`on` is empty, expected kinds of error".into(), key.span);
+            let help = "take it out, or name some: `on [rate_limit, timeout]`";
+            let message = "`on` is empty, expected kinds of error".into();
+            self.bad_value_mended(message, key.span, help);
         }
         let mut kinds = Vec::new();
         for name in names {
@@ -137,11 +142,10 @@ impl Resolver<'_> {
     /// Reports a setting that is not among `keys`.
     pub fn unknown_setting(&mut self, of: &str, key: &Name, keys: &[&str]) {
         let message = format!("{of} has no setting `{}`", key.node);
-        let help = did_you_mean(&key.node, keys.iter().copied());
-        let list = || crate::base::name::list(keys.iter().copied());
-        let help = help.unwrap_or_else(|| format!("it has {}", list()));
+        let found = Diagnostic::new(&codes::UNKNOWN_SETTING, message, key.span);
+        let keys = keys.iter().copied();
         self.diags
-            .push(Diagnostic::new(&codes::UNKNOWN_SETTING, message, key.span).help(help));
+            .push(found.meant(key.span, &key.node, keys, "it has"));
     }
 
     /// Reports a setting or property that is given twice.
@@ -149,7 +153,8 @@ impl Resolver<'_> {
         let message = format!("`{}` is given twice", again.node);
         let diagnostic = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, again.span)
             .here("given again")
-            .label(first.span, "first given here");
+            .label(first.span, "first given here")
+            .help("keep one of the two");
         self.diags.push(diagnostic);
     }
 }

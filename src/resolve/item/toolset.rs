@@ -15,6 +15,7 @@ impl Resolver<'_> {
         let mut list = ToolList {
             tools: Vec::new(),
             span,
+            broken: false,
         };
         let mut named: Vec<&Name> = Vec::new();
         for entry in refs {
@@ -23,7 +24,8 @@ impl Resolver<'_> {
                 continue;
             }
             named.push(&entry.name);
-            let mut members = self.tool_members(file, &entry.name);
+            let (mut members, broken) = self.tool_members(file, &entry.name);
+            list.broken |= broken;
             if let Some(condition) = &entry.narrow {
                 let narrowing = Narrowing {
                     condition: self.expr(file, condition),
@@ -40,23 +42,27 @@ impl Resolver<'_> {
         list
     }
 
-    /// The tool of that name, or all of the toolset's.
-    fn tool_members(&mut self, file: FileId, name: &Name) -> Vec<ToolUse> {
+    /// The tool of that name, or all of the toolset's, and whether some of it is lost.
+    fn tool_members(&mut self, file: FileId, name: &Name) -> (Vec<ToolUse>, bool) {
         match self.find(file, name, Wanted::Tools) {
-            Some(Thing::Tool(tool)) => vec![ToolUse {
-                tool,
-                span: name.span,
-                narrowed: Vec::new(),
-            }],
+            Some(Thing::Tool(tool)) => {
+                let used = ToolUse {
+                    tool,
+                    span: name.span,
+                    narrowed: Vec::new(),
+                };
+                (vec![used], false)
+            }
             Some(Thing::Toolset(index)) => {
-                let tools = self.toolset(index).tools.into_iter();
+                let set = self.toolset(index);
+                let tools = set.tools.into_iter();
                 let here = |used| ToolUse {
                     span: name.span,
                     ..used
                 };
-                tools.map(here).collect()
+                (tools.map(here).collect(), set.broken)
             }
-            _ => Vec::new(),
+            _ => (Vec::new(), true),
         }
     }
 
@@ -108,6 +114,7 @@ impl Resolver<'_> {
         let empty = |span| ToolList {
             tools: Vec::new(),
             span,
+            broken: true,
         };
         let Some(set) = self.toolsets.get_mut(index) else {
             return empty(Span::default());
@@ -117,7 +124,8 @@ impl Resolver<'_> {
             ToolsetState::Done(list) => return list.clone(),
             ToolsetState::Busy => {
                 let message = format!("toolset `{}` holds itself", decl.name.node);
-                self.bad_value(message, decl.name.span);
+                let help = format!("take `{}` out of its own tools", decl.name.node);
+                self.bad_value_mended(message, decl.name.span, &help);
                 return empty(decl.span);
             }
             ToolsetState::Open => set.state = ToolsetState::Busy,

@@ -3,90 +3,53 @@
 use crate::backend::scenario::{Answer, Answers};
 use crate::expr::accept::accept;
 use crate::expr::ty::Type;
-use crate::ir::{Node, Work};
+use crate::ir::ErrorKind;
 
+use super::Case;
 use super::nodes;
-use super::{Case, Misfit, meant};
 
 /// Nodes that there aren't, and answers of the wrong type, which a scenario that is about an error may well give.
 pub fn fit(case: &mut Case<'_>) {
     let (suite, scenario) = (case.suite, case.scenario);
+    let asked = nodes::questions(case.flow, case.graph);
     match &scenario.answers {
         Answers::ByNode(nodes) => {
             for (path, answers) in nodes {
-                let at = suite.own_or_default(scenario, &["answers", path]);
-                let Some(node) = by_name(case, path) else {
-                    case.node(at, path, true);
-                    continue;
-                };
-                if let (Some(expect), Some(last)) = (expects(node), answers.last()) {
-                    one(case, last, path, expect);
+                let by_path = asked.iter().find(|(other, _)| other == path);
+                let by_name = || asked.iter().find(|(other, _)| nodes::is_named(other, path));
+                match by_path.or_else(by_name) {
+                    Some((path, Some(expect))) => {
+                        if let Some(last) = answers.last() {
+                            one(case, last, path, expect);
+                        }
+                    }
+                    Some(_) => {}
+                    // A tool call may ask in any node.
+                    None if case.is_node(path) => {}
+                    None => {
+                        let at = suite.own_or_default(scenario, &["answers", path]);
+                        case.node(at, path, true);
+                    }
                 }
             }
         }
         Answers::InOrder(answers) => {
-            let known = nodes::all(case.flow, case.graph);
-            let asking: Vec<&(String, &Node)> = known
-                .iter()
-                .filter(|(_, node)| matches!(node.work, Work::Interrupt { .. }))
-                .collect();
             // With more than one, which of them an answer goes to is not known before the run.
-            if let ([(path, node)], Some(last)) = (&*asking, answers.last())
-                && let Some(expect) = expects(node)
-            {
+            if let ([(path, Some(expect))], Some(last)) = (&*asked, answers.last()) {
                 one(case, last, path, expect);
             }
         }
     }
 }
 
-/// The node of that path, else of that name anywhere.
-fn by_name<'a>(case: &Case<'a>, named: &str) -> Option<&'a Node> {
-    let known = nodes::all(case.flow, case.graph);
-    let by_path = known.iter().find(|(path, _)| path == named);
-    let by_name = || known.iter().find(|(_, node)| node.name == named);
-    by_path.or_else(by_name).map(|(_, node)| *node)
-}
-
-fn expects(node: &Node) -> Option<&Type> {
-    match &node.work {
-        Work::Interrupt { expect, .. } => expect.as_ref(),
-        _ => None,
-    }
-}
-
 fn one(case: &mut Case<'_>, answer: &Answer, path: &str, expect: &Type) {
-    // A tool call whose outcome is in doubt asks too, with words of its own.
-    let doubtful = case
-        .flow
-        .tools
-        .iter()
-        .any(|tool| tool.idempotent == Some(false));
-    if case.expects_failure() || doubtful {
+    // A call that a person has to approve asks too, and one whose outcome is in doubt, with words of their own.
+    let mut tools = case.flow.tools.iter();
+    let doubtful = tools.any(|tool| tool.approve || tool.idempotent == Some(false));
+    if case.is_about(&[ErrorKind::InvalidInput]) || doubtful {
         return;
     }
     if let Err(wrong) = accept(&answer.value, expect, &case.flow.types) {
-        let before = case.found.len();
         case.mismatches(&answer.at, &format!("the answer to `{path}`"), &wrong);
-        // A bare word is often just misspelt.
-        let words = match expect {
-            Type::Union(members) => members
-                .iter()
-                .filter_map(|member| match member {
-                    Type::Literal(text) => Some(text.as_ref()),
-                    _ => None,
-                })
-                .collect(),
-            _ => Vec::new(),
-        };
-        if let (Some(text), false) = (answer.value.as_str(), words.is_empty()) {
-            let help = meant(text, words.into_iter());
-            case.found
-                .iter_mut()
-                .skip(before)
-                .for_each(|misfit: &mut Misfit| {
-                    misfit.help = help.clone();
-                });
-        }
     }
 }

@@ -1,7 +1,7 @@
-//! The input of a run.
+//! The input of a run, and its context.
 
 use crate::expr::accept::accept;
-use crate::ir::{Channel, FieldMode, Graph};
+use crate::ir::{Channel, ErrorKind, FieldMode, Graph};
 
 use super::{Case, Misfit, meant};
 
@@ -11,9 +11,10 @@ pub fn fit(case: &mut Case<'_>) {
     let Some(graph) = flow.graphs.get(case.graph) else {
         return;
     };
-    if case.expects_failure() {
+    if case.is_about(&[ErrorKind::InvalidInput]) {
         return;
     }
+    context(case, graph);
     let scenario = case.scenario;
     for (name, json) in &scenario.input {
         let at = case.suite.own_or_default(scenario, &["input", name]);
@@ -61,6 +62,32 @@ pub fn fit(case: &mut Case<'_>) {
             };
             let message = format!("graph `{}` needs the input `{}`", graph.name, field.name);
             case.report(Misfit::value(at, message));
+        }
+    }
+}
+
+/// Constants of the run that the graph doesn't ask for, of other types, or that are missing.
+fn context(case: &mut Case<'_>, graph: &Graph) {
+    let (flow, scenario) = (case.flow, case.scenario);
+    let names = || graph.context.iter().map(|field| field.name.as_str());
+    for (name, json) in &scenario.context {
+        let at = case.suite.own_or_default(scenario, &["context", name]);
+        let Some(field) = graph.context.iter().find(|field| field.name == *name) else {
+            let message = format!("the context of graph `{}` has no `{name}`", graph.name);
+            let misfit = Misfit::key(at, message);
+            case.report(misfit.help(meant(name, names())));
+            continue;
+        };
+        if let Err(wrong) = accept(json, &field.ty, &flow.types) {
+            case.mismatches(&at, &format!("context `{name}`"), &wrong);
+        }
+    }
+    for field in graph.context.iter().filter(|field| field.required()) {
+        let given = scenario.context.keys().map(String::as_str);
+        let misspelt = crate::base::name::closest(&field.name, given.clone()).is_some();
+        if !misspelt && !given.into_iter().any(|name| name == field.name) {
+            let message = format!("graph `{}` needs the context `{}`", graph.name, field.name);
+            case.report(Misfit::value(scenario.at.clone(), message));
         }
     }
 }

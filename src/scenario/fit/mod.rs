@@ -18,7 +18,7 @@ use crate::backend::yaml::{Path, Step};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::Mismatch;
-use crate::ir::{Flow, GraphId};
+use crate::ir::{ErrorKind, Flow, GraphId};
 
 /// Everything in a file of scenarios that can't be meant of this flow.
 pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
@@ -154,6 +154,13 @@ fn graph(suite: &Suite, flow: &Flow, scenario: &Scenario) -> Result<GraphId, Mis
         let at = suite.own_or_default(scenario, &["graph"]);
         let top = vec![Step::Key("graph".to_owned())];
         let at = if suite.part(&at).is_some() { at } else { top };
+        if let Some(instances) = flow.instances_of(wanted) {
+            let message =
+                format!("graph `{wanted}` has parameters, so only an instance of it can run");
+            let misfit = Misfit::value(at, message);
+            let some = !instances.is_empty();
+            return misfit.help(some.then(|| format!("there is {}", name::list(instances))));
+        }
         Misfit::value(at, format!("the flow has no graph `{wanted}`")).help(meant(wanted, names()))
     })
 }
@@ -197,14 +204,21 @@ impl Case<'_> {
         }
     }
 
-    /// Whether the scenario is about something going wrong: what doesn't fit may be what it tries.
-    fn expects_failure(&self) -> bool {
+    /// Whether the scenario is about an error of one of these kinds: what doesn't fit may be what it tries.
+    fn is_about(&self, kinds: &[ErrorKind]) -> bool {
         let expect = &self.scenario.expect;
-        let failed = expect
-            .status
-            .as_ref()
-            .is_some_and(|status| status.value == "failed");
-        failed || expect.error.is_some()
+        match &expect.error {
+            Some(error) => {
+                let kind = error.value.get("kind").and_then(|kind| kind.as_str());
+                let kind = kind.map(ErrorKind::from_word);
+                // A word that is no kind is reported by itself.
+                kind.is_none_or(|kind| kind.is_some_and(|kind| kinds.contains(&kind)))
+            }
+            None => expect
+                .status
+                .as_ref()
+                .is_some_and(|status| status.value == "failed"),
+        }
     }
 
     fn tool(&mut self, at: Path, named: &str) -> Option<&crate::ir::Tool> {

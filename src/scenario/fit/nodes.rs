@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::backend::yaml::Path;
 use crate::base::name;
+use crate::expr::ty::Type;
 use crate::ir::{Flow, Graph, GraphId, Node, Work};
 
 use super::{Case, Misfit, meant};
@@ -63,6 +64,28 @@ pub fn all(flow: &Flow, graph: GraphId) -> Vec<(String, &Node)> {
     found
 }
 
+/// All that a run may ask below a graph, by the paths that answers go by: `interrupt` nodes, and interrupts
+/// before or after other nodes; with the types of the answers.
+pub fn questions(flow: &Flow, graph: GraphId) -> Vec<(String, Option<&Type>)> {
+    let mut found = Vec::new();
+    for (path, node) in all(flow, graph) {
+        if let Work::Interrupt { expect, .. } = &node.work {
+            found.push((path.clone(), expect.as_ref()));
+        }
+        let within = path
+            .rfind('/')
+            .map_or("", |end| path.get(..=end).unwrap_or_default());
+        let stops = node.stops.iter();
+        found.extend(stops.map(|stop| (format!("{within}{}", stop.name), Some(&stop.expect))));
+    }
+    found
+}
+
+/// Whether a path ends in a name.
+pub fn is_named(path: &str, named: &str) -> bool {
+    path.rsplit('/').next() == Some(named)
+}
+
 impl<'a> Case<'a> {
     /// The node at a path that the file names; what is wrong with it is reported. `by_key` says that the path is a key.
     pub fn node(&mut self, at: Path, path: &str, by_key: bool) -> Option<&'a Node> {
@@ -79,16 +102,40 @@ impl<'a> Case<'a> {
 
     /// As [`Case::node`], where the name of a node anywhere below the graph will do.
     pub fn node_or_name(&mut self, at: Path, named: &str) {
-        let known = all(self.flow, self.graph);
-        let is = |(path, node): &(String, &Node)| path == named || node.name == named;
-        if known.len() < MOST && !known.iter().any(is) {
+        if !self.is_question(named) && !self.is_node(named) {
             self.node(at, named, false);
         }
+    }
+
+    /// Whether it is the path or the name of a node below the graph; so is any where there are too many.
+    pub fn is_node(&self, named: &str) -> bool {
+        let known = all(self.flow, self.graph);
+        let is = |(path, _): &(String, &Node)| path == named || is_named(path, named);
+        known.len() >= MOST || known.iter().any(is)
+    }
+
+    /// The same of a question.
+    fn is_question(&self, named: &str) -> bool {
+        let known = questions(self.flow, self.graph);
+        known
+            .iter()
+            .any(|(path, _)| path == named || is_named(path, named))
+    }
+
+    /// Whether nodes of this name are the embedding program's, whose replies go by that name.
+    pub fn is_extern(&self, named: &str) -> bool {
+        let mut nodes = self.flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
+        nodes.any(|node| matches!(&node.work, Work::Extern { name, .. } if name == named))
     }
 
     fn meant_node(&self, path: &str) -> Option<String> {
         let known = all(self.flow, self.graph);
         let last = path.rsplit('/').next().unwrap_or(path);
+        let asked = questions(self.flow, self.graph);
+        let near = name::did_you_mean(path, asked.iter().map(|(path, _)| path.as_str()));
+        if near.is_some() {
+            return near;
+        }
         let inside = known.iter().find(|(_, node)| node.name == last);
         if let Some((inside, _)) = inside {
             return Some(format!("did you mean `{inside}`?"));

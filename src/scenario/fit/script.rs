@@ -4,10 +4,13 @@ use crate::backend::scenario::{CrashPoint, ModelReply};
 use crate::backend::yaml::{Path, Step};
 use crate::base::name;
 use crate::expr::accept::accept;
-use crate::ir::{ModelCall, Node, Tool, Work};
+use crate::ir::{ErrorKind, ModelCall, Node, Tool, Work};
 
 use super::nodes;
 use super::{Case, Misfit, key, meant, under};
+
+/// Errors that a reply of the wrong type makes.
+const REFUSED: [ErrorKind; 2] = [ErrorKind::InvalidOutput, ErrorKind::ToolError];
 
 /// Nodes and tools that there aren't, and what they could never say.
 pub fn fit(case: &mut Case<'_>) {
@@ -37,6 +40,9 @@ pub fn fit(case: &mut Case<'_>) {
         }
     }
     for (name, replies) in &scenario.tools {
+        if case.is_extern(name) {
+            continue;
+        }
         let at = suite.own_or_default(scenario, &["tools", name]);
         let Some(tool) = case.tool(at, name).cloned() else {
             continue;
@@ -64,7 +70,7 @@ fn outputs(case: &mut Case<'_>, path: &str, node: &Node, call: &ModelCall, repli
     let (Some(ty), Some(last)) = (&call.output, replies.last()) else {
         return;
     };
-    if case.expects_failure() || node.on_error.is_some() || handled_above(case, path) {
+    if case.is_about(&REFUSED) || node.on_error.is_some() || handled_above(case, path) {
         return;
     }
     let at = under(&last.at, [key("output")]);
@@ -172,7 +178,7 @@ fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
         let told = shown.iter().filter_map(|id| flow.tools.get(*id));
         node.on_error.is_some() || told.into_iter().any(|other| other.name == tool.name)
     });
-    if case.expects_failure() || minded {
+    if case.is_about(&REFUSED) || minded || tool.on_error.is_some() {
         return;
     }
     if let Err(wrong) = accept(json, ty, &flow.types) {
@@ -188,7 +194,8 @@ fn crash(case: &mut Case<'_>) {
     match &crash.point {
         CrashPoint::Tool { name, .. } => {
             let at = crash.at.clone();
-            if case.tool(at, name).is_none()
+            if !case.is_extern(name)
+                && case.tool(at, name).is_none()
                 && let Some(misfit) = case.found.last_mut()
             {
                 misfit.key = false;

@@ -249,6 +249,13 @@ impl<'a> Find<'a> {
             let outer = graph.field(name);
             if field.mode.is_in() {
                 let given = with.iter().find(|pass| pass.to == Some(inner));
+                if let Some(pass) = given {
+                    let mut told = mentions(&pass.value, &lets).into_iter();
+                    let said = |m| matches!(m, Mention::Name(name) if is_answer(node, name));
+                    if told.any(said) {
+                        self.begun.push((*child, inner));
+                    }
+                }
                 if let Some(pass) = given
                     && mentions(&pass.value, &lets).is_empty()
                     && value(&pass.value) != Says::No

@@ -7,7 +7,7 @@ use crate::resolve::program::{Node, Program};
 
 use super::super::super::flow::Spot;
 use super::destroys;
-use super::walk::{Asked, At, Bypass, Hop, Walk};
+use super::walk::{Asked, At, Bypass, Found, Hop, Walk};
 
 /// The most names that a path is shown with; of longer ones the middle is left out.
 const SHOWN: usize = 10;
@@ -17,15 +17,15 @@ const FOLLOWED: usize = 1000;
 
 /// Reports each tool of each node that was come to, in the order declared.
 pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
-    let mut found: Vec<&At> = walk.found.iter().collect();
-    found.sort_by_key(|at| (at.graph, at.spot));
-    for at in found {
-        let Some(node) = node(program, *at) else {
+    let mut all: Vec<&Found> = walk.found.iter().collect();
+    all.sort_by_key(|found| (found.at.graph, found.at.spot));
+    for found in all {
+        let Some(node) = node(program, found.at) else {
             continue;
         };
-        let path = path(program, walk, *at);
+        let path = path(program, walk, found);
         for (tool, span) in destroys(program, node) {
-            diags.push(finding(program, &path, *at, (tool, span), node));
+            diags.push(finding(program, &path, found.at, (tool, span), node));
         }
     }
 }
@@ -45,10 +45,26 @@ struct Path {
     straight: bool,
 }
 
-fn path(program: &Program, walk: &Walk, to: At) -> Path {
+/// The interrupt that was passed: a node, or one of those that stand around a node.
+fn passed(node: &Node, span: Span) -> String {
+    let stop = node.stops.iter().find(|stop| stop.name.span == span);
+    let after = || node.stops.iter().find(|stop| stop.after);
+    let name = stop.or_else(after).map(|stop| &stop.name);
+    name.unwrap_or(&node.name).node.clone()
+}
+
+fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
+    let to = found.at;
     let mut names: Vec<&str> = Vec::new();
     let mut past: Vec<(Bypass, Span, String)> = Vec::new();
     let mut straight = false;
+    if let Some((bypass, span)) = found.own {
+        let stops = node(program, to).into_iter().flat_map(|node| &node.stops);
+        let by = stops.into_iter().find(|stop| !stop.after);
+        let by = by.map_or_else(String::new, |stop| stop.name.node.clone());
+        past.push((bypass, span, by));
+        straight = true;
+    }
     let mut at = Some(to);
     for _ in 0..FOLLOWED {
         let Some(here) = at else { break };
@@ -58,7 +74,7 @@ fn path(program: &Program, walk: &Walk, to: At) -> Path {
         };
         if let Hop::Past(bypass, span) = hop {
             let by = from.and_then(|from| node(program, from));
-            let name = by.map_or_else(String::new, |node| node.name.node.clone());
+            let name = by.map_or_else(String::new, |node| passed(node, span));
             past.push((bypass, span, name));
             straight |= here == to;
         }

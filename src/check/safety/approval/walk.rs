@@ -6,7 +6,7 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
-use crate::resolve::program::{Graph, Node, Program, Route, Skip, TargetKind, Work};
+use crate::resolve::program::{Graph, Node, Program, Route, Skip, Stop, TargetKind, Work};
 
 use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
@@ -89,7 +89,16 @@ pub struct Walk<'a> {
     open: VecDeque<At>,
     seen: BTreeSet<(GraphId, Spot)>,
     /// Nodes come to that run a destructive tool, with the first way to each.
-    pub found: Vec<At>,
+    pub found: Vec<Found>,
+}
+
+/// A node that runs a destructive tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// The node, and what was asked on the way to it.
+    pub at: At,
+    /// Its own interrupt, where it has one in front, and how that does not help.
+    pub own: Option<(Bypass, Span)>,
 }
 
 impl<'a> Walk<'a> {
@@ -310,23 +319,34 @@ impl<'a> Walk<'a> {
         let Some(node) = graph.nodes.get(id) else {
             return;
         };
-        // Whoever answers a question before the node lets it go on; what a refusal means is in its guards.
-        let agreed = node.stops.iter().any(|stop| !stop.after);
-        let behind = self.behind_guards(at.graph, graph, node, at.asked);
-        let Some(asked) = behind.filter(|_| !agreed) else {
+        // A question in front of the node is one whose answer its guards, its work or its way on have to look at.
+        let stop = node.stops.iter().find(|stop| !stop.after);
+        let begun = match stop {
+            Some(_) => Asked::Open,
+            None => at.asked,
+        };
+        let Ok((asked, refused)) = self.behind_guards(at.graph, graph, node, begun) else {
             self.ways(at, graph, node, flow, None);
             return;
         };
-        let uses = at.asked == Asked::Open && self.looks_at_answer(at.graph, graph, node);
+        let own = stop.map(|stop| match refused {
+            Some(span) => (Bypass::Refused, span),
+            None => (Bypass::Ignored, stop.name.span),
+        });
+        let uses = asked == Asked::Open && self.looks_at_answer(at.graph, graph, node);
         let runs_one = !destroys(self.program, node).is_empty();
         if runs_one && !uses && self.seen.insert((at.graph, at.spot)) {
-            self.found.push(at);
+            self.found.push(Found { at, own });
         }
         if let Work::Subgraph {
             graph: Some(child), ..
         } = &node.work
         {
-            self.enter(*child, asked, Some(at), Hop::Call);
+            let (asked, hop) = match own {
+                Some((bypass, span)) if !uses => (Asked::No, Hop::Past(bypass, span)),
+                _ => (asked, Hop::Call),
+            };
+            self.enter(*child, asked, Some(at), hop);
             // What it may have come to before leads on here too.
             for spot in [Spot::End, Spot::Leave] {
                 for asked in [Asked::No, Asked::Open] {
@@ -408,15 +428,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is known behind `skip` and `require`; `None` where a person has agreed.
+    /// What is known behind `skip` and `require`, and which of them holds for a no only; an error where a person
+    /// has agreed.
     fn behind_guards(
         &self,
         id: GraphId,
         graph: &'a Graph,
         node: &'a Node,
         asked: Asked,
-    ) -> Option<Asked> {
-        let mut asked = asked;
+    ) -> Result<(Asked, Option<Span>), Agreed> {
+        let (mut asked, mut refused) = (asked, None);
         let skips = node.skips.iter().map(|skip| (&skip.when, true));
         let requires = node.requires.iter();
         let requires = requires.map(|require| (&require.condition, false));
@@ -426,9 +447,13 @@ impl<'a> Walk<'a> {
                 true => says.flipped(),
                 false => says,
             };
-            asked = decide(asked, says, condition.span)?.0;
+            let (now, hop) = decide(asked, says, condition.span).ok_or(Agreed)?;
+            asked = now;
+            if let Hop::Past(_, span) = hop {
+                refused = Some(span);
+            }
         }
-        Some(asked)
+        Ok((asked, refused))
     }
 
     /// What is known behind one of a node's own ways; `None` where a person has agreed.
@@ -437,12 +462,12 @@ impl<'a> Walk<'a> {
             Cause::Goto => said.get(&way.span).copied().unwrap_or(Says::Nothing),
             _ => Says::Nothing,
         };
-        if node.stops.iter().any(|stop| stop.after) {
-            return (says == Says::No).then_some((Asked::No, Hop::On));
-        }
-        if !matches!(node.work, Work::Interrupt { .. }) {
-            return decide(asked, says, way.span);
-        }
+        let asks = |stop: &&Stop| stop.after || asked == Asked::Open;
+        let place = match (&node.work, node.stops.iter().find(asks)) {
+            (_, Some(stop)) => stop.name.span,
+            (Work::Interrupt { .. }, None) => node.name.span,
+            _ => return decide(asked, says, way.span),
+        };
         match says {
             Says::Yes | Says::Something => None,
             Says::No => Some((Asked::No, Hop::Past(Bypass::Refused, way.span))),
@@ -451,7 +476,7 @@ impl<'a> Walk<'a> {
                     true => Asked::Open,
                     false => Asked::No,
                 };
-                Some((asked, Hop::Past(Bypass::Ignored, node.name.span)))
+                Some((asked, Hop::Past(Bypass::Ignored, place)))
             }
         }
     }
@@ -517,6 +542,7 @@ impl<'a> Walk<'a> {
             Work::Call { args, .. } => args.iter().map(|arg| &arg.value).collect(),
             Work::Llm(call) | Work::Agent { call, .. } => call.messages.iter().collect(),
             Work::Tools { messages, .. } => messages.iter().collect(),
+            Work::Subgraph { with, .. } => with.iter().map(|pass| &pass.value).collect(),
             _ => Vec::new(),
         };
         let texts = match &node.work {
@@ -538,9 +564,10 @@ impl<'a> Walk<'a> {
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
                 let found = reads::mentions(expr, &lets);
-                found
-                    .into_iter()
-                    .any(|mention| matches!(mention, Mention::Field(name) if kept(name)))
+                found.into_iter().any(|mention| match mention {
+                    Mention::Field(name) => kept(name),
+                    Mention::Name(name) => is_answer(node, name),
+                })
             })
     }
 }
@@ -556,14 +583,19 @@ fn otherwise(before: &[Says]) -> Says {
     }
 }
 
-/// Whether an interrupt writes its answer somewhere.
+/// A person has agreed: nothing behind is followed.
+struct Agreed;
+
+/// Whether a node writes the answer to its question somewhere.
 fn keeps_answer(node: &Node) -> bool {
     let lets = reads::lets(&node.lets);
     let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
     let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
     node.set.iter().chain(jumps).any(|item| {
         let mentions = reads::mentions(&item.value, &lets);
-        mentions.contains(&Mention::Name("answer"))
+        let said =
+            |mention: &Mention| matches!(mention, Mention::Name(name) if is_answer(node, name));
+        mentions.iter().any(said)
     })
 }
 

@@ -1,12 +1,14 @@
 //! One step back: from a place over the ways that lead to it, past what writes the field on them.
 
+use std::rc::Rc;
+
 use crate::base::Span;
 use crate::ir::{Channel, GraphId, NodeId};
 use crate::resolve::program::{Arm, Field, Graph, Jump, Node, Route, SetItem, Work};
 
 use super::super::super::flow::build::called_bodies;
 use super::super::super::flow::{Cause, Spot, Way};
-use super::graph::{asks, jumps};
+use super::graph::{asks, asks_before, jumps};
 use super::leaf::{Env, Path, Vetted, env, guards, leaves, vetted, without};
 use super::search::{Inside, Key, Search};
 
@@ -81,7 +83,7 @@ impl<'a> Search<'a> {
         graph: &'a Graph,
         way: &Way,
     ) -> Option<Source> {
-        let env = env(&node.lets);
+        let env = self.lets((key.graph, id));
         let path = self.whole(graph, key);
         let told = match self.wanted.guarded {
             true => told_by_way(graph, node, id, way, &env),
@@ -130,6 +132,9 @@ impl<'a> Search<'a> {
             if holds(&known) && !skipped {
                 return None;
             }
+        }
+        if self.wanted.guarded && asks_before(node) && way.cause != Cause::Visits {
+            return None;
         }
         self.before(at, key, id);
         None
@@ -196,22 +201,20 @@ impl<'a> Search<'a> {
         made_from
     }
 
-    pub(super) fn env_of(&self, inside: Inside) -> Env {
+    pub(super) fn env_of(&mut self, inside: Inside) -> Rc<Env> {
         match inside {
             Inside::Before(graph, node)
             | Inside::Work(graph, node)
-            | Inside::After(graph, node) => self
-                .node(graph, node)
-                .map_or_else(Env::new, |(_, node)| env(&node.lets)),
+            | Inside::After(graph, node) => self.lets((graph, node)),
             Inside::Body(_, _, tool) => {
                 let body = self
                     .program
                     .tools
                     .get(tool)
                     .and_then(|tool| tool.body.as_ref());
-                body.map_or_else(Env::new, |body| env(&body.lets))
+                Rc::new(body.map_or_else(Env::new, |body| env(&body.lets)))
             }
-            Inside::Start(_) | Inside::End(_) => Env::new(),
+            Inside::Start(_) | Inside::End(_) => Rc::default(),
         }
     }
 

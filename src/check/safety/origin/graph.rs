@@ -164,7 +164,7 @@ fn passes_through(
                 Spot::Node(node) => graph.nodes.get(node),
                 _ => None,
             };
-            let asks = node.is_some_and(|node| asks(node, passes));
+            let asks = node.is_some_and(|node| asks_before(node) || asks(node, passes));
             let own = |way: &&Way| matches!(way.cause, Cause::Edge | Cause::Goto | Cause::Child);
             open.extend(flow.ways(goal.to).iter().filter(|way| !asks || !own(way)));
         }
@@ -172,10 +172,18 @@ fn passes_through(
     false
 }
 
-/// Whether a node's own way on is only taken after a person was asked.
+/// Whether a person is asked before the node does anything.
+pub fn asks_before(node: &Node) -> bool {
+    node.stops.iter().any(|stop| !stop.after)
+}
+
+/// Whether a person is asked behind what the node does, before its own way on is taken.
 pub fn asks(node: &Node, passes: &[bool]) -> bool {
     if node.skips.iter().any(|skip| skip.to.is_none()) {
         return false;
+    }
+    if node.stops.iter().any(|stop| stop.after) {
+        return true;
     }
     match &node.work {
         Work::Interrupt { .. } => true,

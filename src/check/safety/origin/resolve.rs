@@ -39,6 +39,9 @@ impl<'a> Search<'a> {
         leaf: &Leaf,
         parent: Option<usize>,
     ) -> Option<Source> {
+        if leaf.path.root() == "context" {
+            return self.context(inside, leaf);
+        }
         match inside {
             Inside::Body(graph, node, tool) => self.in_body((graph, node, tool), leaf, parent),
             Inside::Start(graph) | Inside::End(graph) => self.state((graph, inside), leaf, parent),
@@ -56,7 +59,12 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the type and its marks settle it: a source, or (`Err`) nothing to look for.
-    fn settled(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Result<Option<Source>, ()> {
+    pub(super) fn settled(
+        &self,
+        ty: &Type,
+        path: &[String],
+        leaf: &Leaf,
+    ) -> Result<Option<Source>, ()> {
         let shape = shape(self.program, ty, path);
         if let Some((span, word)) = self.wanted.mark(&shape.marks) {
             let name = leaf.path.0.last().map_or("", String::as_str);
@@ -83,6 +91,10 @@ impl<'a> Search<'a> {
         let (name, rest) = leaf.path.0.get(1..)?.split_first()?;
         let field = graph.field(name)?;
         let declared = graph.fields.get(field)?;
+        // A form that holds for each write.
+        if self.wanted.guarded && declared.constraints.pattern.is_some() {
+            return None;
+        }
         match self.settled(&declared.ty.node, rest, leaf) {
             Ok(Some(source)) => return Some(source),
             Ok(None) => {}

@@ -10,7 +10,7 @@ use crate::resolve::program::{Graph, Node, Program};
 use super::super::super::calls::callers;
 use super::super::super::flow::{Flow, Spot};
 use super::graph::{Backwards, number, unasked};
-use super::leaf::{Leaf, Path};
+use super::leaf::{Env, Leaf, Path, env};
 use super::shape::Wanted;
 
 /// Where a path is read.
@@ -76,6 +76,7 @@ pub struct Search<'a> {
     /// Graphs that can be passed without a person.
     pub(super) passes: Vec<bool>,
     backwards: HashMap<GraphId, Backwards<'a>>,
+    envs: HashMap<(GraphId, NodeId), Rc<Env>>,
     paths: HashMap<Vec<String>, u32>,
     names: Vec<Vec<String>>,
     /// What comes from nowhere.
@@ -104,6 +105,7 @@ impl<'a> Search<'a> {
             callers: callers(program),
             passes: unasked(program, flows),
             backwards: HashMap::new(),
+            envs: HashMap::new(),
             paths: HashMap::new(),
             names: Vec::new(),
             clean: HashSet::new(),
@@ -237,6 +239,17 @@ impl<'a> Search<'a> {
         let (graph, flow) = (program.graphs.get(id)?, flows.get(id)?);
         let read = || Backwards::new(graph, flow);
         Some(self.backwards.entry(id).or_insert_with(read))
+    }
+
+    /// What the `let` names of a node are made from.
+    pub(super) fn lets(&mut self, (graph, node): (GraphId, NodeId)) -> Rc<Env> {
+        if let Some(known) = self.envs.get(&(graph, node)) {
+            return known.clone();
+        }
+        let declared = self.node(graph, node);
+        let made = Rc::new(declared.map_or_else(Env::new, |(_, node)| env(&node.lets)));
+        self.envs.insert((graph, node), made.clone());
+        made
     }
 
     /// A node of a graph.

@@ -1,0 +1,58 @@
+//! What a flow can do and cost at worst, before it runs.
+//!
+//! [`audit`] makes a [`Sheet`] of one graph with all that it calls: its longest path, the calls and tokens of models,
+//! the tools in reach and who has agreed before they run, what leaves the machine. Every figure is an upper bound that no run
+//! exceeds, or is said to be unbounded, with the reason: nothing is estimated.
+//!
+//! Not here: what a provider charges (no price is known), and what happens when a killed process or a person makes the
+//! engine ask again.
+//!
+//! Reading order: [`bound`] (numbers that may have no bound), [`sheet`], [`map`] (a graph as places and ways), [`walk`] (the
+//! heaviest way through it), [`weight`] (what a visit of a node costs), [`reach`] (which graphs and tools, behind which
+//! questions), [`widen`] (what a change adds).
+
+pub mod bound;
+mod map;
+mod reach;
+pub mod sheet;
+mod walk;
+mod weight;
+pub mod widen;
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Flow, GraphId};
+
+pub use bound::Bound;
+pub use sheet::Sheet;
+
+/// What serves a tool or a provider, as `graphc.yaml` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Served {
+    /// `command`, `http`, `script`; for a provider its kind. `unbound` where nothing serves it.
+    pub kind: String,
+    /// Where what it is sent goes to: a host, or a program. `None` where it stays in this process.
+    pub to: Option<String>,
+    /// Variables of the environment that it needs.
+    pub variables: Vec<String>,
+}
+
+/// What serves what, under one profile.
+#[derive(Debug, Clone, Default)]
+pub struct Services {
+    /// The profile.
+    pub profile: Option<String>,
+    /// By tool.
+    pub tools: BTreeMap<String, Served>,
+    /// By provider.
+    pub providers: BTreeMap<String, Served>,
+    /// By model, or `*`: `provider/model` in place of what the flow names, or `scripted`.
+    pub models: BTreeMap<String, String>,
+}
+
+/// The sheet of a graph.
+pub fn audit(flow: &Flow, graph: GraphId, services: &Services) -> Sheet {
+    let reach = reach::Reach::of(flow, graph);
+    let worst = walk::worst(flow, graph, &reach);
+    sheet::fill(flow, graph, services, &reach, worst)
+}

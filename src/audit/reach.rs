@@ -1,0 +1,164 @@
+//! Which graphs a run may come to, which tools it may call, and which questions are answered before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::base::id::Id;
+use crate::ir::graph::{Graph, Node, NodeId};
+use crate::ir::node::Work;
+use crate::ir::{Flow, GraphId, ToolId};
+
+use super::map::Map;
+
+/// Graphs and what is known on entering them.
+#[derive(Debug)]
+pub(super) struct Reach {
+    /// All graphs in reach, called ones before their callers.
+    pub order: Vec<GraphId>,
+    /// By graph and node in reach, the interrupts that every way to it has passed, as `Graph.node`.
+    pub before: BTreeMap<(GraphId, NodeId), BTreeSet<String>>,
+}
+
+impl Reach {
+    pub fn of(flow: &Flow, entry: GraphId) -> Self {
+        let order = order(flow, entry);
+        let mut reach = Self {
+            order,
+            before: BTreeMap::new(),
+        };
+        // What is answered before a graph is entered; `None` where no call of it was seen yet.
+        let mut entering: BTreeMap<GraphId, BTreeSet<String>> = BTreeMap::new();
+        entering.insert(entry, BTreeSet::new());
+        for id in reach.order.clone().into_iter().rev() {
+            let Some(graph) = flow.graphs.get(id) else {
+                continue;
+            };
+            let here = entering.get(&id).cloned().unwrap_or_default();
+            for (node, mut asked) in passed(flow, graph) {
+                asked.extend(here.iter().cloned());
+                // What is asked ahead of all that a node does is asked ahead of its tools.
+                let stops = graph.nodes.get(node).map(|node| &node.stops);
+                let ahead = stops.into_iter().flatten().filter(|stop| !stop.after);
+                asked.extend(ahead.map(|stop| stop_name(graph, &stop.name)));
+                let work = graph.nodes.get(node).map(|node| &node.work);
+                if let Some(Work::Subgraph { graph: called, .. }) = work {
+                    let both = match entering.get(called) {
+                        Some(known) => known.intersection(&asked).cloned().collect(),
+                        None => asked.clone(),
+                    };
+                    entering.insert(*called, both);
+                }
+                reach.before.insert((id, node), asked);
+            }
+        }
+        reach
+    }
+
+    pub fn name(&self, flow: &Flow, graph: GraphId) -> String {
+        let graph = flow.graphs.get(graph);
+        graph.map_or(String::new(), |graph| graph.name.clone())
+    }
+
+    /// All nodes in reach, callers' before those of the graphs that they call.
+    pub fn nodes<'f>(
+        &'f self,
+        flow: &'f Flow,
+    ) -> impl Iterator<Item = (GraphId, &'f Graph, NodeId, &'f Node)> {
+        self.order.iter().rev().flat_map(move |id| {
+            let graph = flow.graphs.get(*id);
+            graph.into_iter().flat_map(move |graph| {
+                let nodes = graph.nodes.entries();
+                nodes
+                    .filter(move |(node, _)| self.before.contains_key(&(*id, *node)))
+                    .map(move |(node, data)| (*id, graph, node, data))
+            })
+        })
+    }
+}
+
+/// The tools that a node may call.
+pub(super) fn tools_of(node: &Node) -> Vec<ToolId> {
+    match &node.work {
+        Work::Llm(call) | Work::Agent { call, .. } => call.tools.clone(),
+        Work::Tools { tools, .. } => tools.clone(),
+        Work::Call { tool, .. } => vec![*tool],
+        _ => Vec::new(),
+    }
+}
+
+/// A question around a node, which has a name of its own.
+pub(super) fn stop_name(graph: &Graph, stop: &str) -> String {
+    format!("{}.{stop}", graph.name)
+}
+
+/// Graphs that can be come to, called ones first.
+fn order(flow: &Flow, entry: GraphId) -> Vec<GraphId> {
+    let mut calls = DiGraph::<GraphId, ()>::new();
+    let mut place = BTreeMap::from([(entry, calls.add_node(entry))]);
+    let mut waiting = vec![entry];
+    while let Some(id) = waiting.pop() {
+        let nodes = flow.graphs.get(id).into_iter().flat_map(|g| g.nodes.iter());
+        for node in nodes {
+            let Work::Subgraph { graph: called, .. } = &node.work else {
+                continue;
+            };
+            let to = *place.entry(*called).or_insert_with(|| {
+                waiting.push(*called);
+                calls.add_node(*called)
+            });
+            if let Some(from) = place.get(&id) {
+                calls.add_edge(*from, to, ());
+            }
+        }
+    }
+    let circles = kosaraju_scc(&calls);
+    let all = circles.iter().flatten();
+    all.filter_map(|graph| calls.node_weight(*graph).copied())
+        .collect()
+}
+
+/// By node that the start leads to, the interrupts that dominate it.
+fn passed(flow: &Flow, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
+    let map = Map::of(flow, graph);
+    let edges = map.edges();
+    let dominators = simple_fast(&edges, NodeIndex::new(0));
+    let mut known: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (index, spot) in map.spots.iter().enumerate() {
+        let Some(node) = spot.node else { continue };
+        if dominators
+            .immediate_dominator(NodeIndex::new(index))
+            .is_none()
+        {
+            continue;
+        }
+        // Up to the next place whose answer is known, and down again.
+        let mut chain = Vec::new();
+        let mut at = Some(NodeIndex::new(index));
+        while let Some(here) = at.filter(|here| !known.contains_key(&here.index())) {
+            chain.push(here);
+            at = dominators.immediate_dominator(here);
+        }
+        for here in chain.into_iter().rev() {
+            let above = dominators.immediate_dominator(here);
+            let mut asked = above
+                .and_then(|above| known.get(&above.index()).cloned())
+                .unwrap_or_default();
+            let above = above.and_then(|above| map.spots.get(above.index())?.node);
+            let above = above.and_then(|id| graph.nodes.get(id));
+            if let Some(above) = above {
+                if matches!(above.work, Work::Interrupt { .. }) {
+                    asked.insert(format!("{}.{}", graph.name, above.name));
+                }
+                asked.extend(above.stops.iter().map(|stop| stop_name(graph, &stop.name)));
+            }
+            known.insert(here.index(), asked);
+        }
+        all.push((node, known.get(&index).cloned().unwrap_or_default()));
+    }
+    debug_assert!(all.iter().all(|(node, _)| node.index() < graph.nodes.len()));
+    all
+}

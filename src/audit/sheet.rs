@@ -1,0 +1,372 @@
+//! What a reviewer reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::ir::flow::ToolEffect;
+use crate::ir::jump::{Jump, Target};
+use crate::ir::node::Work;
+use crate::ir::{Flow, Graph, GraphId, ModelId, Node, ToolId};
+
+use super::bound::Bound;
+use super::map::jumps_of;
+use super::reach::{Reach, stop_name, tools_of};
+use super::walk::Worst;
+use super::weight::weigh;
+use super::{Served, Services};
+
+/// What a flow can do and cost at worst.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sheet {
+    /// The graph that is entered.
+    pub graph: String,
+    /// The profile of the settings.
+    pub profile: Option<String>,
+    /// What a caller gives, as `name: type`.
+    pub input: Vec<String>,
+    /// Nodes that a run may begin at.
+    pub entry: Vec<String>,
+    /// How a run may end: `end`, `fail at Graph.node`, `parent.name`, `exit when CONDITION`.
+    pub exits: Vec<String>,
+    /// Super-steps of the longest path, those of called graphs included.
+    pub steps: Bound,
+    /// What bounds loops on it: nodes with `max_visits`, turns of agents, the graph's `recursion_limit`.
+    pub bounded_by: Vec<String>,
+    /// Super-steps after which a run fails wherever it is; it counts anew after an interrupt.
+    pub recursion_limit: Option<u32>,
+    /// Calls of models, attempts and fallbacks included.
+    pub model_calls: Bound,
+    /// Tokens that models write.
+    pub output_tokens: Bound,
+    /// Nodes that call a model.
+    pub models: Vec<ModelUse>,
+    /// Tools in reach.
+    pub tools: Vec<ToolUse>,
+    /// Questions to people.
+    pub interrupts: Vec<Question>,
+    /// Variables of the environment that are needed, each with what needs it.
+    pub secrets: BTreeMap<String, BTreeSet<String>>,
+    /// Where data goes, each with what sends it there.
+    pub leaves: BTreeMap<String, BTreeSet<String>>,
+    /// Graphs in reach with the tools that they allow; `None` where they set no scope.
+    pub scopes: BTreeMap<String, Option<BTreeSet<String>>>,
+}
+
+/// A node that calls a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelUse {
+    /// The node, as `Graph.node`.
+    pub node: String,
+    /// The model, and the ones that it falls back on.
+    pub models: Vec<String>,
+    /// Calls of one visit.
+    pub calls: Bound,
+    /// Tokens of one visit.
+    pub tokens: Bound,
+}
+
+/// A tool in reach.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolUse {
+    /// Its name.
+    pub tool: String,
+    /// `read`, `write`, `destructive`.
+    pub effect: &'static str,
+    /// What serves it: `body`, a kind of `graphc.yaml`, or `unbound`.
+    pub served: String,
+    /// Where what it is given goes, where that is outside of this process.
+    pub to: Option<String>,
+    /// `@approve`: a person is asked before each call.
+    pub approve: bool,
+    /// `@unattended`: nobody has to be asked.
+    pub unattended: bool,
+    /// Conditions on its arguments, in force in all nodes that may call it.
+    pub narrowed: BTreeSet<String>,
+    /// Nodes that may call it, each with the interrupts that every way to it passes.
+    pub nodes: BTreeMap<String, BTreeSet<String>>,
+    /// Interrupts that every way to every one of them passes.
+    pub approved_by: BTreeSet<String>,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Question {
+    /// The node, or the interrupt before or after one, as `Graph.name`.
+    pub node: String,
+    /// The type of the answer.
+    pub expects: String,
+    /// When it gives up, in milliseconds.
+    pub timeout_ms: Option<u64>,
+}
+
+/// Fills the sheet.
+pub(super) fn fill(
+    flow: &Flow,
+    entry: GraphId,
+    services: &Services,
+    reach: &Reach,
+    worst: Worst,
+) -> Sheet {
+    let graph = flow.graphs.get(entry);
+    let input = graph.into_iter().flat_map(|graph| graph.fields.iter());
+    let input = input.filter(|field| field.mode.is_in());
+    let context = graph.into_iter().flat_map(|graph| graph.context.iter());
+    let context = context.map(|c| format!("context {}: {}", c.name, flow.types.show(&c.ty)));
+    let mut sheet = Sheet {
+        graph: graph.map_or(String::new(), |graph| graph.name.clone()),
+        profile: services.profile.clone(),
+        input: input
+            .map(|field| format!("{}: {}", field.name, flow.types.show(&field.ty)))
+            .chain(context)
+            .collect(),
+        entry: graph.map_or(Vec::new(), begins),
+        exits: graph.map_or(Vec::new(), exits),
+        steps: worst.steps,
+        bounded_by: Vec::new(),
+        recursion_limit: graph.and_then(|graph| graph.recursion_limit),
+        model_calls: worst.calls,
+        output_tokens: worst.tokens,
+        models: Vec::new(),
+        tools: tools(flow, services, reach),
+        interrupts: Vec::new(),
+        secrets: BTreeMap::new(),
+        leaves: BTreeMap::new(),
+        scopes: BTreeMap::new(),
+    };
+    sheet.nodes(flow, services, reach);
+    for tool in &sheet.tools {
+        let served = services.tools.get(&tool.tool);
+        let who = format!("tool {}", tool.tool);
+        outside(&mut sheet.secrets, &mut sheet.leaves, served, &who);
+    }
+    for id in &reach.order {
+        if let Some(graph) = flow.graphs.get(*id) {
+            let names = graph.tools.as_ref().map(|tools| {
+                let names = tools.iter().filter_map(|id| flow.tools.get(*id));
+                names.map(|tool| tool.name.clone()).collect()
+            });
+            sheet.scopes.insert(graph.name.clone(), names);
+        }
+    }
+    sheet
+}
+
+impl Sheet {
+    fn nodes(&mut self, flow: &Flow, services: &Services, reach: &Reach) {
+        for (_, graph, _, node) in reach.nodes(flow) {
+            let name = format!("{}.{}", graph.name, node.name);
+            if let Some(visits) = &node.max_visits {
+                self.bounded_by
+                    .push(format!("max_visits {} of {name}", visits.limit));
+            }
+            if let Work::Agent { max_turns, .. } = &node.work {
+                self.bounded_by
+                    .push(format!("max_turns {max_turns} of {name}"));
+            }
+            match &node.work {
+                Work::Llm(call) | Work::Agent { call, .. } => {
+                    let first = flow.models.get(call.model);
+                    let fallback = first.map_or(&[] as &[ModelId], |model| &model.fallback);
+                    let ids = std::iter::once(call.model).chain(fallback.iter().copied());
+                    let models: Vec<_> = ids.filter_map(|id| flow.models.get(id)).collect();
+                    for model in &models {
+                        let own = format!("{}/{}", model.provider, model.model);
+                        let bound = services
+                            .models
+                            .get(&model.name)
+                            .or(services.models.get("*"));
+                        let reference = bound.unwrap_or(&own);
+                        let provider = reference.split('/').next().unwrap_or("");
+                        let served = services.providers.get(provider);
+                        let who = format!("model {}", model.name);
+                        if reference != "scripted" {
+                            outside(&mut self.secrets, &mut self.leaves, served, &who);
+                        }
+                    }
+                    let weights = weigh(flow, graph, node, &BTreeMap::new(), reach);
+                    self.models.push(ModelUse {
+                        node: name,
+                        models: models.iter().map(|model| model.name.clone()).collect(),
+                        calls: weights.calls,
+                        tokens: weights.tokens,
+                    });
+                }
+                Work::Interrupt {
+                    expect, timeout, ..
+                } => self.interrupts.push(Question {
+                    node: name,
+                    expects: expect
+                        .as_ref()
+                        .map_or("any JSON".to_owned(), |ty| flow.types.show(ty).to_string()),
+                    timeout_ms: timeout.as_ref().map(|timeout| timeout.after_ms),
+                }),
+                Work::Extern { name: program, .. } => {
+                    let to = "the embedding program".to_owned();
+                    let who = format!("extern {program} at {name}");
+                    self.leaves.entry(to).or_default().insert(who);
+                }
+                _ => {}
+            }
+            self.interrupts
+                .extend(node.stops.iter().map(|stop| Question {
+                    node: stop_name(graph, &stop.name),
+                    expects: flow.types.show(&stop.expect).to_string(),
+                    timeout_ms: None,
+                }));
+        }
+        if let Some(limit) = self.recursion_limit {
+            self.bounded_by
+                .push(format!("recursion_limit {limit} of {}", self.graph));
+        }
+    }
+}
+
+/// Notes what something needs and where it sends data.
+fn outside(
+    secrets: &mut BTreeMap<String, BTreeSet<String>>,
+    leaves: &mut BTreeMap<String, BTreeSet<String>>,
+    served: Option<&Served>,
+    who: &str,
+) {
+    let Some(served) = served else { return };
+    for variable in &served.variables {
+        let users = secrets.entry(variable.clone()).or_default();
+        users.insert(who.to_owned());
+    }
+    if let Some(to) = &served.to {
+        leaves.entry(to.clone()).or_default().insert(who.to_owned());
+    }
+}
+
+/// Conditions on the arguments of a tool in a node.
+fn narrowed(node: &Node, tool: ToolId) -> BTreeSet<String> {
+    let own = node
+        .narrowed
+        .iter()
+        .filter(|narrowed| narrowed.tool == tool);
+    let conditions = own.flat_map(|narrowed| &narrowed.conditions);
+    conditions.map(|condition| condition.text.clone()).collect()
+}
+
+fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
+    let mut used: BTreeMap<usize, ToolUse> = BTreeMap::new();
+    for (id, graph, node_id, node) in reach.nodes(flow) {
+        for tool_id in tools_of(node) {
+            let Some(tool) = flow.tools.get(tool_id) else {
+                continue;
+            };
+            let served = match &tool.body {
+                Some(_) => Some(("body".to_owned(), None)),
+                None => services
+                    .tools
+                    .get(&tool.name)
+                    .map(|served| (served.kind.clone(), served.to.clone())),
+            };
+            let (served, to) = served.unwrap_or(("unbound".to_owned(), None));
+            let entry = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {
+                tool: tool.name.clone(),
+                effect: ToolEffect::word(tool.effect),
+                served,
+                to,
+                approve: tool.approve,
+                unattended: tool.unattended,
+                narrowed: narrowed(node, tool_id),
+                nodes: BTreeMap::new(),
+                approved_by: BTreeSet::new(),
+            });
+            let before = reach
+                .before
+                .get(&(id, node_id))
+                .cloned()
+                .unwrap_or_default();
+            entry.approved_by = match entry.nodes.is_empty() {
+                true => before.clone(),
+                false => entry.approved_by.intersection(&before).cloned().collect(),
+            };
+            let here = narrowed(node, tool_id);
+            entry.narrowed = entry.narrowed.intersection(&here).cloned().collect();
+            let name = format!("{}.{}", graph.name, node.name);
+            entry.nodes.insert(name, before);
+        }
+    }
+    used.into_values().collect()
+}
+
+/// All that is written to jump, with the node that does.
+fn routes(graph: &Graph) -> Vec<(String, Vec<&Jump>)> {
+    let mut all = vec![("start".to_owned(), jumps_of(&graph.start))];
+    for node in &graph.nodes {
+        let mut jumps: Vec<&Jump> = Vec::new();
+        jumps.extend(node.next.iter().flat_map(jumps_of));
+        jumps.extend(node.on_error.iter().flat_map(jumps_of));
+        jumps.extend(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
+        jumps.extend(node.max_visits.iter().map(|visits| &visits.to));
+        if let Work::Interrupt {
+            timeout: Some(timeout),
+            ..
+        } = &node.work
+        {
+            jumps.push(&timeout.to);
+        }
+        all.push((format!("{}.{}", graph.name, node.name), jumps));
+    }
+    for join in &graph.joins {
+        all.push((String::new(), vec![&join.to]));
+    }
+    all
+}
+
+fn begins(graph: &Graph) -> Vec<String> {
+    let mut names = Vec::new();
+    let starts = routes(graph).into_iter().take(1);
+    for jump in starts.flat_map(|(_, jumps)| jumps) {
+        for target in &jump.to {
+            let node = match target {
+                Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
+                _ => None,
+            };
+            if let Some(node) = node
+                && !names.contains(&node.name)
+            {
+                names.push(node.name.clone());
+            }
+        }
+    }
+    names
+}
+
+fn exits(graph: &Graph) -> Vec<String> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    let mut note = |from: &str, target: &Target| match target {
+        Target::End => {
+            found.insert("end".to_owned());
+        }
+        Target::Fail { .. } => {
+            found.insert(format!("fail at {from}"));
+        }
+        Target::Parent(name) => {
+            found.insert(format!("parent.{name}"));
+        }
+        _ => {}
+    };
+    for (from, jumps) in routes(graph) {
+        for target in jumps.iter().flat_map(|jump| &jump.to) {
+            note(&from, target);
+            if let Target::Computed { table, .. } = target {
+                table.iter().for_each(|end| note(&from, &end.to));
+            }
+        }
+    }
+    for node in &graph.nodes {
+        let from = format!("{}.{}", graph.name, node.name);
+        node.ends.iter().for_each(|end| note(&from, &end.to));
+    }
+    found.extend(
+        graph
+            .exits
+            .iter()
+            .map(|exit| format!("exit when {}", exit.text)),
+    );
+    found.into_iter().collect()
+}

@@ -1,0 +1,530 @@
+//! Whether a run can take a way on which a field is not written, given what the conditions on it say.
+//!
+//! All other rules count conditions as free. Before one of them reports a way as an error, the ways are followed once more, each with
+//! what its conditions and writes say of the state: an arm whose condition can't hold there is not taken. Equal and
+//! complementary conditions, members of enums, null and not null, and numbers are told apart, as long as
+//! nothing in between may write what they speak of.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::base::{IdVec, Span};
+use crate::ir::{FieldId, FieldMode, JoinId, NodeId};
+use crate::resolve::program::{Graph, Route};
+
+use super::super::flow::effect::Effects;
+use super::super::flow::{Cause, Flow, Goal, Spot, Way};
+use super::facts::has_first_value;
+use super::says::{Fact, Saying, Values, first_values};
+
+/// Most states of a spot that are told apart; of more, nothing is taken for known there.
+const STATES: usize = 24;
+
+/// Most states that are followed. Beyond, a finding stays as it is.
+const MOST: usize = 6_000;
+
+/// What is known of places on one way.
+type Known = BTreeMap<String, Values>;
+
+/// What counts as a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// What may be written.
+    May,
+    /// What surely is.
+    Sure,
+}
+
+/// What is asked of the ways of a graph.
+pub struct Paths<'p, 'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Its flow.
+    pub flow: &'a Flow,
+    /// What its nodes surely write.
+    pub effects: &'a Effects,
+    /// What the conditions of its entry say.
+    pub start: Saying,
+    /// What its nodes say.
+    pub nodes: Vec<Saying>,
+    /// What its joins' updates leave.
+    pub joins: IdVec<JoinId, Saying>,
+    /// By node, fields that other tasks may write in its super-step.
+    pub beside: &'p [BTreeSet<FieldId>],
+    /// By node, fields that they surely write.
+    pub at_once: Vec<BTreeSet<FieldId>>,
+    /// The circle of each spot.
+    pub circles: &'p [usize],
+    /// Fields of which nothing is kept from step to step.
+    pub passing: &'p [FieldId],
+    /// Fields that each place is made of, filled as places are met.
+    pub fields: BTreeMap<String, BTreeSet<FieldId>>,
+}
+
+/// One state of a spot.
+struct State<'a> {
+    spot: Spot,
+    /// The spot was come to from its own circle.
+    again: bool,
+    known: Known,
+    /// From where it was come to first: the state, and the arrow.
+    from: Option<usize>,
+    arrow: &'a Goal,
+    /// Ways on, with the states that each leads to.
+    ways: Vec<(&'a Way, Vec<Option<usize>>)>,
+}
+
+/// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
+pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
+
+/// What following the ways of a question has found.
+struct Explored<'a> {
+    states: Vec<State<'a>>,
+    start: Vec<(&'a Way, Vec<Option<usize>>)>,
+}
+
+impl<'a> Paths<'_, 'a> {
+    /// Notes of which fields each place is made.
+    pub fn gather(&mut self) {
+        let all = self.nodes.iter().chain([&self.start]).chain(&self.joins);
+        let facts = all.flat_map(|said| {
+            let lists = said.jumps.values().chain(said.sets.values());
+            let lists = lists.chain(&said.skipped);
+            lists.flatten().chain(&said.worked).chain(&said.assigned)
+        });
+        for fact in facts {
+            let slot = self.fields.entry(fact.place.clone()).or_default();
+            slot.extend(&fact.fields);
+        }
+        for (id, field) in self.graph.fields.entries() {
+            let place = format!("state.{}", field.name.node);
+            for place in [format!("#{place}"), format!("#size({place})"), place] {
+                self.fields.entry(place).or_default().insert(id);
+            }
+        }
+    }
+
+    /// The way on which a read finds a field without a value, each arrow with where it comes from; `None`
+    /// where no run takes one. Empty where that can't be told.
+    pub fn lacks(
+        &self,
+        first: &Known,
+        (spot, field, read): (Spot, FieldId, Span),
+        counts: Counts,
+    ) -> Option<Vec<(Spot, Option<Spot>, Span)>> {
+        let Some(explored) = self.explore(first, field, counts) else {
+            return Some(Vec::new());
+        };
+        let mut here = explored.states.iter().enumerate();
+        let (found, _) =
+            here.find(|(_, state)| state.spot == spot && self.reads_at(spot, read, &state.known))?;
+        let mut trail = Vec::new();
+        let mut at = Some(found);
+        while let Some(state) = at.and_then(|at| explored.states.get(at)) {
+            let from = state.from.and_then(|from| explored.states.get(from));
+            trail.push((state.spot, from.map(|from| from.spot), state.arrow.span));
+            at = state.from;
+        }
+        trail.reverse();
+        Some(trail)
+    }
+
+    /// Whether a read in a node comes about, given what is known where the node begins.
+    fn reads_at(&self, spot: Spot, read: Span, known: &Known) -> bool {
+        let Spot::Node(id) = spot else { return true };
+        let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
+        else {
+            return true;
+        };
+        let within = |outer: Span| {
+            outer.file == read.file && outer.start <= read.start && read.end <= outer.end
+        };
+        let early = node.skips.iter().map(|skip| skip.span);
+        let early = early.chain(node.requires.iter().map(|require| require.condition.span));
+        let visits = node.max_visits.iter().map(|max| max.to.span);
+        let errors = node
+            .on_error
+            .iter()
+            .flat_map(Route::jumps)
+            .map(|jump| jump.span);
+        let arms = node.on_error.iter().flat_map(arm_spans);
+        if early.chain(visits).chain(errors).chain(arms).any(within) {
+            return true;
+        }
+        let worked = self.and(known, &said.worked);
+        let Some(goto) = node.goto.as_ref().filter(|goto| within(goto.span)) else {
+            let edge = node.edges.iter().any(|jump| within(jump.span));
+            return worked.is_some() || (edge && !said.skipped.is_empty());
+        };
+        let jump = goto.node.jumps().find(|jump| within(jump.span));
+        let facts = jump.and_then(|jump| said.jumps.get(&jump.span));
+        let mut variants = said
+            .skipped
+            .iter()
+            .filter_map(|facts| self.and(known, facts));
+        let taken = |known: Known| facts.is_none_or(|facts| self.and(&known, facts).is_some());
+        worked
+            .map(|known| self.written(id, known))
+            .is_some_and(taken)
+            || variants.any(taken)
+    }
+
+    /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
+    /// that can't be told.
+    pub fn avoids(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Vec<Step<'a>>> {
+        let Some(explored) = self.explore(first, field, counts) else {
+            return Some(Vec::new());
+        };
+        let chosen = explored.settle();
+        let mut path = Vec::new();
+        let mut from = None;
+        let mut next = explored.way_out(&explored.start, &chosen);
+        next?;
+        while let Some((way, to)) = next {
+            let on = way.goals.iter().zip(to);
+            let mut on = on.filter(|(goal, _)| goal.to != Spot::End);
+            let Some((goal, state)) = on.next() else {
+                path.extend(way.goals.first().map(|goal| (from, way, goal)));
+                break;
+            };
+            path.push((from, way, goal));
+            from = Some(goal.to);
+            let known = state.and_then(|at| chosen.get(at).copied().flatten());
+            let ways = state
+                .and_then(|at| explored.states.get(at))
+                .map(|s| &s.ways);
+            next = ways
+                .and_then(|ways| ways.get(known?))
+                .map(|(way, to)| (*way, to.as_slice()));
+            if path.len() > explored.states.len() {
+                break;
+            }
+        }
+        Some(path)
+    }
+
+    /// What the state begins with.
+    pub fn at_start(&self, types: &crate::expr::TypeTable) -> Known {
+        let mut known = Known::new();
+        for (id, field) in self.graph.fields.entries() {
+            let given = matches!(field.mode, FieldMode::In | FieldMode::InOut);
+            if given || self.passing.contains(&id) || !has_first_value(field) {
+                continue;
+            }
+            let (name, ty) = (&field.name.node, &field.ty.node);
+            match &field.default {
+                None if !ty.admits_null() => {
+                    let none = super::range::Range::point(0.0);
+                    known.insert(format!("#size(state.{name})"), Values::Range(none, true));
+                }
+                default => known.extend(first_values(name, ty, default.as_ref(), types)),
+            }
+        }
+        known
+    }
+
+    /// All states that a run may come to without having written the field.
+    fn explore(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Explored<'a>> {
+        let mut explored = Explored {
+            states: Vec::new(),
+            start: Vec::new(),
+        };
+        let mut by_spot: Vec<Vec<usize>> =
+            vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()];
+        let mut open = VecDeque::new();
+        for way in &self.flow.start {
+            if let Some(known) = self.along(way, first.clone(), &self.start, field) {
+                let to = self.lead(&mut explored, &mut by_spot, &mut open, (way, None, known))?;
+                explored.start.push((way, to));
+            }
+        }
+        while let Some(at) = open.pop_front() {
+            let state = explored.states.get(at)?;
+            let (spot, again, known) = (state.spot, state.again, state.known.clone());
+            for (number, way) in self.flow.ways(spot).iter().enumerate() {
+                if way.cause == Cause::Visits && !again {
+                    continue;
+                }
+                for known in self.leave(spot, (number, way), &known, field, counts) {
+                    let on = (way, Some(at), known);
+                    let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
+                    explored.states.get_mut(at)?.ways.push((way, to));
+                }
+            }
+        }
+        Some(explored)
+    }
+
+    /// Enters the goals of a way. `None` where there are too many states.
+    fn lead(
+        &self,
+        explored: &mut Explored<'a>,
+        by_spot: &mut [Vec<usize>],
+        open: &mut VecDeque<usize>,
+        (way, from, known): (&'a Way, Option<usize>, Known),
+    ) -> Option<Vec<Option<usize>>> {
+        let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
+        let begins = from
+            .and_then(|from| explored.states.get(from))
+            .map(|s| s.spot);
+        let mut to = Vec::new();
+        for goal in &way.goals {
+            let Some(number) = self.flow.number(goal.to) else {
+                to.push(None);
+                continue;
+            };
+            let again = begins.is_some_and(|from| circle(from) == circle(goal.to));
+            let waits = match goal.to {
+                Spot::Node(id) => self.flow.stops.get(id).is_some_and(|stop| stop.defer),
+                _ => true,
+            };
+            let mut known = known.clone();
+            if waits {
+                known.retain(|place, _| self.is_steady(place));
+            }
+            let there = by_spot.get_mut(number)?;
+            if there.len() >= STATES {
+                known.clear();
+            }
+            let states = &explored.states;
+            let same = |at: &&usize| {
+                states
+                    .get(**at)
+                    .is_some_and(|s| s.again == again && s.known == known)
+            };
+            if let Some(at) = there.iter().find(same) {
+                to.push(Some(*at));
+                continue;
+            }
+            let at = explored.states.len();
+            if at >= MOST {
+                return None;
+            }
+            there.push(at);
+            open.push_back(at);
+            to.push(Some(at));
+            let ways = Vec::new();
+            explored.states.push(State {
+                spot: goal.to,
+                again,
+                known,
+                from,
+                arrow: goal,
+                ways,
+            });
+        }
+        Some(to)
+    }
+
+    /// What is known behind a way out of a spot, once for each manner in which it may be taken.
+    fn leave(
+        &self,
+        spot: Spot,
+        (number, way): (usize, &Way),
+        known: &Known,
+        field: FieldId,
+        counts: Counts,
+    ) -> Vec<Known> {
+        let id = match spot {
+            Spot::Node(id) => id,
+            Spot::Join(id) => {
+                let said = self.joins.get(id);
+                let on = said.and_then(|said| self.along(way, known.clone(), said, field));
+                return on.into_iter().collect();
+            }
+            _ => return Vec::new(),
+        };
+        let (Some(stop), Some(said)) = (self.flow.stops.get(id), self.nodes.get(id.0 as usize))
+        else {
+            return Vec::new();
+        };
+        let tracked = &self.effects.tracked;
+        let writes = match counts {
+            Counts::May => stop.writes.iter().any(|write| write.field == field),
+            Counts::Sure => match way.cause {
+                Cause::Edge | Cause::Goto => tracked.has(&self.effects.done(id), field),
+                _ => tracked.has(&self.effects.sure(self.flow, spot, number), field),
+            },
+        };
+        let worked = || {
+            let known = self.and(known, &said.worked).filter(|_| !writes)?;
+            Some(match way.cause {
+                Cause::Edge | Cause::Goto => self.written(id, known),
+                _ => self.forget(known, stop.writes.iter().map(|write| write.field)),
+            })
+        };
+        let variants: Vec<Known> = match way.cause {
+            Cause::Skip | Cause::Error | Cause::Visits => vec![known.clone()],
+            Cause::Tool | Cause::Child | Cause::Timeout => worked().into_iter().collect(),
+            Cause::Edge | Cause::Goto => {
+                let skipped = said.skipped.iter();
+                let skipped = skipped.filter_map(|facts| self.and(known, facts));
+                worked().into_iter().chain(skipped).collect()
+            }
+        };
+        let others = |sets: &[BTreeSet<FieldId>]| sets.get(id.0 as usize).cloned();
+        let disturbed = others(self.beside).unwrap_or_default();
+        let taken = way.cause != Cause::Visits;
+        let at_once = match counts {
+            Counts::May => disturbed.clone(),
+            Counts::Sure => others(&self.at_once).unwrap_or_default(),
+        };
+        if taken && at_once.contains(&field) {
+            return Vec::new();
+        }
+        let on = variants
+            .into_iter()
+            .filter_map(|known| self.along(way, known, said, field));
+        on.map(|known| self.forget(known, disturbed.iter().copied()))
+            .collect()
+    }
+
+    /// What is known when a way is taken: its condition held, and its update was made. `None` where the
+    /// condition can't hold, and where the update writes the field.
+    fn along(&self, way: &Way, known: Known, said: &Saying, field: FieldId) -> Option<Known> {
+        if way.writes.iter().any(|write| write.field == field) {
+            return None;
+        }
+        let known = match said.jumps.get(&way.span) {
+            Some(facts) => self.and(&known, facts)?,
+            None => known,
+        };
+        let mut known = self.forget(known, way.writes.iter().map(|write| write.field));
+        if let Some(left) = said.sets.get(&way.span) {
+            self.assign(&mut known, left);
+        }
+        Some(known)
+    }
+
+    /// What is known when a node's work and `set` are done.
+    fn written(&self, id: NodeId, known: Known) -> Known {
+        let writes = self.flow.stops.get(id).map_or(&[][..], |stop| &stop.writes);
+        let mut known = self.forget(known, writes.iter().map(|write| write.field));
+        if let Some(said) = self.nodes.get(id.0 as usize) {
+            self.assign(&mut known, &said.assigned);
+        }
+        known
+    }
+
+    fn and(&self, known: &Known, facts: &[Fact]) -> Option<Known> {
+        let mut known = known.clone();
+        for fact in facts {
+            if fact.fields.iter().any(|field| self.passing.contains(field)) {
+                continue;
+            }
+            let values = match known.get(&fact.place) {
+                Some(before) => before.and(&fact.values)?,
+                None => fact.values.and(&fact.values)?,
+            };
+            known.insert(fact.place.clone(), values);
+        }
+        Some(known)
+    }
+
+    fn assign(&self, known: &mut Known, left: &[Fact]) {
+        for fact in left {
+            if fact.fields.iter().any(|field| self.passing.contains(field)) {
+                continue;
+            }
+            // That it is not null adds to what is known; a value takes its place.
+            let both = match fact.values {
+                Values::NotNull => known.get(&fact.place).and_then(|v| v.and(&fact.values)),
+                _ => None,
+            };
+            known.insert(
+                fact.place.clone(),
+                both.unwrap_or_else(|| fact.values.clone()),
+            );
+        }
+    }
+
+    fn forget(&self, mut known: Known, written: impl IntoIterator<Item = FieldId>) -> Known {
+        let mut gone: BTreeSet<FieldId> = BTreeSet::new();
+        for id in written {
+            gone.insert(id);
+            let resets = self
+                .graph
+                .fields
+                .get(id)
+                .map_or(&[][..], |field| &field.resets);
+            gone.extend(resets.iter().filter_map(|name| self.graph.field(name)));
+        }
+        if !gone.is_empty() {
+            known.retain(|place, _| {
+                let made = self.fields.get(place);
+                made.is_some_and(|fields| fields.is_disjoint(&gone))
+            });
+        }
+        known
+    }
+
+    /// Whether nothing in the graph writes what a place is made of.
+    fn is_steady(&self, place: &str) -> bool {
+        let made = self.fields.get(place);
+        made.is_some_and(|fields| {
+            fields.iter().all(|id| {
+                let field = self.graph.fields.get(*id);
+                field.is_some_and(|field| field.mode == FieldMode::In)
+            })
+        })
+    }
+}
+
+fn arm_spans(route: &Route) -> Vec<Span> {
+    match route {
+        Route::Arms(arms, _) => arms
+            .iter()
+            .filter_map(|arm| Some(arm.when.as_ref()?.span))
+            .collect(),
+        Route::Always(_) => Vec::new(),
+    }
+}
+
+impl<'a> Explored<'a> {
+    /// For each state the way by which it comes to `end`, where there is one.
+    fn settle(&self) -> Vec<Option<usize>> {
+        let mut chosen: Vec<Option<usize>> = vec![None; self.states.len()];
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
+        for (at, state) in self.states.iter().enumerate() {
+            for to in state.ways.iter().flat_map(|(_, to)| to).flatten() {
+                if let Some(list) = before.get_mut(*to) {
+                    list.push(at);
+                }
+            }
+        }
+        let mut open: VecDeque<usize> = (0..self.states.len()).rev().collect();
+        while let Some(at) = open.pop_front() {
+            let Some(state) = self.states.get(at) else {
+                continue;
+            };
+            if chosen.get(at).copied().flatten().is_some() {
+                continue;
+            }
+            let way = state
+                .ways
+                .iter()
+                .position(|(way, to)| leads_out(way, to, &chosen));
+            if let (Some(way), Some(slot)) = (way, chosen.get_mut(at)) {
+                *slot = Some(way);
+                open.extend(before.get(at).into_iter().flatten());
+            }
+        }
+        chosen
+    }
+
+    fn way_out<'s>(
+        &self,
+        ways: &'s [(&'a Way, Vec<Option<usize>>)],
+        chosen: &[Option<usize>],
+    ) -> Option<(&'a Way, &'s [Option<usize>])> {
+        let mut ways = ways.iter().filter(|(way, to)| leads_out(way, to, chosen));
+        ways.next().map(|(way, to)| (*way, to.as_slice()))
+    }
+}
+
+/// Whether all that a way starts is known to come to `end`.
+fn leads_out(way: &Way, to: &[Option<usize>], chosen: &[Option<usize>]) -> bool {
+    way.goals.iter().zip(to).all(|(goal, to)| match to {
+        Some(at) => chosen.get(*at).copied().flatten().is_some(),
+        None => goal.to == Spot::End,
+    })
+}

@@ -1,0 +1,122 @@
+//! What serves what, as `graphc.yaml` says it: kinds, hosts, and names of variables, never their values.
+//!
+//! The file is read by name here and not through [`Config`](crate::backend::config::Config), which has variables
+//! filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use crate::audit::{Served, Services};
+use crate::backend::llm::openai::OPENAI_URL;
+
+/// Variable with the key of the provider that needs no entry.
+const KEY: &str = "OPENAI_API_KEY";
+
+/// Reads the settings, which are well-formed.
+pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
+    let json: Json = text
+        .and_then(|text| serde_yaml::from_str(text).ok())
+        .unwrap_or_default();
+    let default = json.get("default_profile").and_then(Json::as_str);
+    let profile = profile.or(default).map(str::to_owned);
+    let chosen = profile
+        .as_ref()
+        .and_then(|name| json.get("profiles")?.get(name));
+    let section = |key: &str| -> BTreeMap<String, Json> {
+        let sections = [Some(&json), chosen];
+        let entries = sections
+            .into_iter()
+            .flatten()
+            .filter_map(|of| of.get(key)?.as_object())
+            .flatten();
+        entries.map(|(k, v)| (k.clone(), v.clone())).collect()
+    };
+    let mut providers = BTreeMap::from([("openai".to_owned(), provider(&Json::Null))]);
+    providers.extend(
+        section("providers")
+            .iter()
+            .map(|(n, e)| (n.clone(), provider(e))),
+    );
+    let tools = section("tools");
+    let models = section("models").into_iter();
+    Services {
+        profile,
+        tools: tools
+            .iter()
+            .map(|(name, entry)| (name.clone(), tool(entry)))
+            .collect(),
+        providers,
+        models: models
+            .filter_map(|(name, entry)| Some((name, entry.as_str()?.to_owned())))
+            .collect(),
+    }
+}
+
+fn provider(entry: &Json) -> Served {
+    let url = entry.get("base_url").and_then(Json::as_str);
+    let mut variables = variables(entry);
+    if entry.get("api_key").is_none() && url.is_none_or(|url| url == OPENAI_URL) {
+        variables.insert(KEY.to_owned());
+    }
+    Served {
+        kind: "openai".to_owned(),
+        to: Some(host(url.unwrap_or(OPENAI_URL))),
+        variables: variables.into_iter().collect(),
+    }
+}
+
+fn tool(entry: &Json) -> Served {
+    let mut needs = variables(entry);
+    let (kind, to) = if let Some(http) = entry.get("http") {
+        let url = http.get("url").and_then(Json::as_str);
+        ("http", url.map(host))
+    } else if let Some(command) = entry.get("command") {
+        // A list names variables that the program is given.
+        let given = entry.get("env").and_then(Json::as_array);
+        let given = given.into_iter().flatten().filter_map(Json::as_str);
+        needs.extend(given.map(str::to_owned));
+        let words = command.as_array().into_iter().flatten();
+        let words: Vec<&str> = words.filter_map(Json::as_str).collect();
+        ("command", Some(format!("program `{}`", words.join(" "))))
+    } else {
+        ("script", None)
+    };
+    Served {
+        kind: kind.to_owned(),
+        to,
+        variables: needs.into_iter().collect(),
+    }
+}
+
+/// The host of an address; the address as it is written where a variable or an argument decides it.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest.get(..end).unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    match host.contains("{{") {
+        true => "a host that the arguments name".to_owned(),
+        false => host.to_owned(),
+    }
+}
+
+/// Names of the variables in all texts of an entry.
+fn variables(entry: &Json) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut waiting = vec![entry];
+    while let Some(json) = waiting.pop() {
+        match json {
+            Json::String(text) => {
+                for part in text.split("${").skip(1) {
+                    let name = part.split(['}', ':']).next().unwrap_or("");
+                    names.insert(name.to_owned());
+                }
+            }
+            Json::Array(items) => waiting.extend(items),
+            Json::Object(entries) => waiting.extend(entries.values()),
+            _ => {}
+        }
+    }
+    names
+}

@@ -1,0 +1,136 @@
+//! The sheet for a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::audit::widen::shown;
+use crate::audit::{Bound, Sheet};
+use crate::run::engine::RECURSION_LIMIT;
+
+/// The whole sheet.
+pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
+    let mut page = Page::default();
+    let profile = sheet.profile.as_deref();
+    let profile = profile.map_or(String::new(), |profile| format!(", profile {profile}"));
+    page.line("graph", &format!("{}{profile}", sheet.graph));
+    page.lines("input", &sheet.input, "nothing");
+    page.lines("begins at", &[sheet.entry.join(", ")], "");
+    page.lines("ends at", &[sheet.exits.join(", ")], "");
+    page.bound("super-steps", &sheet.steps);
+    page.rest(&sheet.bounded_by, "bounded by ");
+    match (sheet.recursion_limit, &sheet.steps) {
+        (Some(limit), _) => page.add(&format!(
+            "a run fails after {limit}, counted anew after an interrupt"
+        )),
+        (None, Bound::Unbounded(_)) => page.add(&format!(
+            "a run fails after {RECURSION_LIMIT} (--recursion-limit), counted anew after an interrupt"
+        )),
+        _ => {}
+    }
+    page.bound("model calls", &sheet.model_calls);
+    for model in &sheet.models {
+        let (node, names) = (&model.node, model.models.join(", then "));
+        let calls = shown(&model.calls);
+        page.add(&format!("{node}: {names}, {calls} a visit"));
+    }
+    page.bound("tokens", &sheet.output_tokens);
+    page.add("what models write; what they read and its price are not bounded by a flow");
+    tools(&mut page, sheet);
+    let questions: Vec<String> = sheet
+        .interrupts
+        .iter()
+        .map(|question| {
+            let timeout = match question.timeout_ms {
+                Some(ms) => format!(", gives up after {ms} ms"),
+                None => String::new(),
+            };
+            format!("{}: expects {}{timeout}", question.node, question.expects)
+        })
+        .collect();
+    page.lines("asks people", &questions, "nobody");
+    if !questions.is_empty() {
+        page.add("whoever may resume the thread may answer");
+    }
+    page.lines("leaves to", &uses(&sheet.leaves), "nowhere");
+    page.lines("secrets", &uses(&sheet.secrets), "none");
+    if let Some(wider) = wider {
+        page.lines("wider", wider, "nothing");
+    }
+    page.text
+}
+
+fn tools(page: &mut Page, sheet: &Sheet) {
+    let tools: Vec<String> = sheet
+        .tools
+        .iter()
+        .map(|tool| {
+            let nodes: Vec<&str> = tool.nodes.keys().map(String::as_str).collect();
+            let approved: Vec<&str> = tool.approved_by.iter().map(String::as_str).collect();
+            let approved = match (tool.approve, approved.is_empty()) {
+                (true, _) => "a person approves each call".to_owned(),
+                (false, true) if tool.unattended => "approved by nobody, @unattended".to_owned(),
+                (false, true) => "approved by nobody".to_owned(),
+                (false, false) => format!("after {}", approved.join(", ")),
+            };
+            let conditions: Vec<&str> = tool.narrowed.iter().map(String::as_str).collect();
+            let narrowed = match conditions.is_empty() {
+                true => String::new(),
+                false => format!(" where {}", conditions.join(" && ")),
+            };
+            format!(
+                "{}{narrowed} ({}): {}; in {}; {approved}",
+                tool.tool,
+                tool.effect,
+                tool.served,
+                nodes.join(", ")
+            )
+        })
+        .collect();
+    page.lines("tools", &tools, "none");
+}
+
+fn uses(of: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let lines = of.iter().map(|(name, users)| {
+        let users: Vec<&str> = users.iter().map(String::as_str).collect();
+        format!("{name}: {}", users.join(", "))
+    });
+    lines.collect()
+}
+
+/// Lines with a word before the first of each group.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, word: &str, line: &str) {
+        let _ = writeln!(self.text, "{}", format!("{word:<12} {line}").trim_end());
+    }
+
+    fn add(&mut self, line: &str) {
+        self.line("", line);
+    }
+
+    fn lines(&mut self, word: &str, lines: &[String], none: &str) {
+        self.line(word, lines.first().map_or(none, String::as_str));
+        lines.iter().skip(1).for_each(|line| self.add(line));
+    }
+
+    fn rest(&mut self, lines: &[String], before: &str) {
+        for line in lines {
+            self.add(&format!("{before}{line}"));
+        }
+    }
+
+    fn bound(&mut self, word: &str, bound: &Bound) {
+        match bound {
+            Bound::AtMost(_) => self.line(word, &shown(bound)),
+            Bound::Unbounded(reasons) => {
+                let reasons: Vec<String> =
+                    reasons.iter().map(|r| format!("UNBOUNDED: {r}")).collect();
+                self.lines(word, &reasons, "UNBOUNDED");
+            }
+        }
+    }
+}

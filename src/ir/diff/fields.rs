@@ -1,0 +1,395 @@
+//! Fields of a state: the contract with callers, and what a thread keeps.
+
+use super::finding::{Group, Side};
+use super::fit::{Way, fits, tighter};
+use super::graphs::Both;
+use super::{Versions, pairs, renamed};
+use crate::expr::ty::Type;
+use crate::ir::flow::Flow;
+use crate::ir::graph::{Channel, Field, FieldId, Graph};
+
+impl<'f> Versions<'f> {
+    pub(super) fn fields(&mut self, both: Both<'f>) {
+        let (old, new) = (both.old.fields.iter(), both.new.fields.iter());
+        let graph = both.new.name.as_str();
+        let migrate = &both.new.migrate;
+        for pair in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
+            match pair {
+                (Some(old), Some(new)) if old.name != new.name => {
+                    self.renamed_field(graph, old, new);
+                    self.kept(both, old, new);
+                }
+                (Some(old), Some(new)) => {
+                    self.contract(graph, old, new);
+                    self.kept(both, old, new);
+                }
+                (Some(gone), None) => self.gone(both, gone),
+                (None, Some(added)) => self.added(both, added),
+                (None, None) => {}
+            }
+        }
+        self.context(both);
+    }
+
+    /// A field with another name, which `migrate` says. Callers have the old one.
+    fn renamed_field(&mut self, graph: &str, old: &Field, new: &Field) {
+        let at = (Some(old.at), Some(new.at));
+        let (was, is) = (&old.name, &new.name);
+        if old.mode.is_in() || new.mode.is_in() {
+            let message = format!("input `{was}` of graph `{graph}` is `{is}` now");
+            self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
+        }
+        if old.mode.is_out() || new.mode.is_out() {
+            let message = format!("output `{was}` of graph `{graph}` is `{is}` now");
+            self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
+        }
+        let message =
+            format!("field `{was}` of graph `{graph}` is `{is}` now, as its `migrate` says");
+        self.say(
+            Group::NeedsMigration,
+            Side::Threads,
+            "field-renamed",
+            at,
+            message,
+        );
+    }
+
+    /// Constants that whoever starts a run gives.
+    fn context(&mut self, Both { old, new }: Both) {
+        let at = (Some(old.at), Some(new.at));
+        let graph = &new.name;
+        for pair in pairs(old.context.iter(), new.context.iter(), |c| c.name.as_str()) {
+            let (group, what) = match pair {
+                (Some(old), Some(new)) => {
+                    let from = (&self.old.types, &old.ty);
+                    let to = (&self.new.types, &new.ty);
+                    match fits(from, to, Way::Given) {
+                        Ok(()) if new.required() && !old.required() => {
+                            (Group::Breaking, format!("`{}` must be given", new.name))
+                        }
+                        Ok(()) => continue,
+                        Err(why) => (
+                            Group::Breaking,
+                            format!("`{}` is of another type: {why}", new.name),
+                        ),
+                    }
+                }
+                (Some(gone), None) => (Group::Breaking, format!("`{}` is gone", gone.name)),
+                (None, Some(added)) if added.required() => (
+                    Group::Breaking,
+                    format!("`{}` is new and must be given", added.name),
+                ),
+                (None, Some(added)) => (
+                    Group::Compatible,
+                    format!("`{}` is new and may be given", added.name),
+                ),
+                (None, None) => continue,
+            };
+            let message = format!("context of graph `{graph}`: {what}");
+            self.say(group, Side::Callers, "context-changed", at, message);
+        }
+    }
+
+    fn gone(&mut self, both: Both, gone: &Field) {
+        let graph = both.new.name.as_str();
+        let at = (Some(gone.at), None);
+        let name = &gone.name;
+        if gone.mode.is_in() {
+            let message = format!("graph `{graph}` takes no input `{name}` any more");
+            self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
+        }
+        if gone.mode.is_out() {
+            let message = format!("graph `{graph}` gives no output `{name}` any more");
+            self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
+        }
+        let dropped = both.new.migrate.dropped.contains(name);
+        let (group, why) = match dropped {
+            true => (Group::NeedsMigration, "its `migrate` drops the value"),
+            false => (Group::Breaking, "threads may have a value"),
+        };
+        let message = format!("field `{name}` of graph `{graph}` is gone; {why}");
+        self.say(group, Side::Threads, "field-gone", at, message);
+    }
+
+    fn added(&mut self, both: Both, added: &Field) {
+        let graph = both.new.name.as_str();
+        let at = (None, Some(added.at));
+        let name = &added.name;
+        let begins = begins(added);
+        if added.mode.is_in() {
+            let (group, how) = match begins {
+                true => (Group::Compatible, "may be given"),
+                false => (Group::Breaking, "must be given"),
+            };
+            let message = format!("graph `{graph}` has a new input `{name}`, which {how}");
+            self.say(group, Side::Callers, "input-added", at, message);
+        }
+        if added.mode.is_out() {
+            let message = format!("graph `{graph}` has a new output `{name}`");
+            self.say(
+                Group::Compatible,
+                Side::Callers,
+                "output-added",
+                at,
+                message,
+            );
+        }
+        let given = both.new.migrate.defaults.contains_key(name);
+        let (group, message) = match begins {
+            false if given => (
+                Group::NeedsMigration,
+                format!("field `{name}` of graph `{graph}` is new; its `migrate` gives it a value"),
+            ),
+            true => (
+                Group::Compatible,
+                format!("field `{name}` of graph `{graph}` is new and has a first value"),
+            ),
+            false => (
+                Group::NeedsMigration,
+                format!(
+                    "field `{name}` of graph `{graph}` is new and has no value in threads that go on"
+                ),
+            ),
+        };
+        self.say(group, Side::Threads, "field-added", at, message);
+    }
+
+    /// What callers give and get.
+    fn contract(&mut self, graph: &str, old: &Field, new: &Field) {
+        let at = (Some(old.at), Some(new.at));
+        let name = &new.name;
+        match (old.mode.is_in(), new.mode.is_in()) {
+            (true, false) => {
+                let message = format!("graph `{graph}` takes no input `{name}` any more");
+                self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
+            }
+            (false, true) => {
+                let (group, how) = match begins(new) {
+                    true => (Group::Compatible, "may be given"),
+                    false => (Group::Breaking, "must be given"),
+                };
+                let message = format!("`{name}` is an input of graph `{graph}` now, which {how}");
+                self.say(group, Side::Callers, "input-added", at, message);
+            }
+            (true, true) => {
+                self.input(graph, old, new);
+                if begins(old) && !begins(new) {
+                    let message = format!(
+                        "input `{name}` of graph `{graph}` has no first value any more and must be given"
+                    );
+                    self.say(
+                        Group::Breaking,
+                        Side::Callers,
+                        "input-required",
+                        at,
+                        message,
+                    );
+                }
+            }
+            (false, false) => {}
+        }
+        match (old.mode.is_out(), new.mode.is_out()) {
+            (true, false) => {
+                let message = format!("graph `{graph}` gives no output `{name}` any more");
+                self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
+            }
+            (false, true) => {
+                let message = format!("`{name}` is an output of graph `{graph}` now");
+                self.say(
+                    Group::Compatible,
+                    Side::Callers,
+                    "output-added",
+                    at,
+                    message,
+                );
+            }
+            (true, true) => {
+                let fit = fits(
+                    (&self.new.types, &new.ty),
+                    (&self.old.types, &old.ty),
+                    Way::Taken,
+                );
+                let what = format!("output `{name}` of graph `{graph}`");
+                self.type_changed(Side::Callers, "output-type", (old, new), what, fit);
+            }
+            (false, false) => {}
+        }
+    }
+
+    fn input(&mut self, graph: &str, old: &Field, new: &Field) {
+        let fit = fits(
+            (&self.old.types, written(self.old, old)),
+            (&self.new.types, written(self.new, new)),
+            Way::Given,
+        );
+        let what = format!("input `{}` of graph `{graph}`", new.name);
+        if let Some(which) = tighter(&old.constraints, &new.constraints) {
+            let message = format!("{what}: its `@{which}` refuses more than before");
+            let at = (Some(old.at), Some(new.at));
+            self.say(Group::Breaking, Side::Callers, "input-type", at, message);
+        }
+        self.type_changed(Side::Callers, "input-type", (old, new), what, fit);
+    }
+
+    /// Says that a type changed, in the words of what that does.
+    fn type_changed(
+        &mut self,
+        side: Side,
+        code: &'static str,
+        (old, new): (&Field, &Field),
+        what: String,
+        fit: Result<(), String>,
+    ) {
+        let at = (Some(old.at), Some(new.at));
+        let was = self.old.types.show(&old.ty).to_string();
+        let is = self.new.types.show(&new.ty).to_string();
+        let message = match was == is {
+            true => format!("{what} is another `{is}`"),
+            false => format!("{what} was `{was}`, is `{is}`"),
+        };
+        match fit {
+            Err(why) => self.say(Group::Breaking, side, code, at, format!("{message}: {why}")),
+            Ok(()) if was != is => self.say(Group::Compatible, side, code, at, message),
+            Ok(()) => {}
+        }
+    }
+
+    /// What a thread has kept.
+    fn kept(&mut self, both: Both, old: &Field, new: &Field) {
+        let graph = both.new.name.as_str();
+        let at = (Some(old.at), Some(new.at));
+        let name = &new.name;
+        let fit = fits(
+            (&self.old.types, &old.ty),
+            (&self.new.types, &new.ty),
+            Way::Kept,
+        );
+        let what = format!("field `{name}` of graph `{graph}`");
+        match (&fit, both.new.migrate.defaults.contains_key(name)) {
+            (Err(why), true) => {
+                let message = format!("{what}: {why}; its `migrate` gives such threads a value");
+                self.say(
+                    Group::NeedsMigration,
+                    Side::Threads,
+                    "field-type",
+                    at,
+                    message,
+                );
+            }
+            _ => self.type_changed(Side::Threads, "field-type", (old, new), what, fit),
+        }
+        for (word, was, is) in [
+            ("ephemeral", old.ephemeral, new.ephemeral),
+            ("untracked", old.untracked, new.untracked),
+        ] {
+            if was != is {
+                let how = if is { "is" } else { "is not" };
+                let message = format!("field `{name}` of graph `{graph}` {how} `{word}` now");
+                self.say(Group::Compatible, Side::Threads, "field-kept", at, message);
+            }
+        }
+        let based = |graph: &Graph, field: &Field| {
+            let names = |ids: &[FieldId]| -> Vec<String> {
+                let fields = ids.iter().filter_map(|id| graph.fields.get(*id));
+                fields.map(|field| field.name.clone()).collect()
+            };
+            let based = field.based_on.as_ref();
+            based.map(|based| (names(&based.on), names(&based.keep), based.reset))
+        };
+        if based(both.old, old) != based(both.new, new) {
+            let message = format!("`based_on` of field `{name}` of graph `{graph}` changed");
+            self.say(
+                Group::Compatible,
+                Side::Threads,
+                "based-on-changed",
+                at,
+                message,
+            );
+        }
+        let (was, is) = (
+            reducer(self.old, &old.channel),
+            reducer(self.new, &new.channel),
+        );
+        if was.0 != is.0 {
+            let message = format!(
+                "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
+                was.0, is.0
+            );
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
+        } else if was.1 != is.1 {
+            let message = format!(
+                "reducer `{}` of field `{name}` of graph `{graph}` computes something else",
+                is.0
+            );
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
+        }
+        if old.default != new.default {
+            let message = format!("field `{name}` of graph `{graph}` begins with another value");
+            self.say(
+                Group::Compatible,
+                Side::Threads,
+                "default-changed",
+                at,
+                message,
+            );
+        }
+    }
+}
+
+/// Whether a field has a value before it is written.
+fn begins(field: &Field) -> bool {
+    let gathers = matches!(field.ty, Type::List(_) | Type::Map(_)) && field.channel.begins_empty();
+    field.default.is_some() || field.ty.admits_null() || gathers
+}
+
+/// The type of what is written to a field from outside.
+fn written<'f>(flow: &'f Flow, field: &'f Field) -> &'f Type {
+    match &field.channel {
+        Channel::Own { reducer } => flow
+            .reducers
+            .get(*reducer)
+            .map_or(&field.ty, |declared| &declared.new.1),
+        _ => &field.ty,
+    }
+}
+
+/// A reducer as it is written in a flow, and what it computes where it is declared there.
+fn reducer(flow: &Flow, channel: &Channel) -> (String, String) {
+    let name = match channel {
+        Channel::Last => "last",
+        Channel::AnyLast => "any_last",
+        Channel::Append => "append",
+        Channel::Add => "add",
+        Channel::Min => "min",
+        Channel::Max => "max",
+        Channel::And => "and",
+        Channel::Or => "or",
+        Channel::Union => "union",
+        Channel::Merge => "merge",
+        Channel::DeepMerge => "deep_merge",
+        Channel::AddMessages => "add_messages",
+        Channel::Upsert { key } => return (format!("upsert({key})"), String::new()),
+        Channel::Barrier { names } => {
+            return (format!("barrier({})", names.join(", ")), String::new());
+        }
+        Channel::Own { reducer } => {
+            let declared = flow.reducers.get(*reducer);
+            return declared.map_or_else(Default::default, |declared| {
+                (declared.name.clone(), declared.body.text.clone())
+            });
+        }
+    };
+    (name.to_owned(), String::new())
+}

@@ -1,0 +1,219 @@
+//! Whether every value of a type of one version is one of a type of another.
+
+use std::collections::BTreeSet;
+
+use crate::base::name::list;
+use crate::expr::constraint::Constraints;
+use crate::expr::ty::{RecordField, RecordId, Type, TypeTable};
+
+/// On which way a value goes from one version to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It was kept by a thread: nothing is left out, and nothing unknown may be in it.
+    Kept,
+    /// It comes from outside: what has a default may be left out.
+    Given,
+    /// It goes outside: whoever reads it passes over what is new in it.
+    Taken,
+}
+
+/// Says why not every value of `from` is one of `to`.
+///
+/// # Errors
+/// The first reason, in words.
+pub(super) fn fits(
+    from: (&TypeTable, &Type),
+    to: (&TypeTable, &Type),
+    way: Way,
+) -> Result<(), String> {
+    let mut fit = Fit {
+        from: from.0,
+        to: to.0,
+        way,
+        seen: BTreeSet::new(),
+        waiting: Vec::new(),
+    };
+    fit.ty(from.1, to.1)?;
+    // Records are taken to fit when they are met and looked at here, so that a chain of a thousand records
+    // needs no stack.
+    while let Some((from, to)) = fit.waiting.pop() {
+        fit.record(from, to)?;
+    }
+    Ok(())
+}
+
+struct Fit<'t> {
+    from: &'t TypeTable,
+    to: &'t TypeTable,
+    way: Way,
+    seen: BTreeSet<(RecordId, RecordId)>,
+    waiting: Vec<(RecordId, RecordId)>,
+}
+
+impl Fit<'_> {
+    /// Goes as deep as brackets nest in a type.
+    fn ty(&mut self, from: &Type, to: &Type) -> Result<(), String> {
+        match (from, to) {
+            (_, Type::Json | Type::Error) | (Type::Never | Type::Error, _) => Ok(()),
+            (Type::Null, to) if to.admits_null() => Ok(()),
+            (Type::Nullable(of), to) if to.admits_null() => self.ty(of, &to.without_null()),
+            (Type::Nullable(_), _) => Err(match self.way {
+                Way::Taken => "it may be null now".to_owned(),
+                _ => "it may be null, which is refused now".to_owned(),
+            }),
+            (from, Type::Nullable(of)) => self.ty(from, of),
+            (Type::Union(members), to) => members.iter().try_for_each(|from| self.ty(from, to)),
+            (from, Type::Union(members)) => self.one_of(from, members),
+            (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => {
+                self.ty(from, to)
+            }
+            (Type::Record(from), Type::Record(to)) => {
+                if self.seen.insert((*from, *to)) {
+                    self.waiting.push((*from, *to));
+                }
+                Ok(())
+            }
+            (Type::Enum(_), Type::Enum(_) | Type::Literal(_))
+            | (Type::Literal(_), Type::Enum(_)) => self.words(from, to),
+            (Type::Int, Type::Float)
+            | (Type::Literal(_) | Type::Enum(_), Type::String)
+            | (Type::Timestamp | Type::Duration, Type::String) => Ok(()),
+            (from, to) if from == to => Ok(()),
+            _ => Err(format!(
+                "`{}` is no `{}`",
+                self.from.show(from),
+                self.to.show(to)
+            )),
+        }
+    }
+
+    /// One member of a union that takes the type. Of several records the one of the same name, else the
+    /// first, is meant.
+    fn one_of(&mut self, from: &Type, members: &[Type]) -> Result<(), String> {
+        if let Type::Enum(_) | Type::Literal(_) = from
+            && !members.contains(&Type::String)
+        {
+            return self.words(from, &Type::Union(members.to_vec()));
+        }
+        let name = |table: &TypeTable, ty: &Type| table.show(ty).to_string();
+        let wanted = name(self.from, from);
+        let same = members.iter().find(|to| name(self.to, to) == wanted);
+        let mut in_turn = same.into_iter().chain(members);
+        if in_turn.any(|to| self.ty(from, to).is_ok()) {
+            return Ok(());
+        }
+        let union = Type::Union(members.to_vec());
+        Err(format!("`{wanted}` is no `{}`", self.to.show(&union)))
+    }
+
+    /// Texts that are members of an enum or literals.
+    fn words(&self, from: &Type, to: &Type) -> Result<(), String> {
+        let known = words_of(self.to, to);
+        let gone: Vec<String> = words_of(self.from, from)
+            .into_iter()
+            .filter(|word| !known.contains(word))
+            .collect();
+        match gone.as_slice() {
+            [] => Ok(()),
+            gone => {
+                let gone = list(gone.iter().map(String::as_str));
+                Err(match self.way {
+                    Way::Taken => format!("it may be {gone} now"),
+                    _ => format!("{gone} can't be a value any more"),
+                })
+            }
+        }
+    }
+
+    fn record(&mut self, from: RecordId, to: RecordId) -> Result<(), String> {
+        let (Some(from), Some(to)) = (self.from.records.get(from), self.to.records.get(to)) else {
+            return Ok(());
+        };
+        for field in &to.fields {
+            let name = format!("`{}.{}`", to.name, field.name);
+            match from.fields.iter().find(|f| f.name == field.name) {
+                Some(known) => {
+                    self.ty(&known.ty, &field.ty)
+                        .map_err(|why| format!("{name}: {why}"))?;
+                    self.asks(known, field)
+                        .map_err(|why| format!("{name}: {why}"))?;
+                }
+                None if self.way == Way::Taken && !field.required() => {}
+                None if self.way == Way::Taken => return Err(format!("{name} is gone")),
+                None if field.required() => {
+                    return Err(format!("{name} is new and has no default"));
+                }
+                None => {}
+            }
+        }
+        let gone = from
+            .fields
+            .iter()
+            .find(|f| !to.fields.iter().any(|field| field.name == f.name));
+        match gone {
+            Some(field) if self.way != Way::Taken => {
+                Err(format!("`{}.{}` is gone", from.name, field.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a field asks no more of its values than it did.
+    fn asks(&self, from: &RecordField, to: &RecordField) -> Result<(), String> {
+        if self.way == Way::Taken {
+            return Ok(());
+        }
+        if self.way == Way::Given && to.required() && !from.required() {
+            return Err("it can't be left out any more".to_owned());
+        }
+        let (old, new) = (&from.constraints, &to.constraints);
+        if old.alias != new.alias {
+            return Err("it has another `@alias`".to_owned());
+        }
+        match tighter(old, new) {
+            Some(which) => Err(format!("its `@{which}` refuses more than before")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The texts that a type of texts has.
+fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
+    let members = match ty {
+        Type::Union(members) => members.as_slice(),
+        other => std::slice::from_ref(other),
+    };
+    let mut words = Vec::new();
+    for member in members {
+        match member {
+            Type::Literal(word) => words.push(word.to_string()),
+            Type::Enum(id) => {
+                let declared = table.enums.get(*id).map(|declared| &declared.members);
+                words.extend(declared.into_iter().flatten().map(|m| m.name.clone()));
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Which constraint refuses what it took before.
+pub(super) fn tighter(old: &Constraints, new: &Constraints) -> Option<&'static str> {
+    let number = |n: &Option<serde_json::Number>| n.as_ref().and_then(serde_json::Number::as_f64);
+    if let Some(min) = number(&new.min)
+        && number(&old.min).is_none_or(|old| old < min)
+    {
+        return Some("min");
+    }
+    if let Some(max) = number(&new.max)
+        && number(&old.max).is_none_or(|old| old > max)
+    {
+        return Some("max");
+    }
+    if let Some((least, most)) = new.len
+        && old.len.is_none_or(|(l, m)| l < least || m > most)
+    {
+        return Some("len");
+    }
+    (new.pattern.is_some() && new.pattern != old.pattern).then_some("pattern")
+}

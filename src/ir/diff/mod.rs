@@ -1,0 +1,105 @@
+//! Two versions of a flow, held against each other as a contract.
+//!
+//! [`diff`] says what changes for three sides: callers (input, output, events, tools that somebody serves), threads
+//! that rest between two super-steps or at an interrupt, and people who read what the flow asks and answers. Things are
+//! matched by name; what has no name in the other version is gone.
+//!
+//! Not here: whether one certain thread fits; the runtime looks at its values when it goes on
+//! (`run::engine`), for it has the old version's name alone.
+//!
+//! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
+//! subject: [`graphs`], [`fields`], [`nodes`], [`work`], [`outside`].
+
+mod fields;
+mod finding;
+mod fit;
+mod graphs;
+mod nodes;
+mod outside;
+mod work;
+
+use std::collections::BTreeMap;
+
+use super::flow::Flow;
+use super::text::Place;
+
+pub use finding::{Finding, Group, Side};
+
+/// What changes from one version of a flow to the next, the worst first.
+pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
+    let mut versions = Versions {
+        old,
+        new,
+        found: Vec::new(),
+    };
+    versions.graphs();
+    versions.events();
+    versions.tools();
+    versions.models();
+    let mut found = versions.found;
+    found.sort_by_key(|finding| (std::cmp::Reverse(finding.group), finding.side));
+    found
+}
+
+/// Both versions, and what was found so far.
+struct Versions<'f> {
+    old: &'f Flow,
+    new: &'f Flow,
+    found: Vec<Finding>,
+}
+
+impl Versions<'_> {
+    /// Notes a finding at a place of the old version, of the new one, or both.
+    fn say(
+        &mut self,
+        group: Group,
+        side: Side,
+        code: &'static str,
+        places: (Option<Place>, Option<Place>),
+        message: String,
+    ) {
+        self.found.push(Finding {
+            group,
+            side,
+            code,
+            message,
+            old: places.0,
+            new: places.1,
+        });
+    }
+}
+
+/// Things of both versions by name: those of the old in its order, each with the new one of its name, then
+/// those that are new.
+fn pairs<'t, T>(
+    old: impl Iterator<Item = &'t T>,
+    new: impl Iterator<Item = &'t T>,
+    name: impl for<'n> Fn(&'n T) -> &'n str,
+) -> Vec<(Option<&'t T>, Option<&'t T>)> {
+    renamed(old, new, name, &BTreeMap::new())
+}
+
+/// The same, where things have other names now.
+fn renamed<'t, T>(
+    old: impl Iterator<Item = &'t T>,
+    new: impl Iterator<Item = &'t T>,
+    name: impl for<'n> Fn(&'n T) -> &'n str,
+    names: &BTreeMap<String, String>,
+) -> Vec<(Option<&'t T>, Option<&'t T>)> {
+    let new: Vec<&'t T> = new.collect();
+    let mut left: BTreeMap<&str, &'t T> = BTreeMap::new();
+    for thing in &new {
+        left.entry(name(thing)).or_insert(thing);
+    }
+    let mut pairs: Vec<_> = old
+        .map(|thing| {
+            let now = names.get(name(thing)).map_or(name(thing), String::as_str);
+            (Some(thing), left.remove(now))
+        })
+        .collect();
+    let added = new
+        .into_iter()
+        .filter(|thing| left.contains_key(name(thing)));
+    pairs.extend(added.map(|thing| (None, Some(thing))));
+    pairs
+}
