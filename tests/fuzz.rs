@@ -15,6 +15,7 @@ mod chance;
 mod child;
 #[path = "fuzz/corpus.rs"]
 mod corpus;
+mod declared;
 #[path = "fuzz/entry.rs"]
 mod entry;
 #[path = "fuzz/large.rs"]
@@ -33,7 +34,9 @@ use watch::{Finding, Outcome};
 
 /// Where findings go.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz").join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("fuzz")
+        .join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -41,7 +44,10 @@ fn folder(name: &str) -> PathBuf {
 
 fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")),
+    )
 }
 
 /// What was found once is never found again.
@@ -67,7 +73,10 @@ fn changed_texts() {
     let Outcome { inputs, findings } = watch::run(&folder, seed, Duration::from_secs(seconds));
     println!("{inputs} inputs in {seconds} s");
     assert!(inputs > 0 || seconds == 0, "nothing was read");
-    let told: Vec<String> = findings.iter().map(|finding| told(&folder, finding)).collect();
+    let told: Vec<String> = findings
+        .iter()
+        .map(|finding| told(&folder, finding))
+        .collect();
     assert!(told.is_empty(), "seed {seed}:\n{}", told.join("\n"));
 }
 

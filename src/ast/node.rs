@@ -274,8 +274,11 @@ pub struct TemplateText {
 }
 
 impl TemplateText {
-    /// Place in the file of a byte range of the text.
+    /// Place in the file of a byte range of the text. A range that cuts characters or goes beyond the text, as the template
+    /// engine gives for some mistakes, counts as the one around whole characters.
     pub fn span_of(&self, start: usize, end: usize) -> Span {
+        let start = self.text.floor_char_boundary(start);
+        let end = self.text.ceil_char_boundary(end);
         let at = |offset: usize| {
             let i = self
                 .anchors

@@ -30,7 +30,7 @@ pub fn closest<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// The candidate that was certainly meant: one letter (or the order of two) away, and no other that is close.
+/// The candidate that was certainly meant: one letter, no digit, (or the order of two) away, and no other that is close.
 pub fn certain<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -39,7 +39,10 @@ pub fn certain<'a>(
     let mut near = candidates.into_iter().filter(near);
     let (first, other) = (near.next()?, near.next());
     let slip = first.chars().count() > 3 && strsim::damerau_levenshtein(written, first) == 1;
-    (slip && other.is_none_or(|other| other == first)).then_some(first)
+    // `text2` beside `text` is another thing that is missing, not a slip.
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).count();
+    (slip && digits(written) == digits(first) && other.is_none_or(|other| other == first))
+        .then_some(first)
 }
 
 /// ``did you mean `x`?``, where one of the candidates is close; a help line.
@@ -104,5 +107,6 @@ mod tests {
         assert_eq!(certain("wrok", ["work", "wok", "wrote"]), None);
         assert_eq!(certain("wrk_it", ["work_at"]), None);
         assert_eq!(certain("ab", ["abc"]), None);
+        assert_eq!(certain("text2", ["text"]), None);
     }
 }

@@ -137,7 +137,11 @@ pub struct RecordField {
     /// Its type.
     pub ty: Type,
     /// Constant default as JSON; a field of a nullable type without one may be left out and is null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::value::written",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub default: Option<serde_json::Value>,
     /// What its attributes ask of values that enter from outside.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]

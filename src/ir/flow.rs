@@ -311,7 +311,11 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
     /// `@on_error(..)`: the result in place of an error, a constant of its type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::value::written",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub on_error: Option<serde_json::Value>,
     /// Parameters marked `@sink`, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -169,7 +169,11 @@ pub struct Field {
     pub channel: Channel,
     /// First value as JSON; without one a nullable field begins as null, a gathering list or map
     /// empty, and any other has no value until it is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::value::written",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub default: Option<serde_json::Value>,
     /// What its attributes ask of its values.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]

@@ -5,6 +5,7 @@
 //! - [`Value::to_stored`] is for stores: every value comes back as it was, without types. What JSON
 //!   lacks is an object with one key that begins with `$`; a map with such a key is escaped.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};
 
 use super::{Key, List, Map, Value};
@@ -177,6 +178,14 @@ fn show_key(key: &Key) -> String {
         Key::Uint(u) => u.to_string(),
         Key::String(s) => s.to_string(),
     }
+}
+
+/// Reads a JSON value that is there, which `null` is too: by itself serde takes it for one that is left out.
+///
+/// # Errors
+/// Where it is no JSON value.
+pub fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(from).map(Some)
 }
 
 /// CEL's text of a duration: seconds with up to nine digits, such as `1.5s`.

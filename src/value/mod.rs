@@ -14,7 +14,7 @@ mod size;
 
 use std::sync::Arc;
 
-pub use json::show_duration;
+pub use json::{show_duration, written};
 pub use key::Key;
 pub use list::List;
 pub use map::Map;

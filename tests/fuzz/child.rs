@@ -32,7 +32,9 @@ pub fn run() {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let payload = info.payload();
         let said = payload.downcast_ref::<String>().map(String::as_str);
-        let said = said.or(payload.downcast_ref::<&str>().copied()).unwrap_or("");
+        let said = said
+            .or(payload.downcast_ref::<&str>().copied())
+            .unwrap_or("");
         *LAST.lock().unwrap() = format!("{place}: {said}");
     }));
     let number = |name: &str| var(name).and_then(|text| text.parse::<u64>().ok());

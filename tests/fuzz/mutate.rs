@@ -7,21 +7,194 @@ const LONGEST: usize = 60_000;
 
 /// Signs and words that mean something to some reader.
 const TOKENS: &[&str] = &[
-    "{", "}", "(", ")", "[", "]", "<", ">", "\"", "'", "\"\"\"", "`", ":", ":=", "=", "==", "!=", ",", ".", ".?", "?",
-    "|", "||", "&&", "!", "-", "->", "+", "*", "/", "%", "@", "//", "///", "//!", "\\", "\n", "\r\n", "\r", "\t", " ",
-    "\0", "\u{feff}", "\u{202e}", "\u{2028}", "é", "e\u{301}", "🙂", "ß", "İ", "{{", "}}", "{%", "%}", "{#", "#}",
-    "${", "${X}", "---", "...", "&a", "*a", "!t", "<<:", "- ", "? ", "#", "null", "true", "false", "0", "-1", "1.5",
-    "1e999", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616",
-    "0.0000000000000000000001", "1u", "0x7f", "999999999999999999d", "1s", "graph", "node", "state", "in", "out",
-    "when", "else", "goto", "each", "with", "start", "end", "fail", "parent", "set", "emit", "let", "skip", "require",
-    "type", "enum", "tool", "toolset", "where", "model", "prompt", "import", "from", "as", "file", "event", "reducer",
-    "via", "append", "merge", "subgraph", "llm", "agent", "tools", "call", "update", "branch", "interrupt", "extern",
-    "list<", "map<", "json", "string", "int", "timestamp", "duration", "message", "on_error", "ends", "into", "ask",
-    "expect", "migrate", "rename", "drop", "exit", "context", "params", "input", "output", "reply", "result", "answer",
-    "error", "run", "transcript", "has(", "size(", "map(x, ", "filter(x, ", "fold(a, x, 0, ", "for", "if", "endfor",
-    "endif", "{{ x }}", "{% for x in x %}", "{% endfor %}", "| default('')", "loop", "ephemeral", "untracked",
-    "based_on [", "keep", "reset", "cache", "key", "ttl", "max_visits", "defer", "leaves", "before", "after",
-    "@min(1)", "@max(0)", "@len(1, 0)", "@pattern(\"(\")", "@alias(\"\")", "@approve", "graphc: allow(",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    "\"",
+    "'",
+    "\"\"\"",
+    "`",
+    ":",
+    ":=",
+    "=",
+    "==",
+    "!=",
+    ",",
+    ".",
+    ".?",
+    "?",
+    "|",
+    "||",
+    "&&",
+    "!",
+    "-",
+    "->",
+    "+",
+    "*",
+    "/",
+    "%",
+    "@",
+    "//",
+    "///",
+    "//!",
+    "\\",
+    "\n",
+    "\r\n",
+    "\r",
+    "\t",
+    " ",
+    "\0",
+    "\u{feff}",
+    "\u{202e}",
+    "\u{2028}",
+    "é",
+    "e\u{301}",
+    "🙂",
+    "ß",
+    "İ",
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "${",
+    "${X}",
+    "---",
+    "...",
+    "&a",
+    "*a",
+    "!t",
+    "<<:",
+    "- ",
+    "? ",
+    "#",
+    "null",
+    "true",
+    "false",
+    "0",
+    "-1",
+    "1.5",
+    "1e999",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "18446744073709551616",
+    "0.0000000000000000000001",
+    "1u",
+    "0x7f",
+    "999999999999999999d",
+    "1s",
+    "graph",
+    "node",
+    "state",
+    "in",
+    "out",
+    "when",
+    "else",
+    "goto",
+    "each",
+    "with",
+    "start",
+    "end",
+    "fail",
+    "parent",
+    "set",
+    "emit",
+    "let",
+    "skip",
+    "require",
+    "type",
+    "enum",
+    "tool",
+    "toolset",
+    "where",
+    "model",
+    "prompt",
+    "import",
+    "from",
+    "as",
+    "file",
+    "event",
+    "reducer",
+    "via",
+    "append",
+    "merge",
+    "subgraph",
+    "llm",
+    "agent",
+    "tools",
+    "call",
+    "update",
+    "branch",
+    "interrupt",
+    "extern",
+    "list<",
+    "map<",
+    "json",
+    "string",
+    "int",
+    "timestamp",
+    "duration",
+    "message",
+    "on_error",
+    "ends",
+    "into",
+    "ask",
+    "expect",
+    "migrate",
+    "rename",
+    "drop",
+    "exit",
+    "context",
+    "params",
+    "input",
+    "output",
+    "reply",
+    "result",
+    "answer",
+    "error",
+    "run",
+    "transcript",
+    "has(",
+    "size(",
+    "map(x, ",
+    "filter(x, ",
+    "fold(a, x, 0, ",
+    "for",
+    "if",
+    "endfor",
+    "endif",
+    "{{ x }}",
+    "{% for x in x %}",
+    "{% endfor %}",
+    "| default('')",
+    "loop",
+    "ephemeral",
+    "untracked",
+    "based_on [",
+    "keep",
+    "reset",
+    "cache",
+    "key",
+    "ttl",
+    "max_visits",
+    "defer",
+    "leaves",
+    "before",
+    "after",
+    "@min(1)",
+    "@max(0)",
+    "@len(1, 0)",
+    "@pattern(\"(\")",
+    "@alias(\"\")",
+    "@approve",
+    "graphc: allow(",
 ];
 
 /// A text made of others.
@@ -82,15 +255,15 @@ fn tokens(chance: &mut Chance, text: &str, other: &str) -> String {
     let end = (at + 1 + chance.below(6)).min(words.len());
     let swap = chance.below(words.len());
     match chance.below(7) {
-        0 => words.insert(at, chance.pick(TOKENS)),
-        1 if at < words.len() => words[at] = chance.pick(TOKENS),
+        0 => words.insert(at, *chance.pick::<&str>(TOKENS)),
+        1 if at < words.len() => words[at] = *chance.pick::<&str>(TOKENS),
         2 if at < end => drop(words.drain(at..end)),
         3 if at < end => {
             let again: Vec<&str> = words[at..end].to_vec();
             words.splice(at..at, again);
         }
         4 if at < words.len() => words.swap(at, swap),
-        5 if at < words.len() && !others.is_empty() => words[at] = chance.pick(&others),
+        5 if at < words.len() && !others.is_empty() => words[at] = *chance.pick::<&str>(&others),
         _ if at < words.len() => words[at] = words[swap],
         _ => {}
     }
@@ -108,7 +281,7 @@ fn lines(chance: &mut Chance, text: &str, other: &str) -> String {
         0 => drop(lines.remove(at)),
         1 => lines.insert(to, lines[at]),
         2 => lines.swap(at, to),
-        3 if !others.is_empty() => lines.insert(to, chance.pick(&others)),
+        3 if !others.is_empty() => lines.insert(to, *chance.pick::<&str>(&others)),
         _ => drop(lines.drain(at.min(to)..=at.max(to).min(at.min(to) + 5))),
     }
     lines.concat()
@@ -144,16 +317,34 @@ fn spliced(chance: &mut Chance, text: &str, other: &str) -> String {
 /// A piece many times within itself, or brackets around a piece.
 fn deep(chance: &mut Chance, text: &str) -> String {
     const PAIRS: [(&str, &str); 16] = [
-        ("(", ")"), ("[", "]"), ("{", "}"), ("list<", ">"), ("{{", "}}"), ("!", ""), ("-", ""), ("{\"a\":", "}"),
-        ("[x].map(x, ", ")"), ("a ? ", " : b"), ("{% if x %}", "{% endif %}"), ("{% for x in x %}", "{% endfor %}"),
-        ("", "|upper"), ("", ".a"), ("", "[0]"), ("", " + 1"),
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("list<", ">"),
+        ("{{", "}}"),
+        ("!", ""),
+        ("-", ""),
+        ("{\"a\":", "}"),
+        ("[x].map(x, ", ")"),
+        ("a ? ", " : b"),
+        ("{% if x %}", "{% endif %}"),
+        ("{% for x in x %}", "{% endfor %}"),
+        ("", "|upper"),
+        ("", ".a"),
+        ("", "[0]"),
+        ("", " + 1"),
     ];
     let (open, close) = *chance.pick(&PAIRS);
     let times = *chance.pick(&[2, 20, 99, 101, 300, 2_000]);
     let start = boundary(text, chance.below(text.len() + 1));
     let end = boundary(text, (start + chance.below(20)).min(text.len()));
     let (open, close) = (open.repeat(times), close.repeat(times));
-    format!("{}{open}{}{close}{}", &text[..start], &text[start..end], &text[end..])
+    format!(
+        "{}{open}{}{close}{}",
+        &text[..start],
+        &text[start..end],
+        &text[end..]
+    )
 }
 
 /// A word or a line very long, or there very often.
@@ -168,20 +359,34 @@ fn long(chance: &mut Chance, text: &str) -> String {
     }
     let at = chance.below(pieces.len());
     let again = pieces[at].repeat(times);
-    [&pieces[..at].concat(), &again, &pieces[at..].concat()].map(String::as_str).concat()
+    [&pieces[..at].concat(), &again, &pieces[at..].concat()]
+        .map(String::as_str)
+        .concat()
 }
 
 fn numbers(chance: &mut Chance, text: &str) -> String {
     const NUMBERS: [&str; 12] = [
-        "0", "1", "-1", "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808",
-        "18446744073709551615", "1e308", "99999999999999999999999", "0.1",
+        "0",
+        "1",
+        "-1",
+        "2147483648",
+        "4294967295",
+        "4294967296",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551615",
+        "1e308",
+        "99999999999999999999999",
+        "0.1",
     ];
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut words = words(text);
-    let places: Vec<usize> = (0..words.len()).filter(|at| is_number(words[*at])).collect();
+    let places: Vec<usize> = (0..words.len())
+        .filter(|at| is_number(words[*at]))
+        .collect();
     if !places.is_empty() {
         let at = *chance.pick(&places);
-        words[at] = chance.pick(&NUMBERS);
+        words[at] = *chance.pick::<&str>(&NUMBERS);
     }
     words.concat()
 }

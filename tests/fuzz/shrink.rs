@@ -48,7 +48,10 @@ impl Unit {
     fn pieces(&self, text: &str) -> Vec<String> {
         match self {
             Unit::Line => text.split_inclusive('\n').map(str::to_owned).collect(),
-            Unit::Word => super::mutate::words(text).into_iter().map(str::to_owned).collect(),
+            Unit::Word => super::mutate::words(text)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             Unit::Char => text.chars().map(String::from).collect(),
         }
     }

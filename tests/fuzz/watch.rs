@@ -134,7 +134,12 @@ fn start(folder: &Path, settings: impl FnOnce(&mut Command)) -> Child {
     let _ = std::fs::remove_file(folder.join("done"));
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "child_process", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "child_process",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env("GRAPHC_FUZZ_FOLDER", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

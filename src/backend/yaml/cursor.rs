@@ -1,6 +1,7 @@
 //! Reading typed parts of a tree.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -9,6 +10,16 @@ use crate::base::{Span, duration, name};
 use crate::diag::{Diagnostic, Diagnostics};
 
 use super::{Document, Path, Step};
+
+/// How many findings of one file are reported.
+pub const MOST_FINDINGS: usize = 100;
+
+/// What stands in place of a finding that is one too many.
+pub fn more(finding: Diagnostic) -> Diagnostic {
+    let message =
+        format!("more is wrong in this file than the {MOST_FINDINGS} mistakes that are reported");
+    Diagnostic::new(finding.code, message, finding.span()).help("mend those first")
+}
 
 /// A part of a document, and where what is wrong with it is reported.
 #[derive(Clone)]
@@ -50,12 +61,23 @@ impl<'a> Cursor<'a> {
 
     /// Where it stands.
     pub fn span(&self) -> Span {
-        self.doc.span(&self.path)
+        match self.is_full() {
+            true => Span::new(self.doc.file, 0, 0),
+            false => self.doc.span(&self.path),
+        }
     }
 
     /// Where its key stands; the part itself for an element of a list.
     pub fn key_span(&self) -> Span {
-        self.doc.key_span(&self.path)
+        match self.is_full() {
+            true => Span::new(self.doc.file, 0, 0),
+            false => self.doc.key_span(&self.path),
+        }
+    }
+
+    /// Whether so much was reported that the rest is left out: each place is looked up in the whole text.
+    fn is_full(&self) -> bool {
+        self.found.borrow().len() > MOST_FINDINGS
     }
 
     /// A finding about its value, not yet reported.
@@ -68,9 +90,14 @@ impl<'a> Cursor<'a> {
         Diagnostic::new(self.doc.code, message, self.key_span())
     }
 
-    /// Reports a finding.
+    /// Reports a finding. Of more than [`MOST_FINDINGS`] it is said that there are more.
     pub fn report(&self, finding: Diagnostic) {
-        self.found.borrow_mut().push(finding);
+        let mut found = self.found.borrow_mut();
+        match found.len().cmp(&MOST_FINDINGS) {
+            Ordering::Less => found.push(finding),
+            Ordering::Equal => found.push(more(finding)),
+            Ordering::Greater => {}
+        }
     }
 
     /// Reports that it is not what was expected: `a list`, `a text`.

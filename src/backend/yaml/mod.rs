@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
-pub use cursor::{Cursor, Table};
+pub use cursor::{Cursor, MOST_FINDINGS, Table, more};
 
 /// One step from a tree to a part of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -65,7 +65,6 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
         full: BTreeSet::new(),
         diags,
     };
-    maker.bounds_of_defaults();
     maker.declared();
     for (id, graph) in program.graphs.entries() {
         if graph.params.is_empty() {
@@ -78,16 +77,6 @@ pub fn make(program: &Program, wrong: &Wrong, diags: &mut Diagnostics) -> Instan
 }
 
 impl Maker<'_> {
-    fn bounds_of_defaults(&mut self) {
-        let program = self.program;
-        for param in program.graphs.iter().flat_map(|graph| &graph.params) {
-            let value = self.defaults(std::slice::from_ref(param)).pop().flatten();
-            if let Some(arg) = value {
-                self.within(param, &arg.value, arg.span);
-            }
-        }
-    }
-
     fn declared(&mut self) {
         let program = self.program;
         for decl in &program.instances {

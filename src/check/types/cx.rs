@@ -212,6 +212,7 @@ impl<'a> Cx<'a> {
         let read = template::reads(text, &self.scope);
         self.used.extend(read.slots.iter().map(|slot| slot.0));
         for field in read.fields {
+            self.says_guards_of_text(&text.text, text.span, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
         template::check_knowing(
@@ -238,6 +239,7 @@ impl<'a> Cx<'a> {
             let read = reads(expr, &self.scope);
             self.used.extend(read.slots.iter().map(|slot| slot.0));
             for field in read.fields {
+                self.says_guards(expr, FieldId(field));
                 self.note_field(FieldId(field), expr.span);
             }
         }

@@ -4,7 +4,7 @@
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
 //! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`company`], [`says`] and [`paths`] (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
+//! [`node`], [`order`], [`company`], [`says`], `guards` and [`paths`] (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
 
 pub mod args;
 pub mod cases;
@@ -12,6 +12,7 @@ pub mod company;
 pub mod constant;
 pub mod cx;
 pub mod facts;
+mod guards;
 pub mod item;
 pub mod jump;
 pub mod node;

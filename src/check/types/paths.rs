@@ -115,8 +115,9 @@ impl<'a> Paths<'_, 'a> {
             return Some(Vec::new());
         };
         let mut here = explored.states.iter().enumerate();
-        let (found, _) =
-            here.find(|(_, state)| state.spot == spot && self.reads_at(spot, read, &state.known))?;
+        let (found, _) = here.find(|(_, state)| {
+            state.spot == spot && self.reads_at(spot, (read, field), &state.known)
+        })?;
         let mut trail = Vec::new();
         let mut at = Some(found);
         while let Some(state) = at.and_then(|at| explored.states.get(at)) {
@@ -129,7 +130,7 @@ impl<'a> Paths<'_, 'a> {
     }
 
     /// Whether a read in a node comes about, given what is known where the node begins.
-    fn reads_at(&self, spot: Spot, read: Span, known: &Known) -> bool {
+    fn reads_at(&self, spot: Spot, (read, field): (Span, FieldId), known: &Known) -> bool {
         let Spot::Node(id) = spot else { return true };
         let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
         else {
@@ -138,34 +139,47 @@ impl<'a> Paths<'_, 'a> {
         let within = |outer: Span| {
             outer.file == read.file && outer.start <= read.start && read.end <= outer.end
         };
+        let guards = said.guarded.get(&(read, field));
+        let comes = |known: Known| {
+            let holds = |facts: &Vec<Fact>| self.and(&known, facts).is_some();
+            guards.is_none_or(|guards| guards.iter().any(holds))
+        };
         let early = node.skips.iter().map(|skip| skip.span);
         let early = early.chain(node.requires.iter().map(|require| require.condition.span));
         let visits = node.max_visits.iter().map(|max| max.to.span);
-        let errors = node
-            .on_error
-            .iter()
-            .flat_map(Route::jumps)
-            .map(|jump| jump.span);
-        let arms = node.on_error.iter().flat_map(arm_spans);
-        if early.chain(visits).chain(errors).chain(arms).any(within) {
-            return true;
+        let errors = node.on_error.iter().flat_map(spans);
+        if early.chain(visits).chain(errors).any(within) {
+            return comes(known.clone());
         }
-        let worked = self.and(known, &said.worked);
-        let Some(goto) = node.goto.as_ref().filter(|goto| within(goto.span)) else {
-            let edge = node.edges.iter().any(|jump| within(jump.span));
-            return worked.is_some() || (edge && !said.skipped.is_empty());
+        let skipped = || {
+            let all = said.skipped.iter();
+            all.filter_map(|facts| self.and(known, facts))
         };
-        let jump = goto.node.jumps().find(|jump| within(jump.span));
-        let facts = jump.and_then(|jump| said.jumps.get(&jump.span));
-        let mut variants = said
-            .skipped
+        let worked = self.and(known, &said.worked);
+        let routed = node
+            .goto
             .iter()
-            .filter_map(|facts| self.and(known, facts));
-        let taken = |known: Known| facts.is_none_or(|facts| self.and(&known, facts).is_some());
+            .any(|goto| spans(&goto.node).into_iter().any(within));
+        let edge = node.edges.iter().any(|jump| within(jump.span));
+        if !routed {
+            return worked.is_some_and(comes) || (edge && skipped().any(comes));
+        }
+        let facts = node.goto.iter().find_map(|goto| match &goto.node {
+            Route::Arms(arms, _) => {
+                let arm = arms.iter().find(|arm| within(arm.span))?;
+                let early = arm.when.as_ref().is_some_and(|when| within(when.span));
+                said.jumps.get(&arm.jump.span).filter(|_| !early)
+            }
+            Route::Always(_) => None,
+        });
+        let taken = |known: Known| match facts {
+            Some(facts) => self.and(&known, facts).is_some_and(comes),
+            None => comes(known),
+        };
         worked
             .map(|known| self.written(id, known))
             .is_some_and(taken)
-            || variants.any(taken)
+            || skipped().any(taken)
     }
 
     /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
@@ -469,13 +483,11 @@ impl<'a> Paths<'_, 'a> {
     }
 }
 
-fn arm_spans(route: &Route) -> Vec<Span> {
+/// All of a route.
+fn spans(route: &Route) -> Vec<Span> {
     match route {
-        Route::Arms(arms, _) => arms
-            .iter()
-            .filter_map(|arm| Some(arm.when.as_ref()?.span))
-            .collect(),
-        Route::Always(_) => Vec::new(),
+        Route::Arms(arms, _) => arms.iter().map(|arm| arm.span).collect(),
+        Route::Always(jump) => vec![jump.span],
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Values {
     NotNull,
     /// Numbers, and whether only whole ones count.
     Range(Range, bool),
+    /// Numbers but these.
+    Apart(Range),
 }
 
 impl Values {
@@ -44,7 +46,21 @@ impl Values {
                 let both = a.and(*b);
                 (!both.is_empty(*whole)).then_some(Values::Range(both, *whole))
             }
+            (Values::Range(all, _), Values::Apart(less)) => {
+                (!all.within(*less)).then(|| self.clone())
+            }
+            (Values::Apart(less), Values::Range(all, _)) => {
+                (!all.within(*less)).then(|| other.clone())
+            }
             _ => Some(other.clone()),
+        }
+    }
+
+    /// What either has, where that can be said.
+    fn or(self, other: Values) -> Option<Values> {
+        match (self, other) {
+            (Values::Atoms(a), Values::Atoms(b)) => Some(Values::Atoms(&a | &b)),
+            (a, b) => (a == b).then_some(a),
         }
     }
 }
@@ -79,6 +95,8 @@ pub struct Saying {
     pub assigned: Vec<Fact>,
     /// Results that its `set` keeps: the path, and the place of the state that has it now.
     pub(super) aliases: Vec<(String, String, FieldId)>,
+    /// What holds where a field is read, for each of its places in an expression or template.
+    pub guarded: HashMap<(Span, FieldId), Vec<Vec<Fact>>>,
     /// Conditions that are told apart only by how they are written.
     pub conditions: Vec<Expr>,
 }
@@ -226,6 +244,14 @@ pub fn first_values(
     value: Option<&Expr>,
     types: &TypeTable,
 ) -> Vec<(String, Values)> {
+    if let Some(ExprKind::Conditional(_, yes, no)) = value.map(|value| &value.kind) {
+        let of = |value| first_values(field, ty, Some(value), types).pop();
+        let both = match (of(yes), of(no)) {
+            (Some((place, a)), Some((same, b))) if place == same => Some(place).zip(a.or(b)),
+            _ => None,
+        };
+        return both.into_iter().collect();
+    }
     let place = format!("state.{field}");
     let known = value.and_then(|value| constant(value, types));
     let atom = match (&known, value) {

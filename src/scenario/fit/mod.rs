@@ -14,7 +14,7 @@ mod script;
 use std::collections::BTreeSet;
 
 use crate::backend::scenario::{Scenario, Suite};
-use crate::backend::yaml::{Path, Step};
+use crate::backend::yaml::{MOST_FINDINGS, Path, Step, more};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::accept::Mismatch;
@@ -34,13 +34,18 @@ pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
         .collect();
     let mut found = Diagnostics::new();
     let mut said = BTreeSet::new();
+    let mut shared_before = BTreeSet::new();
     for misfit in all.iter().flatten() {
         // What all scenarios share is wrong where it fits none of those that take it.
         let shared = matches!(misfit.at.first(), Some(Step::Key(key)) if key == "defaults");
-        let fits_one = suite.scenarios.iter().zip(&all).any(|(scenario, misfits)| {
+        if shared && !shared_before.insert((&misfit.at, misfit.key)) {
+            continue;
+        }
+        let fits_one = |scenario: &Scenario, misfits: &[Misfit]| {
             takes(suite, scenario, &misfit.at) && !misfits.iter().any(|m| m.at == misfit.at)
-        });
-        if shared && fits_one {
+        };
+        let mut cases = suite.scenarios.iter().zip(&all);
+        if shared && cases.any(|(scenario, misfits)| fits_one(scenario, misfits)) {
             continue;
         }
         let span = misfit.span(suite);
@@ -48,6 +53,10 @@ pub fn fit(suite: &Suite, flow: &Flow) -> Diagnostics {
         let message = if shared { "" } else { &misfit.message };
         if said.insert((span, message.to_owned())) {
             let finding = Diagnostic::new(&codes::INVALID_SCENARIO, &misfit.message, span);
+            if said.len() > MOST_FINDINGS {
+                found.push(more(finding));
+                break;
+            }
             found.push(finding.maybe_help(misfit.help.clone()));
         }
     }

@@ -1,0 +1,1 @@
+//! Large texts of one shape.
