@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::graph::Member;
 use crate::ast::item::Item;
 use crate::base::{FileId, SourceMap, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, Label, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 use crate::resolve::node::Work;
@@ -43,9 +43,6 @@ static NAMES: &[&Code] = &[
     &codes::UNKNOWN_TARGET,
     &codes::UNKNOWN_NAME,
     &codes::UNKNOWN_FIELD,
-    &codes::DUPLICATE_NAME,
-    &codes::DUPLICATE_PROPERTY,
-    &codes::DUPLICATE_FIELD,
     &codes::PROPERTY_NOT_ALLOWED,
     &codes::BAD_TEMPLATE,
     &codes::WRONG_BINDING,
@@ -111,17 +108,13 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
     let wrong = diags
         .iter()
         .filter(|found| is(found, &[&codes::UNKNOWN_IMPORT]));
-    let imports: BTreeSet<FileId> = wrong.map(|found| found.span().file).collect();
+    let imports: Vec<(FileId, String)> = wrong
+        .map(|found| (found.span().file, found.help.clone().unwrap_or_default()))
+        .collect();
     let workers = without_input(program, diags);
     let tools = program.tools.iter().map(|tool| tool.span);
     let torn_tools: Vec<Span> = tools
         .filter(|tool| errors.iter().any(|error| within(*tool, *error)))
-        .collect();
-    let leaving = diags
-        .iter()
-        .filter(|found| is(found, &[&codes::LEAVE_UNDECLARED]));
-    let leaving: BTreeSet<GraphId> = leaving
-        .filter_map(|found| graph_at(program, found.span()))
         .collect();
     let mut told: BTreeSet<(Span, String)> = BTreeSet::new();
     let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
@@ -139,16 +132,17 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
             || is(found, &[&codes::UNUSED_IMPORT]) && files.contains(&at.file)
             || is(found, &[&codes::NULL_NOT_HANDLED])
                 && found.message.contains("`state.")
-                && graph().is_some_and(|graph| unclear.contains(&graph))
+                && graph()
+                    .and_then(|graph| program.graphs.get(graph))
+                    .is_some_and(|graph| graph.broken)
+            || is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && damaged.part_of(at)
             || is(found, &[&codes::UNREACHABLE_NODE])
                 && outside
                 && found.message.contains("instance")
             || is(found, UNKNOWN)
-                && imports.contains(&at.file)
-                && found
-                    .help
-                    .as_ref()
-                    .is_some_and(|help| help.contains("`import {"))
+                && imports.iter().any(|(file, meant)| {
+                    *file == at.file && meant.contains(&format!("`{}`", text(at)))
+                })
             || is(found, &[&codes::UNKNOWN_NAME])
                 && text(at) == "input"
                 && workers.iter().any(|node| within(*node, at))
@@ -156,21 +150,10 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
                 && torn_tools
                     .iter()
                     .any(|tool| found.labels.iter().any(|label| within(*tool, label.span)));
-        let left = |label: &Label| {
-            graph_at(program, label.span).is_some_and(|graph| leaving.contains(&graph))
-        };
-        let by_leaving = is(
-            found,
-            &[
-                &codes::TARGET_OUTSIDE_ENDS,
-                &codes::MISSING_ENDS,
-                &codes::UNUSED_LEAVE,
-            ],
-        ) && found.labels.iter().any(left);
         // A name that is declared by a slip is unknown wherever it is meant: once is enough.
         let again = is(found, &[&codes::UNKNOWN_NAME])
             && !told.insert((owner(program, at), found.message.clone()));
-        !(follows || by_leaving || again)
+        !(follows || again)
     });
 }
 
@@ -268,6 +251,12 @@ impl Damaged {
         let before = spans.partition_point(|span| span.start <= at.start);
         let near = spans.iter().take(before).rev().take(100);
         near.into_iter().any(|span| at.start < span.end)
+    }
+
+    /// Whether one lies in the place.
+    fn part_of(&self, at: Span) -> bool {
+        let spans = self.pieces.get(&at.file).into_iter().flatten();
+        spans.into_iter().any(|span| within(at, *span))
     }
 
     /// Whether the last word of a text stands in one.
