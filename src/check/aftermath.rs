@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::ast::graph::Member;
+use crate::ast::item::Item;
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::GraphId;
@@ -41,9 +43,6 @@ static NAMES: &[&Code] = &[
     &codes::UNKNOWN_TARGET,
     &codes::UNKNOWN_NAME,
     &codes::UNKNOWN_FIELD,
-    &codes::DUPLICATE_NAME,
-    &codes::DUPLICATE_PROPERTY,
-    &codes::DUPLICATE_FIELD,
     &codes::PROPERTY_NOT_ALLOWED,
     &codes::BAD_TEMPLATE,
     &codes::WRONG_BINDING,
@@ -64,6 +63,7 @@ static UNKNOWN: &[&Code] = &[
     &codes::UNKNOWN_TARGET,
     &codes::UNKNOWN_NAME,
     &codes::UNKNOWN_FIELD,
+    &codes::UNKNOWN_FUNCTION,
     &codes::CONTEXT_MISMATCH,
 ];
 
@@ -102,22 +102,39 @@ static COLLIDING: &[&Code] = &[&codes::WRITE_CONFLICT, &codes::REPLACED_BESIDE];
 
 /// Takes out what follows from the errors that are there.
 pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+    unread_for_placeholders(sources, diags);
     if !diags.has_errors() {
         return;
     }
     let text = |span: Span| sources.text(span).to_owned();
     let errors: Vec<Span> = diags
         .iter()
-        .filter(|d| is(d, NAMES) || is(d, TEXT))
+        .filter(|d| is(d, NAMES) || is(d, TEXT) || is_reducer(d))
         .map(Diagnostic::span)
         .collect();
-    let damaged = Damaged::new(program, sources);
+    let damaged = Damaged::new(program, sources, &errors);
     let of = |codes: &[&Code]| -> Vec<Span> {
         let found = diags.iter().filter(|d| is(d, codes) || is(d, TEXT));
         found.map(Diagnostic::span).collect()
     };
     let twisted = unclear(program, &of(WAYS));
     let unclear = unclear(program, &errors);
+    // Where one lies outside of graphs, an instance may be missing.
+    let outside = errors
+        .iter()
+        .any(|error| graph_at(program, *error).is_none());
+    let wrong = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::UNKNOWN_IMPORT]));
+    let imports: Vec<(FileId, String)> = wrong
+        .map(|found| (found.span().file, found.help.clone().unwrap_or_default()))
+        .collect();
+    let workers = without_input(program, diags);
+    let tools = program.tools.iter().map(|tool| tool.span);
+    let torn_tools: Vec<Span> = tools
+        .filter(|tool| errors.iter().any(|error| within(*tool, *error)))
+        .collect();
+    let mut told: BTreeSet<(Span, String)> = BTreeSet::new();
     let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
     diags.retain(|found| {
         if is(found, TEXT) {
@@ -133,14 +150,79 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
             || is(found, COLLIDING) && graph().is_some_and(|graph| twisted.contains(&graph))
             || is(found, &[&codes::UNUSED_IMPORT]) && files.contains(&at.file)
             || is(found, &[&codes::NULL_NOT_HANDLED])
-                && text(at).contains("state.")
-                && graph().is_some_and(|graph| program.graphs[graph].broken);
-        !follows
+                && found.message.contains("`state.")
+                && graph()
+                    .and_then(|graph| program.graphs.get(graph))
+                    .is_some_and(|graph| graph.broken)
+            || is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && damaged.part_of(at)
+            || is(found, &[&codes::UNREACHABLE_NODE])
+                && outside
+                && found.message.contains("instance")
+            || is(found, UNKNOWN)
+                && imports.iter().any(|(file, meant)| {
+                    *file == at.file && meant.contains(&format!("`{}`", text(at)))
+                })
+            || is(found, &[&codes::UNKNOWN_NAME])
+                && text(at) == "input"
+                && workers.iter().any(|node| within(*node, at))
+            || is(found, &[&codes::TOOL_NEEDS_FIELD])
+                && torn_tools
+                    .iter()
+                    .any(|tool| found.labels.iter().any(|label| within(*tool, label.span)));
+        // A name that is declared by a slip is unknown wherever it is meant: once is enough.
+        let again = is(found, &[&codes::UNKNOWN_NAME])
+            && !told.insert((owner(program, at), found.message.clone()));
+        !(follows || again)
     });
+}
+
+/// A placeholder that stays text was meant to read what it names.
+fn unread_for_placeholders(sources: &SourceMap, diags: &mut Diagnostics) {
+    let plain: Vec<String> = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::PLACEHOLDER_IN_TEXT]))
+        .map(|found| found.message.clone())
+        .collect();
+    let meant = |name: &str| {
+        let mut words = plain
+            .iter()
+            .flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+        words.any(|word| word == name)
+    };
+    let unread: &[&Code] = &[
+        &codes::UNUSED_FIELD,
+        &codes::UNUSED_LET,
+        &codes::UNUSED_PARAMETER,
+    ];
+    diags.retain(|found| !(is(found, unread) && meant(sources.text(found.span()))));
+}
+
+/// A reducer that lacks what it needs.
+fn is_reducer(found: &Diagnostic) -> bool {
+    is(found, &[&codes::BAD_VALUE]) && found.message.starts_with("reducer `")
+}
+
+/// Nodes that are sent values and say nothing of an `input`.
+fn without_input(program: &Program, diags: &Diagnostics) -> Vec<Span> {
+    let places: Vec<Span> = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::MISSING_PROPERTY]))
+        .filter(|found| found.message.ends_with("declares no `input`"))
+        .map(Diagnostic::span)
+        .collect();
+    let nodes = program.graphs.iter().flat_map(|graph| graph.nodes.iter());
+    nodes
+        .filter(|node| places.contains(&node.name.span))
+        .map(|node| node.span)
+        .collect()
 }
 
 fn is(found: &Diagnostic, codes: &[&Code]) -> bool {
     codes.iter().any(|code| std::ptr::eq(*code, found.code))
+}
+
+fn within(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.start < outer.end
 }
 
 /// Pieces that did not parse.
@@ -152,7 +234,7 @@ struct Damaged {
 }
 
 impl Damaged {
-    fn new(program: &Program, sources: &SourceMap) -> Self {
+    fn new(program: &Program, sources: &SourceMap, unknown: &[Span]) -> Self {
         let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
         let mut words = BTreeSet::new();
         for span in program.trees.iter().flat_map(|tree| &tree.damaged) {
@@ -160,6 +242,19 @@ impl Damaged {
             let text = sources.text(*span);
             let split = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
             words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
+        }
+        // The name of a question around a node that is not there.
+        let items = program.trees.iter().flat_map(|tree| &tree.items);
+        let graphs = items.filter_map(|item| match item {
+            Item::Graph(graph) => Some(graph),
+            _ => None,
+        });
+        for member in graphs.flat_map(|graph| &graph.members) {
+            if let Member::Interrupt(interrupt) = member
+                && unknown.contains(&interrupt.node.span)
+            {
+                words.insert(interrupt.name.node.clone());
+            }
         }
         pieces
             .values_mut()
@@ -175,6 +270,12 @@ impl Damaged {
         let before = spans.partition_point(|span| span.start <= at.start);
         let near = spans.iter().take(before).rev().take(100);
         near.into_iter().any(|span| at.start < span.end)
+    }
+
+    /// Whether one lies in the place.
+    fn part_of(&self, at: Span) -> bool {
+        let spans = self.pieces.get(&at.file).into_iter().flatten();
+        spans.into_iter().any(|span| within(at, *span))
     }
 
     /// Whether the last word of a text stands in one.
@@ -218,12 +319,17 @@ fn unclear(program: &Program, errors: &[Span]) -> BTreeSet<GraphId> {
     unclear
 }
 
+/// The node or the tool that a place lies in; else the place itself.
+fn owner(program: &Program, at: Span) -> Span {
+    let graph = graph_at(program, at).and_then(|graph| program.graphs.get(graph));
+    let nodes = graph.into_iter().flat_map(|graph| graph.nodes.iter());
+    let tools = program.tools.iter().map(|tool| tool.span);
+    let mut owners = nodes.map(|node| node.span).chain(tools);
+    owners.find(|owner| within(*owner, at)).unwrap_or(at)
+}
+
 /// The graph that a place lies in.
 fn graph_at(program: &Program, at: Span) -> Option<GraphId> {
     let mut graphs = program.graphs.entries();
-    graphs.find_map(|(id, graph)| {
-        let inside =
-            graph.span.file == at.file && graph.span.start <= at.start && at.start < graph.span.end;
-        inside.then_some(id)
-    })
+    graphs.find_map(|(id, graph)| within(graph.span, at).then_some(id))
 }

@@ -67,7 +67,7 @@ pub fn ends(
         Some(ends) => {
             let before = diags.len();
             for group in by_place(&jumps) {
-                outside(graph, node, ends, &group, diags);
+                outside(graph, node, ends, (&group, &jumps), diags);
             }
             // An entry that nothing produces may be what was written in place of the one that is lacking or misspelt.
             let lost = |target: &Target| matches!(target.kind, TargetKind::Unknown);
@@ -215,7 +215,44 @@ fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
     groups
 }
 
-fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut Diagnostics) {
+/// The entry that no jump goes to and whose name is nearly that one.
+fn nearest<'e>(ends: &'e Ends, jumps: &[Jump], name: &str) -> Option<&'e End> {
+    let mut spare = ends.items.iter().filter(|end| {
+        let end = &end.name.node;
+        end != "end" && jumps.iter().all(|jump| jump.name != *end)
+    });
+    spare.find(|end| closest(name, [end.name.node.as_str()]).is_some())
+}
+
+/// A jump from elsewhere and an entry of `ends` that differ by a slip: of the entry where it renames, else of the jump.
+fn slip(jump: &Jump, declared: Span, meant: &End) -> Diagnostic {
+    let entry = meant.name.span;
+    let renames = entry != meant.to.span;
+    let (at, other, why, right) = match renames {
+        true => (entry, declared, "the jump", &jump.name),
+        false => (
+            declared,
+            entry,
+            "the place that it may go to",
+            &meant.name.node,
+        ),
+    };
+    let message = format!(
+        "{} `{}`, but `ends` has `{}`",
+        jump.what, jump.name, meant.name.node
+    );
+    Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, at)
+        .label(other, why)
+        .help(format!("did you mean `{right}`?"))
+}
+
+fn outside(
+    graph: &Graph,
+    node: &Node,
+    ends: &Ends,
+    (jumps, all): (&[&Jump], &[Jump]),
+    diags: &mut Diagnostics,
+) {
     // An entry that names no node, which is reported, may be the one that is lacking.
     if ends.items.iter().any(unknown) {
         return;
@@ -224,6 +261,10 @@ fn outside(graph: &Graph, node: &Node, ends: &Ends, jumps: &[&Jump], diags: &mut
     let Some(first) = lacking.first() else { return };
     let listed = ends.items.iter().map(|end| end.name.node.as_str());
     if misspelt(graph, node, first, listed.collect(), diags) {
+        return;
+    }
+    if let (Some(declared), Some(meant)) = (first.declared, nearest(ends, all, &first.name)) {
+        diags.push(slip(first, declared, meant));
         return;
     }
     let shown: Vec<String> = lacking.iter().map(|jump| jump.shown()).collect();
@@ -351,7 +392,13 @@ fn unused(graph: &Graph, node: &Node, ends: &Ends, jumps: &[Jump], diags: &mut D
         .collect();
     for (at, end) in ends.items.iter().enumerate() {
         let name = &end.name.node;
-        if unknown(end) || produced(name) {
+        let slip = || {
+            let mut lacking = jumps
+                .iter()
+                .filter(|j| j.declared.is_some() && !j.is_in(ends));
+            lacking.any(|jump| closest(&jump.name, [name.as_str()]).is_some())
+        };
+        if unknown(end) || produced(name) || slip() {
             continue;
         }
         let finding = Diagnostic::new(

@@ -166,7 +166,8 @@ impl<'a> Found<'a> {
             match &target.kind {
                 TargetKind::Fail(message) => self.exprs(message.as_deref()),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. } | TargetKind::NamedEach { items, with, .. } => {
+                TargetKind::Each { items, with, .. }
+                | TargetKind::NamedEach { items, with, .. } => {
                     self.expr(items);
                     self.named(with);
                 }

@@ -40,12 +40,8 @@ fn shorter_than_model(
         show(longer),
         model.name.node
     );
-    let finding = Diagnostic::new(
-        &codes::TIMEOUT_ORDER,
-        message,
-        timeout_place(graph, node),
-    )
-    .label(place, "never comes to pass in this node");
+    let finding = Diagnostic::new(&codes::TIMEOUT_ORDER, message, timeout_place(graph, node))
+        .label(place, "never comes to pass in this node");
     diags.push(finding.help("give the node more time than the model, or the model less"));
 }
 
@@ -71,15 +67,11 @@ fn shorter_than_tool(
         show(longer),
         tool.name.node
     );
-    let finding = Diagnostic::new(
-        &codes::TIMEOUT_ORDER,
-        message,
-        timeout_place(cx, graph, node),
-    )
-    .label(
-        tool.name.span,
-        "its `@timeout` never comes to pass in this node",
-    );
+    let finding = Diagnostic::new(&codes::TIMEOUT_ORDER, message, timeout_place(graph, node))
+        .label(
+            tool.name.span,
+            "its `@timeout` never comes to pass in this node",
+        );
     diags.push(finding.help("give the node more time than the tool, or the tool less"));
 }
 
@@ -109,12 +101,8 @@ fn shorter_than_wait(
         show(limit),
         show(retry.initial_ms)
     );
-    let finding = Diagnostic::new(
-        &codes::TIMEOUT_ORDER,
-        message,
-        timeout_place(graph, node),
-    )
-    .label(place, "nothing is ever tried again");
+    let finding = Diagnostic::new(&codes::TIMEOUT_ORDER, message, timeout_place(graph, node))
+        .label(place, "nothing is ever tried again");
     diags.push(finding.help("give the node more time, or the retry a shorter `initial`"));
 }
 

@@ -75,9 +75,13 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 18] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 22] = [
         foreign_letter,
         curly_quote,
+        odd_number,
+        unnamed_argument,
+        question_dot,
+        third_equals,
         fat_arrow,
         state_prefix,
         positional_argument,
@@ -121,6 +125,91 @@ fn foreign_letter(place: &Place) -> Option<Diagnostic> {
         label.span.start -= begun.len() as u32;
     }
     Some(found.help("names are made of the letters `a` to `z`, digits and `_`"))
+}
+
+/// `10.` and `1_000`
+fn odd_number(place: &Place) -> Option<Diagnostic> {
+    let in_number = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let before = place.text.get(..place.text.len() - place.rest.len())?;
+    let start = before
+        .trim_end_matches(' ')
+        .rfind(|c| !in_number(c))
+        .map_or(0, |at| at + 1);
+    let begun = before.get(start..)?.trim_end();
+    let rest = place
+        .rest
+        .find(|c| !in_number(c))
+        .unwrap_or(place.rest.len());
+    let rest = place.rest.get(..rest)?;
+    let word = match before.ends_with(' ') {
+        true => begun.to_owned(),
+        false => format!("{begun}{rest}"),
+    };
+    let odd = word.ends_with('.') || word.contains('_');
+    if !begun.starts_with(|c: char| c.is_ascii_digit()) || !odd {
+        return None;
+    }
+    let mut found = place.error(format!("`{word}` is no number"));
+    if let Some(label) = found.labels.first_mut() {
+        let start = label.span.start - (before.len() - start) as u32;
+        label.span.start = start;
+        label.span.end = start + word.len() as u32;
+    }
+    let mend = match word.strip_suffix('.') {
+        Some(whole) => format!("{whole}.0"),
+        None => word.replace('_', ""),
+    };
+    Some(found.help(format!("write `{mend}`")))
+}
+
+/// `graph A = B(Mode.x)`, `tool(state.x)`: a value without the name of its argument.
+fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    let ends = place.rest.starts_with(['.', ',', ')', '(']) && !place.tried.is_empty();
+    let value = place.last_word();
+    let head = place.before.trim_end_matches(value).trim_ascii_end();
+    (only_colon && ends && head.ends_with(['(', ',']) && innermost_open(place.before) == Some('('))
+        .then(|| {
+            let shown = message::found(place.rest);
+            place
+                .error(format!(
+                    "expected the name of an argument and `:` before `{value}`, found {shown}"
+                ))
+                .help("arguments are named: `name: value`")
+        })
+}
+
+/// `a?.b`
+fn question_dot(place: &Place) -> Option<Diagnostic> {
+    let at = place.before.rfind("?.")?;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = place
+        .before
+        .get(..at)?
+        .ends_with(|c| word(c) || c == ')' || c == ']');
+    let after = place.before.get(at + 2..)?.starts_with(word);
+    let base = place.span.start as usize - (place.text.len() - place.rest.len());
+    let span = Span::new(place.span.file, base + at, base + at + 2);
+    (before && after && place.tried(Rule::op)).then(|| {
+        Diagnostic::new(&codes::SYNTAX_ERROR, "`?.` is no operator", span)
+            .help("write `.?`, and what else it is: `x.?name.orValue(..)`")
+    })
+}
+
+/// `a === b`
+fn third_equals(place: &Place) -> Option<Diagnostic> {
+    let written = match place.before {
+        text if text.ends_with("==") => "===",
+        text if text.ends_with("!=") => "!==",
+        _ => return None,
+    };
+    let meant = written.strip_suffix('=')?;
+    place.rest.starts_with('=').then(|| {
+        place
+            .error(format!("`{written}` is no operator"))
+            .help(format!("write `{meant}`"))
+            .fix(place.span, "")
+    })
 }
 
 /// Quotes of a word processor.

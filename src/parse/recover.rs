@@ -21,6 +21,16 @@ impl Builder<'_> {
         only: Rule,
     ) -> Meant {
         let slice = self.text.get(start..end).unwrap_or("");
+        // The rest of a line that is reported.
+        if let Some(Previous {
+            end: before,
+            is_bad: true,
+            ..
+        }) = previous
+            && !self.text.get(before..start).unwrap_or("").contains('\n')
+        {
+            return Meant { start, edit: None };
+        }
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
             let between = self.text.get(previous.end..start).unwrap_or("");

@@ -288,6 +288,7 @@ impl<'a> Scan<'a> {
                     self.damaged = true;
                 }
             }
+            Err(()) if self.headless() => self.damaged = true,
             Err(()) => {
                 let byte = byte as char;
                 let message = format!("`{byte}` closes nothing");
@@ -299,6 +300,23 @@ impl<'a> Scan<'a> {
             }
         }
         self.at += 1;
+    }
+
+    /// Whether this closes a graph whose `{` is missing, which is reported.
+    fn headless(&mut self) -> bool {
+        let item = self.text.get(self.item..self.at).unwrap_or("");
+        let head = item.lines().next().unwrap_or("").trim_ascii_end();
+        if !head.starts_with("graph ") || head.contains(['{', '=']) || self.damaged {
+            return false;
+        }
+        let end = self.item + head.len();
+        let start = end - head.rsplit(' ').next().map_or(0, str::len);
+        let message = format!("expected `{{` behind `{head}`");
+        let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span(start, end))
+            .label(self.span(self.at, self.at + 1), "what this should close")
+            .fix(self.span(end, end), " {");
+        self.found.push(found);
+        true
     }
 
     /// Reports what is open at `at`, where the text must have closed it.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use crate::ast::expr::Expr;
+use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::{Type, TypeTable};
-use crate::resolve::program::{Jump, Route, Target, TargetKind};
+use crate::resolve::program::{Jump, Node, Route, Target, TargetKind};
 
 use super::args::Callee;
 use super::constant::Decides;
@@ -83,6 +84,28 @@ impl Cx<'_> {
         behind.insert(jump.span, after);
     }
 
+    /// Reports a node that is sent values and takes none.
+    fn no_input(&mut self, worker: &Node, with: &[NamedArg], place: Span) {
+        if self.graph.is_some_and(|graph| graph.broken) {
+            return;
+        }
+        let names = || with.iter().map(|arg| arg.name.node.as_str());
+        let name = &worker.name.node;
+        let message = format!(
+            "`{name}` is sent {}, but declares no `input`",
+            list(names())
+        );
+        let fields: Vec<String> = names().map(|name| format!("{name}: TYPE")).collect();
+        self.report(
+            Diagnostic::new(&codes::MISSING_PROPERTY, message, worker.name.span)
+                .label(place, "sent from here")
+                .help(format!(
+                    "write `input {{ {} }}` in `{name}`",
+                    fields.join(", ")
+                )),
+        );
+    }
+
     fn target(&mut self, target: &Target) {
         match &target.kind {
             TargetKind::Fail(Some(message)) => {
@@ -107,6 +130,12 @@ impl Cx<'_> {
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
                 self.declare(&var.node, element);
                 match worker.and_then(|id| self.graph?.nodes.get(id)) {
+                    Some(worker) if worker.input.is_empty() && !with.is_empty() => {
+                        for arg in with {
+                            self.infer_with_effects(&arg.value, None);
+                        }
+                        self.no_input(worker, with, *worker_span);
+                    }
                     Some(worker) => {
                         let callee = Callee {
                             what: format!("the input of `{}`", worker.name.node),

@@ -27,6 +27,8 @@ pub struct Cases {
 struct Case {
     /// The place that the whole of it speaks of and the values for which it holds, where it can be said so.
     whole: Option<(String, Atoms)>,
+    /// The same of each of the parts of which one is enough: `x == a || ..` is true where `x` is `a`.
+    either: Vec<(String, Atoms)>,
     /// The same of each of the parts that must all hold.
     parts: Vec<(String, Atoms)>,
     /// Comparisons with numbers among those parts.
@@ -62,6 +64,9 @@ impl Cases {
             };
             Case {
                 whole: reader.holds(when),
+                either: alternatives(when)
+                    .filter_map(|part| reader.holds(part))
+                    .collect(),
                 parts: parts(when).filter_map(|part| reader.holds(part)).collect(),
                 ranges: parts(when)
                     .filter_map(|part| compared(&mut reader, part))
@@ -110,8 +115,12 @@ impl Cases {
 
     /// Whether all values of the place that an arm speaks of are taken with it.
     fn covered(&self, taken: &Taken<'_>, case: &Case) -> bool {
-        let subject = case.whole.as_ref().map(|(subject, _)| subject);
-        subject.is_some_and(|subject| {
+        let mut subjects = case
+            .whole
+            .iter()
+            .chain(&case.either)
+            .map(|(subject, _)| subject);
+        subjects.any(|subject| {
             let known = taken.values.get(subject).map(|(known, _)| known);
             known.is_some() && self.domains.get(subject) == known
         })
@@ -144,6 +153,15 @@ impl Cases {
         Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
             .help("add an arm for what is left: `else -> TARGET`")
     }
+}
+
+/// The parts of a condition of which one is enough, where it has several.
+fn alternatives(when: &Expr) -> impl Iterator<Item = &Expr> {
+    let several = match &when.kind {
+        ExprKind::Logical(LogicalOp::Or, operands) => operands.as_slice(),
+        _ => &[],
+    };
+    several.iter()
 }
 
 /// The parts of a condition that must all hold.
@@ -202,7 +220,7 @@ impl<'a> Taken<'a> {
             let alike = self.conditions.entry(fingerprint(when)).or_default();
             alike.push(when);
         }
-        if let Some((subject, atoms)) = &case.whole {
+        for (subject, atoms) in case.whole.iter().chain(&case.either) {
             let slot = self.values.entry(subject.clone());
             let (known, last) = slot.or_insert((Atoms::new(), place));
             known.extend(atoms.iter().cloned());

@@ -5,7 +5,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::assignable;
+use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
 use crate::resolve::program::{Binding, Field, Graph, Node, Pass, Work};
 
@@ -31,8 +31,13 @@ impl Cx<'_> {
         };
         for pass in with {
             let field = pass.to.and_then(|id| called.fields.get(id));
-            let ty = field.map(|field| field.ty.node.clone());
-            self.infer_with_effects(&pass.value, ty.as_ref());
+            match field {
+                Some(field) => {
+                    let taker = Taker::named(&field.name);
+                    self.written(&pass.value, Some(&field.ty.node), Some(taker))
+                }
+                None => self.infer_with_effects(&pass.value, None),
+            };
         }
         self.pass_by_name(name, called, with);
         for binding in into {

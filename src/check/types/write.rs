@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
-use crate::expr::infer::{Taker, default_value};
+use crate::expr::infer::{Taker, assignable, default_value};
 use crate::ir::{Channel, FieldMode};
 use crate::resolve::program::{Emit, Field, Program, SetItem};
 
@@ -36,7 +36,8 @@ impl Cx<'_> {
             let takes = self.takes(field, item.replace);
             let found = self.written(&item.value, Some(&takes), Some(Taker::named(&field.name)));
             self.keeps_to_bounds(field, item);
-            let non_null = keeps_value(field, item.replace) && !found.admits_null();
+            let non_null =
+                keeps_value(field, item.replace) && (found == Type::Error || !found.admits_null());
             written.push((id, field, non_null));
             if keeps_value(field, item.replace) {
                 self.says_written(item, (id, field), non_null);
@@ -123,6 +124,8 @@ pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
         Channel::Own { reducer } if !replace => program
             .reducers
             .get(*reducer)
+            // One of another type is reported where the field names it.
+            .filter(|reducer| assignable(&field.ty.node, &reducer.old.ty.node, &program.types))
             .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
         _ => field.ty.node.clone(),
     }

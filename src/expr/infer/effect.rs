@@ -58,6 +58,7 @@ fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Ty
                 .here("gives another answer each time")
                 .help("call it in a `let` or `set` of a node and use the value from there"),
         );
+        return Type::Error;
     }
     ty
 }
@@ -108,9 +109,17 @@ fn field_of_state(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]
             never_stale(checker, name, arg);
         }
         _ => {
-            checker.each(args);
+            let field = match args {
+                [arg] => super::path::path(arg).map(|path| path.to_string()),
+                _ => None,
+            };
+            let known = field.filter(|field| checker.scope.field(field).is_some());
+            let found = known
+                .as_ref()
+                .map_or(String::new(), |field| format!(", found `{field}`"));
+            let example = known.as_deref().unwrap_or("x");
             let message = format!(
-                "`{}` takes a field of the state, such as `{}(state.x)`",
+                "`{}` takes a field of the state, such as `{}(state.{example})`{found}",
                 name.node, name.node
             );
             checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);

@@ -4,7 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
 use crate::base::Span;
-use crate::base::name::{closest, did_you_mean, list};
+use crate::base::name::{closest, did_you_mean};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::infer::join;

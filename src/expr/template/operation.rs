@@ -85,15 +85,42 @@ impl Check<'_> {
                 CompareOpKind::Eq | CompareOpKind::Ne => {
                     self.equal((left.0, &left.1), (right.0, &right.1));
                 }
-                CompareOpKind::In | CompareOpKind::NotIn => {}
+                CompareOpKind::In | CompareOpKind::NotIn => {
+                    self.among((left.0, &left.1), (right.0, &right.1));
+                }
                 _ => {
-                    self.not_null(left.0, left.1, "which has no order");
-                    self.not_null(right.0, right.1.clone(), "which has no order");
+                    let a = self.not_null(left.0, left.1, "which has no order");
+                    let b = self.not_null(right.0, right.1.clone(), "which has no order");
+                    self.in_order((left.0, &a), (right.0, &b));
                 }
             }
             left = right;
         }
         Type::Bool
+    }
+
+    /// Values that have an order, but not with each other.
+    fn in_order(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+        if let (Some(one), Some(other)) = (ordered(a), ordered(b))
+            && one != other
+        {
+            let (a, b) = (self.show(&widen(a.clone())), self.show(&widen(b.clone())));
+            let message = format!("{a} and {b} have no order");
+            let span = self.span(left.span()).to(self.span(right.span()));
+            self.error(&codes::TYPE_MISMATCH, message, span);
+        }
+    }
+
+    /// A value in a list that never holds one of its type.
+    fn among(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+        if let Type::List(of) = b
+            && !overlaps(a, of, self.types)
+        {
+            let (a, of) = (self.show(a), self.show(of));
+            let message = format!("this is never true: no {a} is among elements of type {of}");
+            let span = self.span(left.span()).to(self.span(right.span()));
+            self.error(&codes::NEVER_EQUAL, message, span);
+        }
     }
 
     fn equal(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) -> Type {
@@ -126,4 +153,16 @@ impl Check<'_> {
         }
         join(&a, &b, self.types)
     }
+}
+
+/// What a value is ordered with, by a word; `None` where that is not known or asked elsewhere.
+fn ordered(ty: &Type) -> Option<&'static str> {
+    Some(match ty {
+        Type::Int | Type::Uint | Type::Float => "numbers",
+        Type::String | Type::Literal(_) | Type::Enum(_) => "texts",
+        Type::Bool => "bools",
+        Type::Timestamp => "points in time",
+        Type::Duration => "spans of time",
+        _ => return None,
+    })
 }
