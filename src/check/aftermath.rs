@@ -46,6 +46,7 @@ static NAMES: &[&Code] = &[
     &codes::PROPERTY_NOT_ALLOWED,
     &codes::BAD_TEMPLATE,
     &codes::WRONG_BINDING,
+    &codes::TOOL_NEEDS_FIELD,
 ];
 
 /// What is said of names that are known nowhere.
