@@ -46,7 +46,6 @@ static NAMES: &[&Code] = &[
     &codes::PROPERTY_NOT_ALLOWED,
     &codes::BAD_TEMPLATE,
     &codes::WRONG_BINDING,
-    &codes::TOOL_NEEDS_FIELD,
 ];
 
 /// What is said of names that are known nowhere.
@@ -119,7 +118,11 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
         found.map(Diagnostic::span).collect()
     };
     let twisted = unclear(program, &of(WAYS));
-    let unclear = unclear(program, &errors);
+    // What a tool lacks may be what it was to write.
+    let lacking = diags.iter().filter(|d| is(d, &[&codes::TOOL_NEEDS_FIELD]));
+    let mut missed: Vec<Span> = lacking.map(Diagnostic::span).collect();
+    missed.extend(&errors);
+    let unclear = unclear(program, &missed);
     // Where one lies outside of graphs, an instance may be missing.
     let outside = errors
         .iter()
@@ -147,7 +150,7 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
             || is(found, UNKNOWN) && damaged.names(&text(at))
             || is(found, MISSING)
                 && graph().is_none_or(|graph| unclear.contains(&graph))
-                && !errors.is_empty()
+                && !missed.is_empty()
             || is(found, COLLIDING) && graph().is_some_and(|graph| twisted.contains(&graph))
             || is(found, &[&codes::UNUSED_IMPORT]) && files.contains(&at.file)
             || is(found, &[&codes::NULL_NOT_HANDLED])
