@@ -7,7 +7,7 @@
 //! `GRAPHC_FUZZ_ENTRY` with which readers alone. A finding is cut down and written below the target folder; from there
 //! it becomes a file of `tests/fuzz/corpus/READER`, all of which are read first, each time.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
 #[path = "fuzz/chance.rs"]
 mod chance;

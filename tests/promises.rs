@@ -2,7 +2,12 @@
 //! programs are compiled, those that are clean are run with random inputs, and no run may come to what the
 //! compiler should have reported: two writers of one field, a read before a write, an `out` field without a value.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! The one layout of `.graph` files.
 //!
-//! [`format`] goes through the tokens of a text in order and decides what stands between them, so that a word or
+//! [`format()`] goes through the tokens of a text in order and decides what stands between them, so that a word or
 //! a comment can't be lost. What is added or left out are commas alone; what moves are properties of
 //! a node and lines of a tool, with the comments at them, into the order that `docs/cli.md` gives. Strings are
 //! written as they are.
@@ -56,7 +56,7 @@ pub fn format(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<Strin
     Some(page::print(writer.finish(), line_end))
 }
 
-/// Whether two texts have the same tokens but for commas and their order. What [`format`] gives has; a
+/// Whether two texts have the same tokens but for commas and their order. What [`format()`] gives has; a
 /// caller who overwrites a file can make sure of it.
 pub fn same_tokens(one: &str, other: &str) -> bool {
     let words = |text| {

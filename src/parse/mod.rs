@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`] and
 //! [`comment`]), [`grammar`] (what pest
-//! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`file`] (piece by piece), then one builder a subject:
+//! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`mod@file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
 //! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.

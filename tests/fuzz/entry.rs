@@ -284,7 +284,11 @@ fn renders(text: &str) {
 fn configures(text: &str) {
     let mut sources = SourceMap::new();
     let id = sources.add("graphc.yaml", text);
-    let env = |name: &str| (name.len() % 2 == 0).then(|| format!("value of {name}"));
+    let env = |name: &str| {
+        name.len()
+            .is_multiple_of(2)
+            .then(|| format!("value of {name}"))
+    };
     for profile in [None, Some("offline")] {
         match config::load(&sources, id, profile, &env) {
             Ok(config) => shown(&config.doubts, &sources),

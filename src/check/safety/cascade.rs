@@ -16,7 +16,7 @@ const RESTING: [&Code; 4] = [
 /// Takes out what is found in a graph one of whose conditions has an error, and of a tool with one: mended, it may
 /// decide by the answer, or ask a person.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
-    let rests = |code: &Code| RESTING.iter().any(|resting| *resting == code);
+    let rests = |code: &Code| RESTING.contains(&code);
     if !diags.iter().any(|found| rests(found.code)) {
         return;
     }

@@ -1,6 +1,6 @@
 //! A picture that stands for itself: SVG with its own style, and nothing from elsewhere.
 //!
-//! [`far`] cuts what is too long, [`layout`] puts everything in its place, [`shape`] and [`line`] draw
+//! [`far`] cuts what is too long, [`layout`] puts everything in its place, [`shape`] and [`mod@line`] draw
 //! it; [`measure`] knows how wide texts are, [`xml`] how they are written.
 
 pub mod far;
