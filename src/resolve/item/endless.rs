@@ -1,5 +1,7 @@
 //! Records that no value can ever be made of, since each needs another one first.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{RecordId, Type};
 
@@ -10,13 +12,16 @@ impl Resolver<'_> {
     /// Reports `type A { a: A }` and longer circles, each once.
     pub fn endless_records(&mut self) {
         let finite = self.finite_records();
-        let mut seen: Vec<RecordId> = Vec::new();
+        let declared = self.declared_at();
+        let mut seen: BTreeSet<RecordId> = BTreeSet::new();
         for start in 0..self.program.records.len() {
             let mut path: Vec<(RecordId, &Param)> = Vec::new();
             let mut next = self.program.records.get(start).map(|decl| decl.id);
             while let Some(id) = next.filter(|id| !seen.contains(id)) {
-                seen.push(id);
-                let decl = self.program.records.iter().find(|decl| decl.id == id);
+                seen.insert(id);
+                let decl = declared
+                    .get(&id)
+                    .and_then(|at| self.program.records.get(*at));
                 let needs = |param: &&Param| !is_finite(param, &finite);
                 let Some(field) = decl.and_then(|decl| decl.fields.iter().find(needs)) else {
                     break;
@@ -47,13 +52,18 @@ impl Resolver<'_> {
         Some(found.help(format!("let it end: `{ty}?` or `list<{ty}>`")))
     }
 
+    /// Position of each record among the declared ones.
+    fn declared_at(&self) -> BTreeMap<RecordId, usize> {
+        let records = self.program.records.iter().enumerate();
+        records.map(|(at, decl)| (decl.id, at)).collect()
+    }
+
     /// For each record whether a value of it can be made: found from those that need no other on.
     fn finite_records(&self) -> Vec<bool> {
+        let places = self.declared_at();
         let declared = |id: usize| {
-            self.program
-                .records
-                .iter()
-                .find(|decl| decl.id.0 as usize == id)
+            let at = places.get(&RecordId(u32::try_from(id).ok()?))?;
+            self.program.records.get(*at)
         };
         let mut finite: Vec<bool> = (0..self.program.types.records.len())
             .map(|id| declared(id).is_none())
