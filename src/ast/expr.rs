@@ -18,6 +18,46 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Shows every expression directly inside this one, in the order written.
+    pub fn each_part<'a>(&'a self, mut visit: impl FnMut(&'a Expr)) {
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => {}
+            ExprKind::Select { operand, .. } | ExprKind::Unary(_, operand) => visit(operand),
+            ExprKind::Index { operand, index, .. } => {
+                visit(operand);
+                visit(index);
+            }
+            ExprKind::Call { target, args, .. } => {
+                target.as_deref().into_iter().chain(args).for_each(visit);
+            }
+            ExprKind::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ExprKind::Logical(_, operands) => operands.iter().for_each(visit),
+            ExprKind::Conditional(condition, yes, no) => {
+                [condition, yes, no]
+                    .into_iter()
+                    .for_each(|part| visit(part));
+            }
+            ExprKind::List(elements) => elements.iter().for_each(|e| visit(&e.value)),
+            ExprKind::Map(entries) => {
+                let parts = entries.iter().flat_map(|e| [&e.key, &e.value]);
+                parts.for_each(visit);
+            }
+            ExprKind::Record { fields, .. } => fields.iter().for_each(|f| visit(&f.value)),
+        }
+    }
+
+    /// The expressions directly inside this one, in the order written.
+    pub fn parts(&self) -> Vec<&Expr> {
+        let mut parts = Vec::new();
+        self.each_part(|part| parts.push(part));
+        parts
+    }
+}
+
 /// The forms of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {

@@ -50,6 +50,11 @@ impl Span {
         }
     }
 
+    /// Whether all of `part` lies within this one.
+    pub fn holds(self, part: Span) -> bool {
+        self.file == part.file && self.start <= part.start && part.end <= self.end
+    }
+
     /// Length in bytes.
     pub fn len(self) -> usize {
         (self.end.saturating_sub(self.start)) as usize

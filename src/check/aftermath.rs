@@ -27,12 +27,10 @@ static TEXT: &[&Code] = &[
 ];
 
 /// Names that mean nothing: what they stand for may be read, written or used there.
-static NAMES: &[&Code] = &[
+static UNRESOLVED: &[&Code] = &[
     &codes::UNKNOWN_IMPORT,
     &codes::UNKNOWN_TYPE,
     &codes::UNKNOWN_REDUCER,
-    &codes::REDUCER_SIGNATURE,
-    &codes::REDUCER_TYPE,
     &codes::UNKNOWN_EVENT,
     &codes::UNKNOWN_MODEL,
     &codes::UNKNOWN_TOOL,
@@ -43,29 +41,19 @@ static NAMES: &[&Code] = &[
     &codes::UNKNOWN_TARGET,
     &codes::UNKNOWN_NAME,
     &codes::UNKNOWN_FIELD,
+];
+
+/// Other mistakes behind which something that is written means nothing.
+static MEANINGLESS: &[&Code] = &[
+    &codes::REDUCER_SIGNATURE,
+    &codes::REDUCER_TYPE,
     &codes::PROPERTY_NOT_ALLOWED,
     &codes::BAD_TEMPLATE,
     &codes::WRONG_BINDING,
 ];
 
-/// What is said of names that are known nowhere.
-static UNKNOWN: &[&Code] = &[
-    &codes::UNKNOWN_IMPORT,
-    &codes::UNKNOWN_TYPE,
-    &codes::UNKNOWN_REDUCER,
-    &codes::UNKNOWN_EVENT,
-    &codes::UNKNOWN_MODEL,
-    &codes::UNKNOWN_TOOL,
-    &codes::UNKNOWN_RETRY,
-    &codes::UNKNOWN_PROMPT,
-    &codes::UNKNOWN_GRAPH,
-    &codes::UNKNOWN_NODE,
-    &codes::UNKNOWN_TARGET,
-    &codes::UNKNOWN_NAME,
-    &codes::UNKNOWN_FIELD,
-    &codes::UNKNOWN_FUNCTION,
-    &codes::CONTEXT_MISMATCH,
-];
+/// What else is said of names that are known nowhere.
+static UNHEARD: &[&Code] = &[&codes::UNKNOWN_FUNCTION, &codes::CONTEXT_MISMATCH];
 
 /// What is said of what nothing writes, reads or uses.
 static MISSING: &[&Code] = &[
@@ -109,7 +97,7 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
     let text = |span: Span| sources.text(span).to_owned();
     let errors: Vec<Span> = diags
         .iter()
-        .filter(|d| is(d, NAMES) || is(d, TEXT) || is_reducer(d))
+        .filter(|d| is(d, UNRESOLVED) || is(d, MEANINGLESS) || is(d, TEXT) || is_reducer(d))
         .map(Diagnostic::span)
         .collect();
     let damaged = Damaged::new(program, sources, &errors);
@@ -146,8 +134,9 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
         }
         let at = found.span();
         let graph = || graph_at(program, at);
+        let is_unknown = is(found, UNRESOLVED) || is(found, UNHEARD);
         let follows = damaged.holds(at)
-            || is(found, UNKNOWN) && damaged.names(&text(at))
+            || is_unknown && damaged.names(&text(at))
             || is(found, MISSING)
                 && graph().is_none_or(|graph| unclear.contains(&graph))
                 && !missed.is_empty()
@@ -162,7 +151,7 @@ pub fn silence(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) 
             || is(found, &[&codes::UNREACHABLE_NODE])
                 && outside
                 && found.message.contains("instance")
-            || is(found, UNKNOWN)
+            || is_unknown
                 && imports.iter().any(|(file, meant)| {
                     *file == at.file && meant.contains(&format!("`{}`", text(at)))
                 })

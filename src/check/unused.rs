@@ -32,7 +32,7 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
         let used = places
             .into_iter()
             .flatten()
-            .any(|place| !within(*place, item.own));
+            .any(|place| !item.own.holds(*place));
         if !used {
             diags.push(
                 Diagnostic::new(
@@ -44,10 +44,6 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
             );
         }
     }
-}
-
-fn within(place: Span, item: Span) -> bool {
-    place.file == item.file && place.start >= item.start && place.end <= item.end
 }
 
 fn items(program: &Program) -> impl Iterator<Item = Item<'_>> {

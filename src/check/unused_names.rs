@@ -6,7 +6,8 @@ use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::reads;
 use crate::expr::{Scope, Type};
-use crate::resolve::program::{Emit, Program, Route, TargetKind, Tool, ToolBody};
+use crate::resolve::exprs::of_tool;
+use crate::resolve::program::{Program, Tool, ToolBody};
 
 /// Warns of them.
 pub fn tools(program: &Program, diags: &mut Diagnostics) {
@@ -26,7 +27,7 @@ fn unused(tool: &Tool, body: &ToolBody, diags: &mut Diagnostics) {
     for param in given() {
         used.scope.declare(&*param.name.node, Type::Error);
     }
-    used.body(body);
+    of_tool(body).into_iter().for_each(|expr| used.expr(expr));
     let name = &tool.name.node;
     for (index, param) in given().enumerate() {
         if used.slots.contains(&(index as u32)) {
@@ -58,56 +59,5 @@ impl Used {
     fn expr(&mut self, expr: &Expr) {
         let found = reads(expr, &self.scope).slots;
         self.slots.extend(found.iter().map(|slot| slot.0));
-    }
-
-    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
-        exprs.into_iter().for_each(|expr| self.expr(expr));
-    }
-
-    fn body(&mut self, body: &ToolBody) {
-        self.exprs(body.lets.iter().map(|bound| &bound.value));
-        for require in &body.requires {
-            self.expr(&require.condition);
-            self.exprs(&require.message);
-        }
-        self.exprs(body.set.iter().map(|item| &item.value));
-        self.emits(&body.emits);
-        if let Some(goto) = &body.goto {
-            self.route(goto);
-        }
-        self.exprs(&body.returns);
-    }
-
-    fn emits(&mut self, emits: &[Emit]) {
-        for emit in emits {
-            self.exprs(emit.fields.iter().map(|field| &field.value));
-            self.exprs(&emit.when);
-        }
-    }
-
-    fn route(&mut self, route: &Route) {
-        if let Route::Arms(arms, _) = route {
-            self.exprs(arms.iter().filter_map(|arm| arm.when.as_ref()));
-        }
-        for jump in route.jumps() {
-            self.exprs(jump.set.iter().map(|item| &item.value));
-            self.emits(&jump.emits);
-        }
-        for target in route.targets() {
-            match &target.kind {
-                TargetKind::Fail(message) => self.exprs(message.as_deref()),
-                TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. }
-                | TargetKind::NamedEach { items, with, .. } => {
-                    self.expr(items);
-                    self.exprs(with.iter().map(|arg| &arg.value));
-                }
-                TargetKind::Node(_)
-                | TargetKind::End
-                | TargetKind::Parent(_)
-                | TargetKind::Named(_)
-                | TargetKind::Unknown => {}
-            }
-        }
     }
 }

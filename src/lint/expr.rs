@@ -1,29 +1,6 @@
-//! Expressions: which there are, and what is inside them.
+//! What expressions read of the state.
 
 use crate::ast::expr::{Expr, ExprKind};
-use crate::ast::item::NamedArg;
-use crate::resolve::program::{
-    Ask, Emit, Jump, ModelCall, Node, Route, TargetKind, ToolBody, Words, Work,
-};
-
-/// The expressions directly inside one.
-pub fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => Vec::new(),
-        ExprKind::Select { operand, .. } | ExprKind::Unary(_, operand) => vec![operand],
-        ExprKind::Index { operand, index, .. } => vec![operand, index],
-        ExprKind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
-        ExprKind::Binary(_, left, right) => vec![left, right],
-        ExprKind::Logical(_, operands) => operands.iter().collect(),
-        ExprKind::Conditional(condition, then, other) => vec![condition, then, other],
-        ExprKind::List(elements) => elements.iter().map(|element| &element.value).collect(),
-        ExprKind::Map(entries) => {
-            let pairs = entries.iter().map(|entry| [&entry.key, &entry.value]);
-            pairs.flatten().collect()
-        }
-        ExprKind::Record { fields, .. } => fields.iter().map(|field| &field.value).collect(),
-    }
-}
 
 /// Whether it reads `state.FIELD` anywhere.
 pub fn reads_field(expr: &Expr, field: &str) -> bool {
@@ -35,7 +12,7 @@ pub fn fields_read(expr: &Expr) -> Vec<&str> {
     let (mut open, mut found) = (vec![expr], Vec::new());
     while let Some(expr) = open.pop() {
         found.extend(state_field(expr));
-        open.extend(children(expr));
+        open.extend(expr.parts());
     }
     found
 }
@@ -48,137 +25,5 @@ pub fn state_field(expr: &Expr) -> Option<&str> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// All expressions of a node: `let`s first, then in the order in which they are evaluated.
-pub fn of_node(node: &Node) -> Vec<&Expr> {
-    let mut found = Found::default();
-    found.exprs(node.lets.iter().map(|bound| &bound.value));
-    for skip in &node.skips {
-        found.expr(&skip.when);
-        skip.to.iter().for_each(|jump| found.jump(jump));
-    }
-    for require in &node.requires {
-        found.expr(&require.condition);
-        found.exprs(&require.message);
-    }
-    found.exprs(node.cache.iter().filter_map(|cache| cache.key.as_ref()));
-    for stop in &node.stops {
-        stop.ask.iter().for_each(|ask| found.ask(ask));
-    }
-    found.work(&node.work);
-    found.exprs(node.set.iter().map(|item| &item.value));
-    node.emits.iter().for_each(|emit| found.emit(emit));
-    node.edges.iter().for_each(|jump| found.jump(jump));
-    node.goto.iter().for_each(|goto| found.route(&goto.node));
-    node.on_error.iter().for_each(|route| found.route(route));
-    node.max_visits.iter().for_each(|max| found.jump(&max.to));
-    found.0
-}
-
-/// All expressions of a tool's body but those of its jumps' updates.
-pub fn of_tool(body: &ToolBody) -> Vec<&Expr> {
-    let mut found = Found::default();
-    found.exprs(body.lets.iter().map(|bound| &bound.value));
-    for require in &body.requires {
-        found.expr(&require.condition);
-        found.exprs(&require.message);
-    }
-    found.exprs(body.set.iter().map(|item| &item.value));
-    body.emits.iter().for_each(|emit| found.emit(emit));
-    body.goto.iter().for_each(|route| found.route(route));
-    found.exprs(&body.returns);
-    found.0
-}
-
-/// Expressions found so far.
-#[derive(Default)]
-struct Found<'a>(Vec<&'a Expr>);
-
-impl<'a> Found<'a> {
-    fn expr(&mut self, expr: &'a Expr) {
-        self.0.push(expr);
-    }
-
-    fn exprs(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
-        self.0.extend(exprs);
-    }
-
-    fn named(&mut self, args: &'a [NamedArg]) {
-        self.exprs(args.iter().map(|arg| &arg.value));
-    }
-
-    fn work(&mut self, work: &'a Work) {
-        match work {
-            Work::Llm(call) => self.call(call),
-            Work::Agent { call, until, .. } => {
-                self.call(call);
-                self.exprs(until);
-            }
-            Work::Tools { messages, .. } => self.exprs(messages),
-            Work::Call { args, .. } => self.named(args),
-            Work::Interrupt { ask, timeout, .. } => {
-                ask.iter().for_each(|ask| self.ask(ask));
-                timeout.iter().for_each(|timeout| self.jump(&timeout.to));
-            }
-            Work::Subgraph { args, with, .. } => {
-                self.named(args);
-                self.exprs(with.iter().map(|pass| &pass.value));
-            }
-            Work::Update | Work::Branch | Work::Extern { .. } => {}
-        }
-    }
-
-    fn call(&mut self, call: &'a ModelCall) {
-        self.words(&call.system);
-        self.words(&call.prompt);
-        self.exprs(&call.messages);
-    }
-
-    /// What a text's prompt is given; what stands in the text itself are no expressions.
-    fn words(&mut self, words: &'a Option<Words>) {
-        let from = words.iter().filter_map(|words| words.from.as_ref());
-        from.for_each(|prompt| self.named(&prompt.args));
-    }
-
-    fn ask(&mut self, ask: &'a Ask) {
-        match ask {
-            Ask::Fields(args) => self.named(args),
-            Ask::Text(words) => words.from.iter().for_each(|from| self.named(&from.args)),
-        }
-    }
-
-    fn emit(&mut self, emit: &'a Emit) {
-        self.named(&emit.fields);
-        self.exprs(&emit.when);
-    }
-
-    fn route(&mut self, route: &'a Route) {
-        if let Route::Arms(arms, _) = route {
-            self.exprs(arms.iter().filter_map(|arm| arm.when.as_ref()));
-        }
-        route.jumps().for_each(|jump| self.jump(jump));
-    }
-
-    fn jump(&mut self, jump: &'a Jump) {
-        for target in &jump.to {
-            match &target.kind {
-                TargetKind::Fail(message) => self.exprs(message.as_deref()),
-                TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. }
-                | TargetKind::NamedEach { items, with, .. } => {
-                    self.expr(items);
-                    self.named(with);
-                }
-                TargetKind::Node(_)
-                | TargetKind::End
-                | TargetKind::Parent(_)
-                | TargetKind::Named(_)
-                | TargetKind::Unknown => {}
-            }
-        }
-        self.exprs(jump.set.iter().map(|item| &item.value));
-        jump.emits.iter().for_each(|emit| self.emit(emit));
     }
 }

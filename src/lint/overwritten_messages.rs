@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Channel, FieldId};
+use crate::resolve::exprs::of_node;
 use crate::resolve::program::{Field, Graph, Node, Work};
 
 use super::cx::{Cx, call};
-use super::expr::{fields_read, of_node, reads_field};
+use super::expr::{fields_read, reads_field};
 use super::messages_in_prompt::is_messages;
 
 /// Warns where a node that asks a model writes what was said to a `list<message>` that keeps only the last

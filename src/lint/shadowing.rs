@@ -8,26 +8,11 @@ use crate::ast::item::Item;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::macros::bound;
+use crate::resolve::exprs::{of_node, of_tool};
+use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::program::{Node, TargetKind, ToolBody};
 
 use super::cx::Cx;
-use super::expr::{children, of_node, of_tool};
-
-/// Names that a node's expressions have without a declaration.
-const GIVEN: [&str; 12] = [
-    "state",
-    "input",
-    "output",
-    "reply",
-    "transcript",
-    "results",
-    "result",
-    "answer",
-    "error",
-    "run",
-    "params",
-    "context",
-];
 
 /// Warns of names that a `let`, an `each`, a tool's parameter or a macro such as `map` brings in, and that stand
 /// for something else there already.
@@ -115,7 +100,7 @@ impl<'a> Names<'a, '_> {
 
     fn node(&mut self, node: &'a Node) {
         let outer = self.known.len();
-        let given = GIVEN.iter().map(|name| ("", *name, None));
+        let given = IN_SCOPE.iter().map(|name| ("", *name, None));
         self.known.extend(given);
         for bound in &node.lets {
             self.declare("`let`", &bound.name);
@@ -155,7 +140,8 @@ impl<'a> Names<'a, '_> {
                 args,
             } => (target, function, args),
             _ => {
-                return children(expr)
+                return expr
+                    .parts()
                     .into_iter()
                     .for_each(|child| self.within(child));
             }

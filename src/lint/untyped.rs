@@ -6,10 +6,10 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
+use crate::resolve::exprs::of_node;
 use crate::resolve::program::{Graph, Node, Work};
 
 use super::cx::{Cx, call};
-use super::expr::{children, of_node};
 
 /// Notes reads two levels deep into a `json` value, and for each file how many reads of such values could not be
 /// checked.
@@ -29,7 +29,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                         }
                         open.extend(indices(expr));
                     }
-                    _ => open.extend(children(expr)),
+                    _ => open.extend(expr.parts()),
                 }
             }
         }

@@ -16,7 +16,7 @@ pub(super) enum Style {
 }
 
 /// Names with a meaning in expressions of a node, which a `let` or loop name would hide.
-const IN_SCOPE: [&str; 12] = [
+pub const IN_SCOPE: [&str; 12] = [
     "state",
     "input",
     "output",

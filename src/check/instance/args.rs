@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::fold::names_params;
 use crate::expr::infer::{Checker, Taker, path};
+use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::types::args::Callee;
@@ -16,21 +17,6 @@ use super::super::types::cx::Cx;
 
 /// Places of expressions that are reported, so that they have no value.
 pub type Wrong = BTreeSet<Span>;
-
-/// Names that expressions of a node have a value of, but only in a run.
-const OF_A_RUN: [&str; 11] = [
-    "state",
-    "input",
-    "output",
-    "reply",
-    "transcript",
-    "results",
-    "result",
-    "answer",
-    "error",
-    "run",
-    "context",
-];
 
 /// Calls that give another answer each time.
 const EFFECTS: [&str; 3] = ["now", "uuid", "random"];
@@ -192,38 +178,23 @@ fn of_a_run(expr: &Expr, lets: &[&str]) -> Option<(String, Span)> {
     while let Some(expr) = open.pop() {
         if let Some(place) = path(expr) {
             let root = place.split(['.', '[']).next().unwrap_or(&place);
-            if OF_A_RUN.contains(&root) || lets.contains(&root) {
+            let in_scope = IN_SCOPE.contains(&root) && root != "params";
+            if in_scope || lets.contains(&root) {
                 return Some((place, expr.span));
             }
             continue;
         }
-        match &expr.kind {
-            ExprKind::Call {
-                target: None,
-                function,
-                ..
-            } if EFFECTS.contains(&function.node.as_str()) => {
-                return Some((format!("{}()", function.node), expr.span));
-            }
-            ExprKind::Call { target, args, .. } => {
-                open.extend(args.iter().rev());
-                open.extend(target.as_deref());
-            }
-            ExprKind::Select { operand, .. } => open.push(operand),
-            ExprKind::Index { operand, index, .. } => open.extend([&**index, &**operand]),
-            ExprKind::Unary(_, of) => open.push(of),
-            ExprKind::Binary(_, left, right) => open.extend([&**right, &**left]),
-            ExprKind::Logical(_, operands) => open.extend(operands.iter().rev()),
-            ExprKind::Conditional(condition, yes, no) => {
-                open.extend([&**no, &**yes, &**condition]);
-            }
-            ExprKind::List(elements) => open.extend(elements.iter().rev().map(|e| &e.value)),
-            ExprKind::Map(entries) => {
-                open.extend(entries.iter().rev().flat_map(|e| [&e.value, &e.key]));
-            }
-            ExprKind::Record { fields, .. } => open.extend(fields.iter().rev().map(|f| &f.value)),
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => {}
+        if let ExprKind::Call {
+            target: None,
+            function,
+            ..
+        } = &expr.kind
+            && EFFECTS.contains(&function.node.as_str())
+        {
+            return Some((format!("{}()", function.node), expr.span));
         }
+        // The first one is looked at first.
+        open.extend(expr.parts().into_iter().rev());
     }
     None
 }

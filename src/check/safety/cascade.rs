@@ -35,18 +35,14 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
     let wrong: Vec<Span> = wrong.into_iter().chain(tools).collect();
     diags.retain(|found| {
         let mut places = found.labels.iter().map(|label| label.span);
-        !rests(found.code) || !places.any(|place| wrong.iter().any(|whole| holds(*whole, place)))
+        !rests(found.code) || !places.any(|place| wrong.iter().any(|whole| whole.holds(place)))
     });
-}
-
-fn holds(whole: Span, part: Span) -> bool {
-    whole.file == part.file && whole.start <= part.start && part.end <= whole.end
 }
 
 /// Whether one of the sorted places lies within.
 fn has_one_within(places: &[Span], whole: Span) -> bool {
     let first = places.partition_point(|at| (at.file, at.start) < (whole.file, whole.start));
-    places.get(first).is_some_and(|at| holds(whole, *at))
+    places.get(first).is_some_and(|at| whole.holds(*at))
 }
 
 /// Conditions by which a graph's runs go on or not.

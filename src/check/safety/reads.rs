@@ -5,22 +5,6 @@ use std::collections::BTreeMap;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::item::Let;
 
-/// Parts of an expression.
-pub fn parts(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Select { operand, .. } | ExprKind::Unary(_, operand) => vec![operand],
-        ExprKind::Index { operand, index, .. } => vec![operand, index],
-        ExprKind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
-        ExprKind::Binary(_, left, right) => vec![left, right],
-        ExprKind::Logical(_, operands) => operands.iter().collect(),
-        ExprKind::Conditional(condition, yes, no) => vec![condition, yes, no],
-        ExprKind::List(elements) => elements.iter().map(|e| &e.value).collect(),
-        ExprKind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).collect(),
-        ExprKind::Record { fields, .. } => fields.iter().map(|f| &f.value).collect(),
-        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Error => Vec::new(),
-    }
-}
-
 /// A name that an expression mentions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mention<'a> {
@@ -56,7 +40,7 @@ pub fn mentions<'a>(expr: &'a Expr, lets: &Lets<'a>) -> Vec<Mention<'a>> {
             ExprKind::Select { operand, field, .. } if is_state(operand) => {
                 found.push(Mention::Field(&field.node));
             }
-            _ => open.extend(parts(expr)),
+            _ => open.extend(expr.parts()),
         }
     }
     found.sort();

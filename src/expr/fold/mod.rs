@@ -220,26 +220,7 @@ fn any(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
         if is_such(expr) {
             return true;
         }
-        match &expr.kind {
-            ExprKind::Ident(_) | ExprKind::Literal(_) | ExprKind::Error => {}
-            ExprKind::Select { operand, .. } => open.push(operand),
-            ExprKind::Index { operand, index, .. } => open.extend([&**operand, &**index]),
-            ExprKind::Call { target, args, .. } => {
-                open.extend(target.as_deref());
-                open.extend(args);
-            }
-            ExprKind::Unary(_, of) => open.push(of),
-            ExprKind::Binary(_, left, right) => open.extend([&**left, &**right]),
-            ExprKind::Logical(_, operands) => open.extend(operands),
-            ExprKind::Conditional(condition, yes, no) => {
-                open.extend([&**condition, &**yes, &**no]);
-            }
-            ExprKind::List(elements) => open.extend(elements.iter().map(|e| &e.value)),
-            ExprKind::Map(entries) => {
-                open.extend(entries.iter().flat_map(|e| [&e.key, &e.value]));
-            }
-            ExprKind::Record { fields, .. } => open.extend(fields.iter().map(|f| &f.value)),
-        }
+        expr.each_part(|part| open.push(part));
     }
     false
 }

@@ -14,29 +14,12 @@ pub fn fingerprint(expr: &Expr) -> u64 {
         match &expr.kind {
             ExprKind::Literal(literal) => format!("{literal:?}").hash(&mut hasher),
             ExprKind::Ident(name) => name.hash(&mut hasher),
-            ExprKind::Select { operand, field, .. } => {
-                field.node.hash(&mut hasher);
-                open.push(operand);
-            }
-            ExprKind::Index { operand, index, .. } => open.extend([&**operand, &**index]),
-            ExprKind::Call {
-                target,
-                function,
-                args,
-            } => {
-                function.node.hash(&mut hasher);
-                open.extend(target.as_deref().into_iter().chain(args));
-            }
-            ExprKind::Unary(_, operand) => open.push(operand),
-            ExprKind::Binary(op, left, right) => {
-                discriminant(&op.node).hash(&mut hasher);
-                open.extend([&**left, &**right]);
-            }
-            ExprKind::Logical(_, operands) => open.extend(operands),
-            ExprKind::Conditional(test, yes, no) => open.extend([&**test, &**yes, &**no]),
-            ExprKind::List(elements) => open.extend(elements.iter().map(|e| &e.value)),
+            ExprKind::Select { field, .. } => field.node.hash(&mut hasher),
+            ExprKind::Call { function, .. } => function.node.hash(&mut hasher),
+            ExprKind::Binary(op, ..) => discriminant(&op.node).hash(&mut hasher),
             _ => {}
         }
+        expr.each_part(|part| open.push(part));
     }
     hasher.finish()
 }

@@ -4,7 +4,6 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Node, Program, Work};
 
-use super::super::reads::parts;
 use super::answer::said_by;
 
 /// Whether a node writes the decision of its question somewhere.
@@ -41,7 +40,7 @@ fn reads(expr: &Expr, name: &str, deciding: &[&str]) -> bool {
                     return true;
                 }
             }
-            _ => open.extend(parts(expr)),
+            _ => open.extend(expr.parts()),
         }
     }
     false
