@@ -29,7 +29,7 @@ pub fn compile_knowing(entry: &str, loader: &dyn Loader, families: &Families) ->
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
-    crate::check::aftermath::silence(&program, &sources, &mut diagnostics);
+    crate::check::aftermath::settle(&program, &sources, &mut diagnostics);
     let flow =
         (!diagnostics.has_errors()).then(|| crate::lower::lower(&program, &checked, &sources));
     diagnostics.sort();

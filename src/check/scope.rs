@@ -475,9 +475,9 @@ impl<'a> Needs<'a, '_> {
         let tool = self.tool.span;
         let inside =
             |span: Span| span.file == tool.file && span.start >= tool.start && span.end <= tool.end;
-        let told = format!("no `{near}` in scope");
         self.diags.retain(|found| {
-            found.code != &codes::UNKNOWN_NAME || !inside(found.span()) || found.message != told
+            let unknown = found.unknown_name();
+            !(unknown.is_some_and(|unknown| unknown.name == near) && inside(found.span()))
         });
     }
 

@@ -75,7 +75,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 22] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 23] = [
         foreign_letter,
         curly_quote,
         odd_number,
@@ -85,6 +85,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         fat_arrow,
         state_prefix,
         positional_argument,
+        model_text,
         wrong_kind,
         kind_without_colon,
         missing_kind,
@@ -249,6 +250,25 @@ fn positional_argument(place: &Place) -> Option<Diagnostic> {
             .error("expected the name of an argument")
             .help("arguments are named: `name: value`")
     })
+}
+
+/// `model "openai/gpt-5.2"`, in a node or with no name before it.
+fn model_text(place: &Place) -> Option<Diagnostic> {
+    let quote = place.rest.chars().next()?;
+    if place.last_word() != "model" || !matches!(quote, '"' | '\'') {
+        return None;
+    }
+    let text = place.rest.get(1..)?.split(['"', '\'', '\n']).next()?;
+    let inside = innermost_open(place.before).is_some();
+    let message = match inside {
+        true => format!("expected the name of a model, found the text `\"{text}\"`"),
+        false => format!("expected a name for the model `\"{text}\"`"),
+    };
+    let declared = format!("model writer = \"{text}\"");
+    Some(place.error(message).help(match inside {
+        true => format!("declare the model beside the graph, `{declared}`, and name it here: `model writer`"),
+        false => format!("give it one: `{declared}`"),
+    }))
 }
 
 /// `node a: lmm`

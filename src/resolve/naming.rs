@@ -34,9 +34,18 @@ pub const IN_SCOPE: [&str; 12] = [
 /// Words that a target can't be taken for a node's name.
 const TARGETS: [&str; 5] = ["start", "end", "fail", "parent", "each"];
 
+/// Words that are values wherever an expression may stand.
+const VALUES: [&str; 3] = ["null", "true", "false"];
+
 impl Resolver<'_> {
-    /// Warns of a name in the other style.
+    /// Warns of a name in the other style; refuses the name of a value.
     pub fn check_style(&mut self, name: &Name, style: Style) {
+        if VALUES.contains(&name.node.as_str()) {
+            let message = format!("`{}` is a value and can't be a name", name.node);
+            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
+            self.diags.push(diagnostic.help("choose another name"));
+            return;
+        }
         let (fits, better, called) = match style {
             Style::Camel => (is_camel(name), camel(name), "UpperCamel"),
             Style::Snake => (is_snake(name), snake(name), "snake_case"),

@@ -156,14 +156,17 @@ impl<'a> Cx<'a> {
             .infer(expr, expected);
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
-        found.retain(|found| match found.message.split_once("` may be null") {
-            Some((place, _)) if found.code == &codes::NULL_NOT_HANDLED => {
-                told.insert(place.to_owned())
-            }
-            _ => true,
-        });
-        self.diags.append(found);
+        found.retain(|found| found.value().is_none_or(|of| told.insert(of.to_owned())));
+        self.hear(found);
         ty
+    }
+
+    /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
+    fn hear(&mut self, mut found: Diagnostics) {
+        let torn = self.graph.is_some_and(|graph| graph.broken);
+        let guarded = |of: &str| torn && of.starts_with("state.");
+        found.retain(|found| !found.value().is_some_and(guarded));
+        self.diags.append(found);
     }
 
     /// Types a value that may call `now()` and the like.
@@ -215,13 +218,15 @@ impl<'a> Cx<'a> {
             self.says_guards_of_text(&text.text, text.span, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
+        let mut found = Diagnostics::new();
         template::check_knowing(
             text,
             &self.scope,
             &self.program.types,
             self.facts.known.clone(),
-            &mut self.diags,
+            &mut found,
         );
+        self.hear(found);
     }
 
     /// Reports a finding.
@@ -267,6 +272,7 @@ impl<'a> Cx<'a> {
             };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
+                    .about(field.name.span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );
