@@ -259,16 +259,10 @@ fn model_text(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let text = place.rest.get(1..)?.split(['"', '\'', '\n']).next()?;
-    let inside = innermost_open(place.before).is_some();
-    let message = match inside {
-        true => format!("expected the name of a model, found the text `\"{text}\"`"),
-        false => format!("expected a name for the model `\"{text}\"`"),
-    };
-    let declared = format!("model writer = \"{text}\"");
-    Some(place.error(message).help(match inside {
-        true => format!("declare the model beside the graph, `{declared}`, and name it here: `model writer`"),
-        false => format!("give it one: `{declared}`"),
-    }))
+    let message = format!("expected the name of a model, found the text `\"{text}\"`");
+    Some(place.error(message).help(format!(
+        "a model is declared beside the graphs, `model writer = \"{text}\"`; nodes and graphs name it, `model writer`"
+    )))
 }
 
 /// `node a: lmm`

@@ -38,7 +38,7 @@ const TARGETS: [&str; 5] = ["start", "end", "fail", "parent", "each"];
 const VALUES: [&str; 3] = ["null", "true", "false"];
 
 impl Resolver<'_> {
-    /// Warns of a name in the other style; refuses the name of a value.
+    /// Warns of a name in the other style; refuses one that is a value where an expression names it.
     pub fn check_style(&mut self, name: &Name, style: Style) {
         if VALUES.contains(&name.node.as_str()) {
             let message = format!("`{}` is a value and can't be a name", name.node);
@@ -46,6 +46,10 @@ impl Resolver<'_> {
             self.diags.push(diagnostic.help("choose another name"));
             return;
         }
+        self.check_letters(name, style);
+    }
+
+    fn check_letters(&mut self, name: &Name, style: Style) {
         let (fits, better, called) = match style {
             Style::Camel => (is_camel(name), camel(name), "UpperCamel"),
             Style::Snake => (is_snake(name), snake(name), "snake_case"),
@@ -61,7 +65,7 @@ impl Resolver<'_> {
 
     /// Checks the name of a node; `false` where no target can name it.
     pub fn check_node_name(&mut self, name: &Name) -> bool {
-        self.check_style(name, Style::Snake);
+        self.check_letters(name, Style::Snake);
         let taken = TARGETS.contains(&name.node.as_str());
         if taken {
             let message = format!(

@@ -13,6 +13,8 @@ use super::ground::Ground;
 pub struct Declared<'a> {
     ground: &'a Ground<'a>,
     homes: BTreeMap<Home, (&'a Name, Vec<&'a Name>)>,
+    /// Homes that have the names of another: what a tool takes is in scope of its body.
+    same: BTreeMap<Home, Home>,
     /// Top-level names by file.
     items: BTreeMap<(FileId, &'a str), Span>,
     /// Top-level names of all files.
@@ -24,6 +26,7 @@ impl<'a> Declared<'a> {
     pub fn new(ground: &'a Ground<'a>) -> Self {
         let program: &'a Program = ground.program;
         let mut homes = BTreeMap::new();
+        let mut same = BTreeMap::new();
         let names = |params: &'a [Param]| params.iter().map(|param| &param.name).collect();
         for record in &program.records {
             homes.insert(
@@ -35,26 +38,29 @@ impl<'a> Declared<'a> {
             homes.insert(Home::Enum(of.id.0), (&of.name, of.members.iter().collect()));
         }
         for tool in &program.tools {
-            homes.insert(Home::Takes(tool.name.span), (&tool.name, names(&tool.params)));
+            let scope = Home::Scope(Some(tool.span));
+            same.insert(Home::Takes(tool.name.span), scope);
             let reads = tool.body.iter().flat_map(|body| &body.reads);
             let lets = tool.body.iter().flat_map(|body| &body.lets);
-            let scope = tool.params.iter().chain(reads).map(|param| &param.name);
-            let scope = scope.chain(lets.map(|bound| &bound.name)).collect();
-            homes.insert(Home::Scope(Some(tool.span)), (&tool.name, scope));
+            let params = tool.params.iter().chain(reads).map(|param| &param.name);
+            let names = params.chain(lets.map(|bound| &bound.name)).collect();
+            homes.insert(scope, (&tool.name, names));
         }
         for event in &program.events {
             homes.insert(Home::Takes(event.name.span), (&event.name, names(&event.fields)));
         }
         for prompt in &program.prompts {
-            let names: Vec<&Name> = names(&prompt.params);
-            homes.insert(Home::Takes(prompt.name.span), (&prompt.name, names.clone()));
-            homes.insert(Home::Scope(Some(prompt.span)), (&prompt.name, names));
+            let scope = Home::Scope(Some(prompt.span));
+            same.insert(Home::Takes(prompt.name.span), scope);
+            homes.insert(scope, (&prompt.name, names(&prompt.params)));
         }
         for graph in &program.graphs {
-            let params: Vec<&Name> = names(&graph.params);
-            homes.insert(Home::Takes(graph.name.span), (&graph.name, params.clone()));
+            let state = Home::State(Some(graph.name.span));
+            same.insert(Home::Record(graph.result.0), state);
             if let Some(record) = graph.params_record {
-                homes.insert(Home::Record(record.0), (&graph.name, params));
+                let record = Home::Record(record.0);
+                same.insert(Home::Takes(graph.name.span), record);
+                homes.insert(record, (&graph.name, names(&graph.params)));
             }
             if let Some(context) = &graph.context {
                 let names = names(&context.fields);
@@ -65,25 +71,24 @@ impl<'a> Declared<'a> {
             for node in &graph.nodes {
                 let lets = node.lets.iter().map(|bound| &bound.name).collect();
                 homes.insert(Home::Scope(Some(node.span)), (&node.name, lets));
-                if !node.input.is_empty() {
-                    let input: Vec<&Name> = names(&node.input);
-                    homes.insert(Home::Takes(node.name.span), (&node.name, input.clone()));
-                    if let Some(record) = node.input_record {
-                        homes.insert(Home::Record(record.0), (&node.name, input));
-                    }
+                if let Some(record) = node.input_record {
+                    let record = Home::Record(record.0);
+                    same.insert(Home::Takes(node.name.span), record);
+                    homes.insert(record, (&node.name, names(&node.input)));
                 }
             }
         }
         let modules = program.trees.iter();
         let items = modules.flat_map(|tree| tree.items.iter().map(move |item| (tree.file, item)));
-        let items = items.filter_map(|(file, item)| {
-            let name = item.name()?;
-            Some(((file, name.as_str()), name.span))
-        });
-        let items: BTreeMap<(FileId, &str), Span> = items.collect();
+        let names = items.filter_map(|(file, item)| Some((file, item.name()?)));
+        let mut items: BTreeMap<(FileId, &str), Span> = BTreeMap::new();
+        for (file, name) in names {
+            items.entry((file, name.as_str())).or_insert(name.span);
+        }
         Self {
             ground,
             homes,
+            same,
             names: items.keys().map(|(_, name)| *name).collect(),
             items,
         }
@@ -105,8 +110,14 @@ impl<'a> Declared<'a> {
                 let owner = self.ground.owner(at).or_else(graph);
                 Home::Scope(Some(owner.unwrap_or(nowhere)))
             }
-            home => home,
+            home => self.same.get(&home).copied().unwrap_or(home),
         }
+    }
+
+    /// The scope of all of the graph, for a name that none of its nodes has.
+    pub fn graph_scope(&self, at: Span) -> Option<Home> {
+        let graph = self.ground.program.graphs.get(self.ground.graph(at)?)?;
+        Some(Home::Scope(Some(graph.name.span)))
     }
 
     /// The place where a name of a home is declared; `file` is that of its use.
@@ -141,8 +152,10 @@ impl<'a> Declared<'a> {
     /// The declaration that a home belongs to, where it is a top-level item.
     pub fn owner(&self, home: Home) -> Option<&Name> {
         match home {
-            Home::Record(_) | Home::Enum(_) | Home::Takes(_) => {
-                self.homes.get(&home).map(|(name, _)| *name)
+            Home::Record(_) | Home::Enum(_) | Home::Takes(_) | Home::Scope(_) => {
+                let (name, _) = self.homes.get(&home)?;
+                let item = self.items.get(&(name.span.file, name.as_str()));
+                item.filter(|at| **at == name.span).map(|_| *name)
             }
             _ => None,
         }

@@ -53,6 +53,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
     names::once(&ground, sources, diags);
     again::reads(diags);
+    again::bypassed(diags);
 }
 
 /// Whether a finding is of one of the codes.

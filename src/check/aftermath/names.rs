@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, SourceMap, Span, name};
 use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
+use crate::resolve::naming::IN_SCOPE;
 
 use super::again::{point_at, together};
 use super::declared::{Declared, counts};
@@ -27,16 +28,31 @@ pub fn once(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
     let groups = groups(&declared, &all);
     let wrong = misspelt(&declared, sources, &groups, &all);
     for (key, at) in wrong {
-        at_declaration(&mut all, groups.get(&key).map_or(&[], Vec::as_slice), &key, at);
+        let group = groups.get(&key).map_or(&[][..], Vec::as_slice);
+        at_declaration(&mut all, (group, &key.2), at, sources);
     }
     let groups = groups.into_values().collect();
     together(&mut all, groups, "here too");
     all.into_iter().for_each(|found| diags.push(found));
 }
 
+/// Names of what a node's own work gives. Where such a value has none of the fields that are read from it, it is of another type
+/// than was meant: one mistake, whatever the fields.
+const GIVEN: [&str; 3] = ["answer", "output", "result"];
+
 fn key(declared: &Declared, found: &Diagnostic) -> Option<Key> {
     let unknown = found.unknown_name()?;
-    let home = declared.whole(unknown.home, found.span());
+    let given = found.value().filter(|of| GIVEN.contains(of));
+    if let Some(of) = given.filter(|_| unknown.near.is_none()) {
+        let home = declared.whole(Home::Scope(None), found.span());
+        return Some((home, None, format!("{of}.")));
+    }
+    let mut home = declared.whole(unknown.home, found.span());
+    // A name that no node has is unknown in all of them alike; what a node's own work gives is not.
+    let own = unknown.near.is_some() || IN_SCOPE.contains(&unknown.name.as_str());
+    if matches!(unknown.home, Home::Scope(None)) && !own && !unknown.name.contains('.') {
+        home = declared.graph_scope(found.span()).unwrap_or(home);
+    }
     let file = (home == Home::Items).then_some(found.span().file);
     Some((home, file, unknown.name.clone()))
 }
@@ -138,16 +154,11 @@ fn misspelt(
         }
     }
     let words = counts(sources, candidates.iter().map(|(_, near, _)| *near));
-    let alone = |(key, near, at): &(&Key, &str, Span)| {
-        let places = words.get(near).map_or(&[][..], Vec::as_slice);
-        let others = places.iter().filter(|place| *place != at);
-        match key.0 {
-            // A name in scope can be read nowhere else.
-            Home::Scope(Some(owner)) => others.filter(|place| owner.holds(**place)).count() == 0,
-            _ => others.count() == 0,
-        }
+    let alone = |near: &str, at: Span| {
+        let mut places = words.get(near).into_iter().flatten();
+        places.all(|place| *place == at)
     };
-    let wrong = candidates.iter().filter(|candidate| alone(candidate));
+    let wrong = candidates.iter().filter(|(_, near, at)| alone(near, *at));
     let wrong = wrong.map(|(key, near, at)| ((*key).clone(), ((*near).to_owned(), *at)));
     wrong.collect()
 }
@@ -155,27 +166,34 @@ fn misspelt(
 /// Moves the first finding of a group to the declaration, and makes the others follow it.
 fn at_declaration(
     all: &mut [Diagnostic],
-    group: &[usize],
-    (_, _, unknown): &Key,
+    (group, unknown): (&[usize], &str),
     (near, at): (String, Span),
+    sources: &SourceMap,
 ) {
-    let places = group.iter().filter_map(|at| all.get(*at));
-    let mut places: Vec<Span> = places.map(Diagnostic::span).collect();
+    let found = || group.iter().filter_map(|at| all.get(*at));
+    let mut places: Vec<Span> = found().map(Diagnostic::span).collect();
     places.sort();
     places.dedup();
+    places.retain(|place| *place != at);
+    // What is found elsewhere (that a caller lacks what has the misspelt name) says less than that a name is unknown.
+    let says = |found: &&Diagnostic| sources.text(found.span()).ends_with(unknown);
+    let Some((code, message)) = found()
+        .find(says)
+        .or_else(|| found().next())
+        .map(|found| (found.code, found.message.clone()))
+    else {
+        return;
+    };
+    let message = format!("{message}: `{near}` is declared, and named nowhere else");
     for number in group {
         let Some(found) = all.get_mut(*number) else {
             continue;
         };
-        let message = format!(
-            "{}: `{near}` is declared, and named nowhere else",
-            found.message
-        );
-        let mut moved = Diagnostic::new(found.code, message, at)
+        let mut moved = Diagnostic::new(code, message.clone(), at)
             .here(format!("declared as `{near}`"))
             .help(format!("did you mean `{unknown}`?"));
-        if name::certain(&near, [unknown.as_str()]).is_some() {
-            moved = moved.fix(at, unknown.clone());
+        if name::certain(&near, [unknown]).is_some() {
+            moved = moved.fix(at, unknown);
         }
         moved.level = found.level;
         moved.facts = std::mem::take(&mut found.facts);

@@ -156,7 +156,11 @@ impl<'a> Cx<'a> {
             .infer(expr, expected);
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
-        found.retain(|found| found.value().is_none_or(|of| told.insert(of.to_owned())));
+        let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
+        found.retain(|found| {
+            let value = found.value().filter(|_| null(found));
+            value.is_none_or(|of| told.insert(of.to_owned()))
+        });
         self.hear(found);
         ty
     }
@@ -165,7 +169,10 @@ impl<'a> Cx<'a> {
     fn hear(&mut self, mut found: Diagnostics) {
         let torn = self.graph.is_some_and(|graph| graph.broken);
         let guarded = |of: &str| torn && of.starts_with("state.");
-        found.retain(|found| !found.value().is_some_and(guarded));
+        found.retain(|found| {
+            let null = found.code == &codes::NULL_NOT_HANDLED;
+            !(null && found.value().is_some_and(guarded))
+        });
         self.diags.append(found);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type};
 use super::checker::Checker;
@@ -182,8 +182,13 @@ impl Checker<'_> {
         });
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
         let found = match (of.without_null(), path(operand)) {
-            (Type::Record(id), _) => found.unknown(field, Home::Record(id.0)),
-            (_, Some(of)) => found.unknown(&format!("{of}.{}", field.node), Home::Scope(None)),
+            (Type::Record(id), Some(of)) => found
+                .unknown(field, Home::Record(id.0))
+                .fact(Fact::Value(of)),
+            (Type::Record(id), None) => found.unknown(field, Home::Record(id.0)),
+            (_, Some(of)) => found
+                .unknown(&format!("{of}.{}", field.node), Home::Scope(None))
+                .fact(Fact::Value(of)),
             _ => found,
         };
         self.report(found.meant(field.span, field, names, there_are))
