@@ -22,17 +22,15 @@ struct Jump {
     declared: Option<Span>,
     /// Whether it leaves the graph by that name, for a tool that goes to `parent.name`.
     upward: bool,
-    /// The graph that leaves by that name.
-    leaves: Option<Span>,
+    /// The names that it is one of, where it is declared among others: those that a graph leaves by, members of an enum.
+    home: Option<Home>,
 }
 
 impl Jump {
     /// Says that another name is written where this jump's was meant.
     fn meant_by(&self, found: Diagnostic, written: &str) -> Diagnostic {
-        match self.leaves {
-            Some(graph) => found
-                .unknown(written, Home::Leaves(Some(graph)))
-                .near(Some(&self.name)),
+        match self.home {
+            Some(home) => found.unknown(written, home).near(Some(&self.name)),
             None => found,
         }
     }
@@ -70,7 +68,7 @@ pub fn ends(
                 required: true,
                 declared: None,
                 upward: false,
-                leaves: None,
+                home: target.home,
             });
         }
     }
@@ -131,7 +129,7 @@ fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
             required: false,
             declared: None,
             upward: false,
-            leaves: None,
+            home: None,
         })
     });
     named.collect()
@@ -167,7 +165,7 @@ fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
                 required: true,
                 declared: Some(place),
                 upward,
-                leaves: None,
+                home: None,
             };
             jumps.push(new);
         };
@@ -209,7 +207,7 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
             required: true,
             declared: Some(left.span),
             upward: false,
-            leaves: child.map(|child| child.name.span),
+            home: child.map(|child| Home::Leaves(Some(child.name.span))),
         })
         .collect()
 }
@@ -278,7 +276,8 @@ fn outside(
     if misspelt(graph, node, first, listed.collect(), diags) {
         return;
     }
-    if let (Some(declared), Some(meant)) = (first.declared, nearest(ends, all, &first.name)) {
+    let declared = first.declared.or(first.home.map(|_| first.span));
+    if let (Some(declared), Some(meant)) = (declared, nearest(ends, all, &first.name)) {
         diags.push(slip(first, declared, meant));
         return;
     }

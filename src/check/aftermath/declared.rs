@@ -185,11 +185,22 @@ pub fn counts<'w>(
 
 fn in_line(line: &str, file: FileId, start: usize, found: &mut BTreeMap<&str, Vec<Span>>) {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut at = 0;
-    for piece in line.split_inclusive(|c| !is_word(c)) {
-        let word = piece.trim_end_matches(|c| !is_word(c));
+    let mut note = |word: &str, at: usize| {
         if let Some(places) = found.get_mut(word) {
             places.push(Span::new(file, start + at, start + at + word.len()));
+        }
+    };
+    let mut at = 0;
+    for piece in line.split_inclusive(|c| !(is_word(c) || c == '.')) {
+        let dotted = piece.trim_end_matches(|c| !is_word(c));
+        if dotted.contains('.') {
+            // Names of events have dots in them.
+            note(dotted, at);
+        }
+        let mut part = at;
+        for word in dotted.split('.') {
+            note(word, part);
+            part += word.len() + 1;
         }
         at += piece.len();
     }

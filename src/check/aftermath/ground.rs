@@ -108,7 +108,7 @@ fn conditions(graph: &Graph) -> Vec<&Expr> {
     let own = graph.nodes.iter();
     let routes = routes.chain(own.flat_map(|node| {
         let goto = node.goto.iter().map(|goto| &goto.node);
-        goto.chain(&node.on_error)
+        goto.chain(node.on_error.as_deref())
     }));
     let arms = routes.clone().flat_map(|route| match route {
         Route::Arms(arms, _) => arms.as_slice(),

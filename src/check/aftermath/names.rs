@@ -27,12 +27,20 @@ pub fn once(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
     explained(&declared, &mut all);
     let groups = groups(&declared, &all);
     let wrong = misspelt(&declared, sources, &groups, &all);
+    let moved: BTreeSet<Span> = wrong.iter().map(|(_, (_, at))| *at).collect();
     for (key, at) in wrong {
         let group = groups.get(&key).map_or(&[][..], Vec::as_slice);
         at_declaration(&mut all, (group, &key.2), at, sources);
     }
     let groups = groups.into_values().collect();
     together(&mut all, groups, "here too");
+    // What else is said of a declaration that is misspelt follows from that.
+    let follows = |found: &Diagnostic| {
+        let own = found.unknown_name().is_some().then_some(found.span());
+        let of = found.spoken_of();
+        of.is_some_and(|of| own != Some(of) && moved.contains(&of))
+    };
+    all.retain(|found| !follows(found));
     all.into_iter().for_each(|found| diags.push(found));
 }
 
@@ -140,26 +148,29 @@ fn misspelt(
     groups: &BTreeMap<Key, Vec<usize>>,
     all: &[Diagnostic],
 ) -> Vec<(Key, (String, Span))> {
-    let mut candidates: Vec<(&Key, &str, Span)> = Vec::new();
+    let mut candidates: Vec<(&Key, &str, Span, usize)> = Vec::new();
     for (key, group) in groups {
         let found = || group.iter().filter_map(|at| all.get(*at));
         let places: BTreeSet<Span> = found().map(Diagnostic::span).collect();
         let near = found().find_map(|found| found.unknown_name()?.near.as_deref());
-        let Some(near) = near.filter(|_| places.len() > 1) else {
+        let Some(near) = near else {
             continue;
         };
         let file = found().next().map_or(FileId(0), |found| found.span().file);
         if let Some(at) = declared.find(key.0, file, near) {
-            candidates.push((key, near, at));
+            candidates.push((key, near, at, places.len()));
         }
     }
-    let words = counts(sources, candidates.iter().map(|(_, near, _)| *near));
-    let alone = |near: &str, at: Span| {
-        let mut places = words.get(near).into_iter().flatten();
-        places.all(|place| *place == at)
-    };
-    let wrong = candidates.iter().filter(|(_, near, at)| alone(near, *at));
-    let wrong = wrong.map(|(key, near, at)| ((*key).clone(), ((*near).to_owned(), *at)));
+    let names = candidates.iter().map(|(_, near, ..)| *near);
+    let unknown = candidates.iter().map(|((_, _, name), ..)| name.as_str());
+    let words = counts(sources, names.chain(unknown));
+    let places = |word: &str| words.get(word).map_or(&[][..], Vec::as_slice);
+    let alone = |near: &str, at: Span| places(near).iter().all(|place| *place == at);
+    let wrong = candidates.iter().filter(|((_, _, name), near, at, uses)| {
+        let agree = *uses > 1 || places(name).len() > 1;
+        agree && alone(near, *at)
+    });
+    let wrong = wrong.map(|(key, near, at, _)| ((*key).clone(), ((*near).to_owned(), *at)));
     wrong.collect()
 }
 

@@ -7,7 +7,7 @@ use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::{Checker, Narrowing, Taker, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
@@ -62,6 +62,8 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+    /// Where the names are declared, where its type is an enum.
+    pub home: Option<Home>,
 }
 
 /// What an `each` of a tool's body sends to a node of whichever graph calls the tool.

@@ -115,9 +115,14 @@ impl Cx<'_> {
             TargetKind::Computed(name) => {
                 let ty = self.infer(name, None);
                 let names = self.computed_names(&ty, name.span);
+                let home = match ty {
+                    Type::Enum(id) => Some(Home::Enum(id.0)),
+                    _ => None,
+                };
                 self.computed.push(Computed {
                     span: target.span,
                     names,
+                    home,
                 });
             }
             TargetKind::Each {

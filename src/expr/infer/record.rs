@@ -147,7 +147,8 @@ impl Checker<'_> {
             .filter(|f| wanted(f) && !is_given(&f.name))
             .map(|f| f.name.as_str())
             .collect();
-        if !missing.is_empty() {
+        // A field under another name is likely what is missing.
+        if missing.len() > unknown.len() {
             let word = if missing.len() == 1 {
                 "field"
             } else {
