@@ -56,6 +56,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
     names::once(&ground, sources, diags);
     again::reads(diags);
+    again::refused(diags);
     again::bypassed(diags);
 }
 

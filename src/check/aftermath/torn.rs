@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, SourceMap, Span};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 
 use super::{TEXT, is};
 
@@ -13,35 +13,65 @@ const ITEMS: [&str; 13] = [
     "graph", "function", "test",
 ];
 
-/// Takes out what is found behind the first error of an item that closes more than it opens, or whose quotes don't pair.
+/// What is said of things that lack something.
+static LACKING: &[&Code] = &[
+    &codes::MISSING_PROPERTY,
+    &codes::MISSING_ENDS,
+    &codes::NO_WAY_ON,
+    &codes::NO_ENTRY,
+    &codes::UNREACHABLE_NODE,
+];
+
+/// An item whose brackets don't fit together.
+struct Torn {
+    whole: Span,
+    /// Its first error.
+    error: Span,
+    /// Where the line of that begins.
+    line: u32,
+    /// Whether it is a graph: what stands before the error in it is sound for the most part.
+    graph: bool,
+}
+
+impl Torn {
+    /// Whether a finding in it is no mistake of its own.
+    fn explains(&self, found: &Diagnostic) -> bool {
+        match is(found, TEXT) {
+            true => found.span().start > self.error.start,
+            false => !self.graph || is(found, LACKING) || found.span().start >= self.line,
+        }
+    }
+}
+
+/// Takes out what is found behind the first error of an item that closes more than it opens, or whose quotes don't pair; and what it
+/// seems to lack.
 pub fn behind_the_first(sources: &SourceMap, diags: &mut Diagnostics) {
     let errors = diags.iter().filter(|found| is(found, TEXT));
     let mut errors: Vec<Span> = errors.map(Diagnostic::span).collect();
     errors.sort();
     let files: BTreeSet<FileId> = errors.iter().map(|error| error.file).collect();
-    let mut torn: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
+    let mut torn: BTreeMap<FileId, Vec<Torn>> = BTreeMap::new();
     for (id, file) in sources.files().filter(|(id, _)| files.contains(id)) {
         for piece in uneven(&file.text, id) {
             let first = errors.partition_point(|error| *error < piece);
             if let Some(error) = errors.get(first).filter(|error| piece.holds(**error)) {
-                let rest = Span {
-                    start: error.start,
-                    ..piece
-                };
-                torn.entry(id).or_default().push(rest);
+                let before = file.text.get(..error.start as usize).unwrap_or("");
+                torn.entry(id).or_default().push(Torn {
+                    whole: piece,
+                    error: *error,
+                    line: before.rfind('\n').map_or(0, |at| at + 1) as u32,
+                    graph: sources.text(piece).starts_with("graph"),
+                });
             }
         }
     }
-    let first: BTreeSet<Span> = errors.iter().copied().collect();
     diags.retain(|found| {
         let at = found.span();
         let pieces = torn.get(&at.file).map_or(&[][..], Vec::as_slice);
-        let after = pieces.partition_point(|piece| piece.start <= at.start);
+        let after = pieces.partition_point(|piece| piece.whole.start <= at.start);
         let piece = after.checked_sub(1).and_then(|piece| pieces.get(piece));
-        let Some(piece) = piece.filter(|piece| at.start < piece.end) else {
-            return true;
-        };
-        is(found, TEXT) && at.start == piece.start && first.contains(&at)
+        let piece = piece.filter(|piece| at.start < piece.whole.end);
+        !piece.is_some_and(|piece| piece.explains(found))
     });
 }
 
