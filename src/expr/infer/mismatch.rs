@@ -52,11 +52,16 @@ impl Checker<'_> {
             Some(span) => diagnostic.label(span, "declared here"),
             None => diagnostic,
         };
+        // One text where others are expected is a mistake of its own.
+        let shown = match texts(&expected.without_null(), self.types) {
+            Some(Texts::Of(_)) => Type::String,
+            _ => Type::Null,
+        };
         let diagnostic = match self.refuser() {
             Some((by, name)) => diagnostic.fact(Fact::Refused {
                 by,
                 name,
-                found: self.types.show(found).to_string(),
+                found: self.types.show(&written(found, &shown)).to_string(),
             }),
             None => diagnostic,
         };
