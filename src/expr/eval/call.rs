@@ -35,6 +35,9 @@ pub(super) fn compile(
     if let Some(qualified) = qualified(compiler, target, function) {
         return from_table(compiler, span, function, &qualified, None, args);
     }
+    if let Some(node) = macros::bind(compiler, target, function, args)? {
+        return Ok(node);
+    }
     if let Some(node) = macros::compile(compiler, span, target, function, args)? {
         return Ok(node);
     }
@@ -78,7 +81,7 @@ fn from_table(
         return Err(error(written.span, message));
     }
     let receiver = usize::from(target.is_some());
-    if !found.arities().any(|arity| arity == args.len() + receiver) {
+    if !found.takes(args.len() + receiver) {
         return Err(error(span, wrong_count(found, receiver, args.len())));
     }
     let pattern = constant_pattern(found, args)?;

@@ -2,6 +2,7 @@
 //!
 //! Each is a line of [`MACROS`] (what it binds where) and a function that types it.
 
+mod binding;
 mod comprehension;
 mod fold;
 mod optional;
@@ -170,6 +171,12 @@ static MACROS: &[Macro] = &[
         table::group_by,
     ),
     form("fold", [2, 1, 4], "xs.fold(acc, x, init, next)", fold::fold),
+    form(
+        "bind",
+        [1, 1, 3],
+        "cel.bind(x, value, expr)",
+        binding::bind,
+    ),
     form("optMap", [1, 0, 2], "o.optMap(x, value)", optional::opt_map),
     form(
         "optFlatMap",
@@ -184,9 +191,9 @@ pub(super) fn is_macro(name: &str) -> bool {
     MACROS.iter().any(|m| m.name == name)
 }
 
-/// The names of all macros.
+/// The names of all macros that are methods.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    MACROS.iter().map(|m| m.name)
+    MACROS.iter().map(|m| m.name).filter(|name| *name != "bind")
 }
 
 /// How a macro is written.
@@ -236,7 +243,9 @@ impl Checker<'_> {
             if super::super::function::find(name, true).is_some() {
                 return None;
             }
-            self.expr(target, None);
+            if !binding::is_space(self, target) {
+                self.expr(target, None);
+            }
             let message = format!("`{}` is not used as it must be", name.node);
             return Some(
                 self.report(
