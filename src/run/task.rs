@@ -325,7 +325,7 @@ impl<'a> TaskRun<'a> {
             };
             self.view
                 .put(item.field, incoming)
-                .map_err(|error| error.at(item.value.place()))?;
+                .map_err(|error| item.refused(error))?;
         }
         Ok(())
     }
@@ -394,7 +394,11 @@ impl<'a> TaskRun<'a> {
                     }
                 }
                 let message = format!("no arm of the route of `{}` holds", self.name);
-                Err(RunError::new(ErrorKind::Expression, message))
+                let first = arms.iter().find_map(|(when, _)| when.as_ref());
+                Err(RunError {
+                    place: first.map(Code::place),
+                    ..RunError::new(ErrorKind::Expression, message)
+                })
             }
         }
     }

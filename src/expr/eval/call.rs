@@ -134,10 +134,12 @@ fn wrong_count(function: &Function, receiver: usize, found: usize) -> String {
     } else {
         "arguments"
     };
-    format!(
-        "`{name}` takes {} {noun}, found {found}",
-        counts.join(" or ")
-    )
+    // More than the longest is only wrong where none may be repeated.
+    let counts = match (function.takes(usize::MAX - 1), counts.first()) {
+        (true, Some(least)) => format!("{least} or more"),
+        _ => counts.join(" or "),
+    };
+    format!("`{name}` takes {counts} {noun}, found {found}")
 }
 
 /// The regex of a call whose pattern is a literal; the error is that it is none.
@@ -226,7 +228,12 @@ fn finish(
     span: Span,
 ) -> Evaluated {
     let value = result.map_err(|message| {
-        EvalError::boxed(span, ErrorKind::Function, format!("`{name}`: {message}"))
+        Box::new(EvalError {
+            message: format!("`{name}`: {message}"),
+            bare: Some(format!("`{name}` refuses its arguments")),
+            span,
+            kind: ErrorKind::Function,
+        })
     })?;
     if let Value::List(list) = &value {
         machine.spend(list.len(), span)?;

@@ -9,7 +9,7 @@ use crate::value::Value;
 
 use super::compiler::Compiler;
 use super::machine::{Eval, Evaluated, Machine, Node};
-use super::{CompileError, ErrorKind, EvalError};
+use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// Why an operator has no value.
 enum Refusal {
@@ -94,7 +94,9 @@ impl Binary {
     fn refused(&self, refusal: Refusal, left: &Value, right: &Value) -> Box<EvalError> {
         let kinds = match refusal {
             Refusal::Arithmetic(message) => {
-                return EvalError::boxed(self.span, ErrorKind::Arithmetic, message);
+                let (left, right) = (brief(left), brief(right));
+                let values = format!("`{left} {} {right}`", self.sign);
+                return EvalError::about(self.span, ErrorKind::Arithmetic, message, values);
             }
             Refusal::Kinds => (left.kind(), right.kind()),
         };
@@ -150,7 +152,8 @@ impl Eval for Negate {
         match self.operand.eval(machine)? {
             Value::Float(value) => Ok(Value::Float(-value)),
             Value::Int(value) => value.checked_neg().map(Value::Int).ok_or_else(|| {
-                EvalError::boxed(self.span, ErrorKind::Arithmetic, "`int` overflow")
+                let values = format!("`-({value})`");
+                EvalError::about(self.span, ErrorKind::Arithmetic, "`int` overflow", values)
             }),
             other => Err(EvalError::wrong_kind(
                 self.span,

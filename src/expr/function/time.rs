@@ -12,6 +12,7 @@ use crate::value::Value;
 
 use super::Function;
 use super::args::{self, Computed};
+use super::convert::quoted;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::method(
@@ -130,7 +131,8 @@ pub(in crate::expr) fn parse_timestamp(text: &str) -> Result<Timestamp, String> 
         .ok()
         .filter(|timestamp| in_range(*timestamp))
         .ok_or_else(|| {
-            format!("the text {text:?} is not a `timestamp`, such as `2024-02-03T04:05:06Z`")
+            let text = quoted(text);
+            format!("the text {text} is not a `timestamp`, such as `2024-02-03T04:05:06Z`")
         })
 }
 
