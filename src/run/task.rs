@@ -614,5 +614,9 @@ pub fn count_step(cx: &RunContext) -> Result<(), RunError> {
 
 /// `kind` and `message` of an error, for events.
 pub fn brief(error: &RunError) -> Json {
-    json!({ "kind": error.kind.word(), "message": error.message })
+    let mut json = json!({ "kind": error.kind.word(), "message": error.message });
+    if let (Some(entries), Some(place)) = (json.as_object_mut(), &error.place) {
+        entries.insert("place".to_owned(), json!(place.to_string()));
+    }
+    json
 }

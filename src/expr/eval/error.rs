@@ -98,18 +98,14 @@ const MOST: usize = 60;
 
 /// A value as it would be written, cut where it is long.
 pub(in crate::expr) fn brief(value: &Value) -> String {
-    let text = match value {
-        // All of it is never shown: no need to write all of it.
-        Value::String(text) if text.len() > 4 * MOST => {
-            let start: String = text.chars().take(MOST).collect();
-            format!("{start:?}")
-        }
+    match value {
+        Value::String(text) => match text.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{:?}", format!("{}...", text.get(..end).unwrap_or(""))),
+            None => format!("{text:?}"),
+        },
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
         Value::List(_) | Value::Map(_) => format!("a {} of {}", value.kind(), length(value)),
         value => format!("{value:?}"),
-    };
-    match text.chars().count() > MOST {
-        true => text.chars().take(MOST - 3).collect::<String>() + "...",
-        false => text,
     }
 }
 

@@ -17,6 +17,8 @@ enum Refusal {
     Kinds,
     /// The result is out of range, or division by zero.
     Arithmetic(&'static str),
+    /// The result would take too much room.
+    TooLong(&'static str),
 }
 
 type Computed = Result<Value, Refusal>;
@@ -93,6 +95,9 @@ fn cost(result: &Value, left: &Value, right: &Value) -> usize {
 impl Binary {
     fn refused(&self, refusal: Refusal, left: &Value, right: &Value) -> Box<EvalError> {
         let kinds = match refusal {
+            Refusal::TooLong(message) => {
+                return EvalError::boxed(self.span, ErrorKind::Arithmetic, message);
+            }
             Refusal::Arithmetic(message) => {
                 let (left, right) = (brief(left), brief(right));
                 let values = format!("`{left} {} {right}`", self.sign);

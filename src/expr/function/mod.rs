@@ -2,13 +2,14 @@
 //!
 //! The checker reads the signatures, the evaluator calls, the reference in `docs/` is made from
 //! the docs, and each example is run as a test. A family of functions is a file with a table of
-//! its own; macros and operators are not here, they are part of [`eval`](super::eval).
+//! its own; of macros and effects only the description is here, in [`form`]; what they do is part of [`eval`](super::eval).
 
 mod args;
 mod base64;
 mod bits;
 mod convert;
 mod extreme;
+pub mod form;
 mod format;
 mod json;
 mod list;

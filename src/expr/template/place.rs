@@ -25,6 +25,38 @@ pub(super) fn whole(text: &str, range: Range<usize>) -> Range<usize> {
     start..range.end
 }
 
+/// The range of an error, begun where what a filter is applied to begins: the engine places an error of `a | int` at `int`.
+pub(super) fn applied(text: &str, range: Range<usize>) -> Range<usize> {
+    let mut start = range.start;
+    loop {
+        let before = text.get(..start).unwrap_or("").trim_end();
+        let operand = before.strip_suffix('|').map(str::trim_end);
+        match operand.map(|operand| (last_part(operand), operand.len())) {
+            Some((begins, ends)) if begins < ends => start = begins,
+            _ => return start..range.end,
+        }
+    }
+}
+
+/// Where the name, text, call or bracket begins that a text ends with.
+fn last_part(text: &str) -> usize {
+    let (mut start, mut depth, mut quote) = (text.len(), 0_usize, None);
+    for (at, c) in text.char_indices().rev() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, ')' | ']' | '}') => depth += 1,
+            (None, '(' | '[' | '{') if depth > 0 => depth -= 1,
+            (None, _) if depth > 0 => {}
+            (None, c) if c.is_alphanumeric() || matches!(c, '_' | '.') => {}
+            _ => break,
+        }
+        start = at;
+    }
+    start
+}
+
 #[cfg(test)]
 mod tests {
     #[track_caller]
@@ -32,6 +64,20 @@ mod tests {
         let at = text.find(part).unwrap_or_default();
         let range = super::whole(text, at..at + part.len());
         assert_eq!(text.get(range), Some(whole));
+    }
+
+    #[test]
+    fn at_what_a_filter_is_applied_to() {
+        for (text, part, whole) in [
+            ("{{ a.b | int }}", "int", "a.b | int"),
+            ("{{ x + (a[\"|\"] | trim|int) }}", "int", "a[\"|\"] | trim|int"),
+            ("{{ int }}", "int", "int"),
+            ("{{ f('x | y')|int }}", "int", "f('x | y')|int"),
+        ] {
+            let at = text.rfind(part).unwrap_or_default();
+            let range = super::applied(text, at..at + part.len());
+            assert_eq!(text.get(range), Some(whole));
+        }
     }
 
     #[test]
