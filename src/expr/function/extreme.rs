@@ -27,10 +27,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const EXTREME: &[&str] = &[
     "(int, int...) -> int",
     "(float, float...) -> float",
-    "(uint, uint...) -> uint",
     "(list<int>) -> int",
     "(list<float>) -> float",
-    "(list<uint>) -> uint",
     "(int | uint | float, int | uint | float...) -> json",
     "(list<int | uint | float>) -> json",
 ];

@@ -38,6 +38,16 @@ pub(super) fn applied(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
+/// What the filter at the start of a range is applied to; the range itself where no filter begins there.
+pub(super) fn operand(text: &str, range: Range<usize>) -> Range<usize> {
+    let before = text.get(..range.start).unwrap_or("").trim_end();
+    let start = applied(text, range.clone()).start;
+    match before.strip_suffix('|').map(str::trim_end) {
+        Some(operand) if start < operand.len() => start..operand.len(),
+        _ => range,
+    }
+}
+
 /// Where the name, text, call or bracket begins that a text ends with.
 fn last_part(text: &str) -> usize {
     let (mut start, mut depth, mut quote) = (text.len(), 0_usize, None);
@@ -76,6 +86,19 @@ mod tests {
         ] {
             let at = text.rfind(part).unwrap_or_default();
             let range = super::applied(text, at..at + part.len());
+            assert_eq!(text.get(range), Some(whole));
+        }
+    }
+
+    #[test]
+    fn at_the_operand_of_a_filter() {
+        for (text, part, whole) in [
+            ("{{ a[3] | upper }}", "upper", "a[3]"),
+            ("{{ a | b | upper }}", "upper", "a | b"),
+            ("{{ a.b }}", "a.b", "a.b"),
+        ] {
+            let at = text.rfind(part).unwrap_or_default();
+            let range = super::operand(text, at..at + part.len());
             assert_eq!(text.get(range), Some(whole));
         }
     }
