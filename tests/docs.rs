@@ -123,7 +123,11 @@ fn functions() -> String {
          parameter. Every example is true, and run as a test. Operators are in [language.md](language.md#4-expressions).\n",
     );
     for (sort, title, about) in [
-        (Sort::Macro, "Macros", "They bind names, or look at their argument without its value."),
+        (
+            Sort::Macro,
+            "Macros",
+            "They bind names, or look at their argument without its value.",
+        ),
         (
             Sort::Effect,
             "Effects",

@@ -162,7 +162,11 @@ fn examples_of_macros_hold() {
         let call = form.written.split('(').next().unwrap();
         let name = call.rsplit('.').next().unwrap();
         assert_eq!(name, form.name, "{}", form.written);
-        assert!(form.example.contains(&format!("{name}(")), "{}", form.example);
+        assert!(
+            form.example.contains(&format!("{name}(")),
+            "{}",
+            form.example
+        );
         assert!(form.doc.ends_with('.'), "{}", form.written);
     }
 }

@@ -39,7 +39,9 @@ struct Section {
 }
 
 fn is_mark(line: &str) -> bool {
-    let rest = line.strip_prefix("//").map(|rest| rest.trim_start_matches(' '));
+    let rest = line
+        .strip_prefix("//")
+        .map(|rest| rest.trim_start_matches(' '));
     rest.is_some_and(|rest| rest.starts_with('^'))
 }
 
@@ -91,8 +93,8 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
     let flow = compiled.flow.ok_or(findings)?;
     let mut sources = SourceMap::new();
     let id = sources.add("run.test.yaml", &scenario_text(text));
-    let suite = scenario::load(&sources, id)
-        .map_err(|found| human(&found, &sources, Style::PLAIN))?;
+    let suite =
+        scenario::load(&sources, id).map_err(|found| human(&found, &sources, Style::PLAIN))?;
     let bench = Bench {
         suite: Arc::new(suite),
         file: folder().join(name),
@@ -105,7 +107,11 @@ async fn failure(name: &str, text: &str, files: &BTreeMap<String, String>) -> Re
     let stage = stage(&bench.suite.scenarios[0], &bench.plan, &open_store(None))
         .map_err(|finding| finding.message)?;
     let told = group::alone(&bench, 0, &stage, How::default()).await;
-    let observed = Observed::of(&bench.plan.flow, stage.graph, &told.map_err(|e| e.to_string())?);
+    let observed = Observed::of(
+        &bench.plan.flow,
+        stage.graph,
+        &told.map_err(|e| e.to_string())?,
+    );
     let ended = observed.ended.ok_or("the run did not begin")?;
     ended
         .error
@@ -125,12 +131,20 @@ fn mark(error: &Json, files: &BTreeMap<String, String>) -> Option<(String, usize
     let (last, end) = text("place_end")?.split_once(':')?;
     let (line, column) = (number(line), number(column));
     let whole = files.get(file)?.lines().nth(line - 1)?.chars().count() + 1;
-    let end = if number(last) == line { number(end) } else { whole };
+    let end = if number(last) == line {
+        number(end)
+    } else {
+        whole
+    };
     let start = column.max(3);
     let carets = " ".repeat(start - 3) + &"^".repeat(end.saturating_sub(start).max(1));
     let path = text("path").map_or(String::new(), |path| format!(" in `{path}`"));
     let (kind, message) = (text("kind")?, text("message")?.replace('\n', " "));
-    Some((file.to_owned(), line, format!("//{carets} {kind}{path}: {message}")))
+    Some((
+        file.to_owned(),
+        line,
+        format!("//{carets} {kind}{path}: {message}"),
+    ))
 }
 
 /// The case with the marks that it should have.

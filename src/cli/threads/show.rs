@@ -153,7 +153,10 @@ fn human(
             "" => String::new(),
             place => format!(" ({place})"),
         };
-        line("error", &format!("{}{place}: {}", text("kind"), text("message")));
+        line(
+            "error",
+            &format!("{}{place}: {}", text("kind"), text("message")),
+        );
     }
     for interrupt in open {
         out.push_str(&ask::question(interrupt));

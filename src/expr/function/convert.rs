@@ -274,10 +274,8 @@ fn duration(args: &[Value]) -> Computed {
         Value::String(text) => span::parse_duration(text)
             .map(Value::Duration)
             .ok_or_else(|| {
-                {
-                    let text = quoted(text);
-                    format!("the text {text} is not a `duration`, such as `1h30m` or `1.5s`")
-                }
+                let text = quoted(text);
+                format!("the text {text} is not a `duration`, such as `1h30m` or `1.5s`")
             }),
         other => Err(args::expected("a text", other)),
     }

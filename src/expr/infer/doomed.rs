@@ -13,7 +13,7 @@ use super::super::function;
 use super::super::scope::{Scope, Slot};
 use super::super::ty::TypeTable;
 use super::operator::sign;
-use super::path::dotted;
+use super::path::{dotted, path};
 use super::{effect, macros};
 
 /// Reports the parts of an expression, right otherwise, that can't have a value.
@@ -91,7 +91,7 @@ impl Walk<'_> {
     fn with_a_constant(&mut self, expr: &Expr, closed: &[bool]) {
         let [false, true] = closed else { return };
         match &expr.kind {
-            ExprKind::Binary(op, _, right)
+            ExprKind::Binary(op, left, right)
                 if matches!(op.node, BinaryOp::Divide | BinaryOp::Modulo) =>
             {
                 let what = match op.node {
@@ -99,18 +99,21 @@ impl Walk<'_> {
                     _ => "modulo",
                 };
                 if matches!(self.value(right), Some(Value::Int(0) | Value::Uint(0))) {
-                    let sign = sign(op.node);
-                    self.report(expr.span, format!("{what} by zero: `{sign} 0`"), None);
+                    let (left, sign) = (shown(left), sign(op.node));
+                    let why = format!("{what} by zero: `{left} {sign} 0`");
+                    self.report(expr.span, why, None);
                 }
             }
             ExprKind::Index {
+                operand,
                 index,
                 optional: false,
-                ..
             } => {
                 if let Some(Value::Int(at @ i64::MIN..0)) = self.value(index) {
-                    let help = "count from the end as in `xs.last().orValue(..)` or `xs[size(xs) - 1]`";
-                    let message = format!("no list has an index `{at}`, the first is `0`");
+                    let help =
+                        "count from the end as in `xs.last().orValue(..)` or `xs[size(xs) - 1]`";
+                    let of = shown(operand);
+                    let message = format!("`{of}` has no index `{at}`, a list's first is `0`");
                     self.report(expr.span, message, Some(help));
                 }
             }
@@ -159,6 +162,11 @@ impl Walk<'_> {
         let found = Diagnostic::new(&codes::ALWAYS_FAILS, message, span);
         self.diags.push(found.maybe_help(help.map(str::to_owned)));
     }
+}
+
+/// A place by its name, anything else cut short.
+fn shown(expr: &Expr) -> String {
+    path(expr).unwrap_or_else(|| "..".to_owned())
 }
 
 /// An environment without names.

@@ -80,7 +80,11 @@ mod tests {
     fn at_what_a_filter_is_applied_to() {
         for (text, part, whole) in [
             ("{{ a.b | int }}", "int", "a.b | int"),
-            ("{{ x + (a[\"|\"] | trim|int) }}", "int", "a[\"|\"] | trim|int"),
+            (
+                "{{ x + (a[\"|\"] | trim|int) }}",
+                "int",
+                "a[\"|\"] | trim|int",
+            ),
             ("{{ int }}", "int", "int"),
             ("{{ f('x | y')|int }}", "int", "f('x | y')|int"),
         ] {

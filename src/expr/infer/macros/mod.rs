@@ -43,11 +43,7 @@ struct Macro {
     rule: Rule,
 }
 
-const fn form(
-    name: &'static str,
-    [vars, outside, args]: [usize; 3],
-    rule: Rule,
-) -> Macro {
+const fn form(name: &'static str, [vars, outside, args]: [usize; 3], rule: Rule) -> Macro {
     Macro {
         name,
         vars,
@@ -58,109 +54,29 @@ const fn form(
 }
 
 static MACROS: &[Macro] = &[
-    form(
-        "all",
-        [1, 0, 2],
-        comprehension::holds,
-    ),
-    form(
-        "all",
-        [2, 0, 3],
-        comprehension::holds,
-    ),
-    form(
-        "exists",
-        [1, 0, 2],
-        comprehension::holds,
-    ),
-    form(
-        "exists",
-        [2, 0, 3],
-        comprehension::holds,
-    ),
-    form(
-        "exists_one",
-        [1, 0, 2],
-        comprehension::holds,
-    ),
-    form(
-        "existsOne",
-        [1, 0, 2],
-        comprehension::holds,
-    ),
-    form(
-        "exists_one",
-        [2, 0, 3],
-        comprehension::holds,
-    ),
-    form(
-        "existsOne",
-        [2, 0, 3],
-        comprehension::holds,
-    ),
+    form("all", [1, 0, 2], comprehension::holds),
+    form("all", [2, 0, 3], comprehension::holds),
+    form("exists", [1, 0, 2], comprehension::holds),
+    form("exists", [2, 0, 3], comprehension::holds),
+    form("exists_one", [1, 0, 2], comprehension::holds),
+    form("existsOne", [1, 0, 2], comprehension::holds),
+    form("exists_one", [2, 0, 3], comprehension::holds),
+    form("existsOne", [2, 0, 3], comprehension::holds),
     form("map", [1, 0, 2], comprehension::map),
-    form(
-        "map",
-        [1, 0, 3],
-        comprehension::map,
-    ),
-    form(
-        "filter",
-        [1, 0, 2],
-        comprehension::filter,
-    ),
-    form(
-        "find",
-        [1, 0, 2],
-        comprehension::find,
-    ),
-    form(
-        "sort_by",
-        [1, 0, 2],
-        comprehension::sort_by,
-    ),
-    form(
-        "transformList",
-        [2, 0, 3],
-        table::transform_list,
-    ),
-    form(
-        "transformList",
-        [2, 0, 4],
-        table::transform_list,
-    ),
-    form(
-        "transformMap",
-        [2, 0, 3],
-        table::transform_map,
-    ),
-    form(
-        "transformMap",
-        [2, 0, 4],
-        table::transform_map,
-    ),
-    form(
-        "to_map",
-        [1, 0, 3],
-        table::to_map,
-    ),
-    form(
-        "group_by",
-        [1, 0, 2],
-        table::group_by,
-    ),
+    form("map", [1, 0, 3], comprehension::map),
+    form("filter", [1, 0, 2], comprehension::filter),
+    form("find", [1, 0, 2], comprehension::find),
+    form("sort_by", [1, 0, 2], comprehension::sort_by),
+    form("transformList", [2, 0, 3], table::transform_list),
+    form("transformList", [2, 0, 4], table::transform_list),
+    form("transformMap", [2, 0, 3], table::transform_map),
+    form("transformMap", [2, 0, 4], table::transform_map),
+    form("to_map", [1, 0, 3], table::to_map),
+    form("group_by", [1, 0, 2], table::group_by),
     form("fold", [2, 1, 4], fold::fold),
-    form(
-        "bind",
-        [1, 1, 3],
-        binding::bind,
-    ),
+    form("bind", [1, 1, 3], binding::bind),
     form("optMap", [1, 0, 2], optional::opt_map),
-    form(
-        "optFlatMap",
-        [1, 0, 2],
-        optional::opt_flat_map,
-    ),
+    form("optFlatMap", [1, 0, 2], optional::opt_flat_map),
 ];
 
 /// Whether macros of that name exist.
