@@ -52,7 +52,7 @@ pub struct RunError {
     /// What happened.
     pub message: String,
     /// The part of the source that is to blame: of an expression the part that failed.
-    pub place: Option<Passage>,
+    pub place: Option<Box<Passage>>,
     /// Name of the node.
     pub node: Option<String>,
     /// Path of the node through subgraphs, such as `cake_man/editor`.
@@ -79,7 +79,7 @@ impl RunError {
 
     /// The error at that place.
     pub fn at(mut self, place: Passage) -> Self {
-        self.place.get_or_insert(place);
+        self.place.get_or_insert_with(|| Box::new(place));
         self
     }
 
@@ -129,7 +129,8 @@ impl RunError {
             kind: kind.unwrap_or(ErrorKind::Expression),
             message: text("message").unwrap_or_default(),
             place: text("place")
-                .and_then(|place| Passage::from_kept(&place, text("place_end").as_deref())),
+                .and_then(|place| Passage::from_kept(&place, text("place_end").as_deref()))
+                .map(Box::new),
             node: text("node"),
             path: text("path"),
             attempt: attempt.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX)),

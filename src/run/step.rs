@@ -311,7 +311,7 @@ async fn run_task(
 fn located(error: RunError, frame: &Frame, node: &NodePlan) -> RunError {
     let mut error = error.in_node(&node.name, &join_path(&frame.path, &node.name));
     if error.place.is_none() && matches!(error.kind, ErrorKind::Expression | ErrorKind::Require) {
-        error.place = Some(node.place.clone());
+        error.place = Some(Box::new(node.place.clone()));
     }
     error
 }

@@ -396,7 +396,7 @@ impl<'a> TaskRun<'a> {
                 let message = format!("no arm of the route of `{}` holds", self.name);
                 let first = arms.iter().find_map(|(when, _)| when.as_ref());
                 Err(RunError {
-                    place: first.map(Code::place),
+                    place: first.map(|code| Box::new(code.place())),
                     ..RunError::new(ErrorKind::Expression, message)
                 })
             }

@@ -67,7 +67,7 @@ impl Checker<'_> {
             rest.is_some_and(|rest| rest.starts_with('.'))
         };
         let binds = space == "cel" && name.node == "bind";
-        !is_value && !binds && (space == "cel" || FUNCTIONS.iter().any(|f| within(&f)))
+        !is_value && !binds && (space == "cel" || FUNCTIONS.iter().any(within))
     }
 
     fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {

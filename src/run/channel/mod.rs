@@ -38,7 +38,7 @@ pub struct Refusal {
     /// What is wrong.
     pub message: String,
     /// The part of a declared reducer that failed.
-    pub place: Option<Passage>,
+    pub place: Option<Box<Passage>>,
 }
 
 impl From<String> for Refusal {
