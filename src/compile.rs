@@ -1,10 +1,11 @@
 //! From files to IR: the stages of the compiler, one after the other.
 
 use crate::base::SourceMap;
+use crate::check::Checked;
 use crate::diag::Diagnostics;
 use crate::ir::Flow;
 use crate::lint::model::Families;
-use crate::resolve::Loader;
+use crate::resolve::{Loader, Program};
 
 /// What came of a compilation.
 #[derive(Debug, Clone)]
@@ -24,18 +25,46 @@ pub fn compile(entry: &str, loader: &dyn Loader) -> Compiled {
 
 /// The same, with what the project knows of its models.
 pub fn compile_knowing(entry: &str, loader: &dyn Loader, families: &Families) -> Compiled {
+    let analysis = analyse(entry, loader, families);
+    Compiled {
+        flow: analysis.flow(),
+        sources: analysis.sources,
+        diagnostics: analysis.diagnostics,
+    }
+}
+
+/// A flow of which is known what is wrong with it; lowered only where somebody wants its IR.
+#[derive(Debug)]
+pub struct Analysis {
+    /// Every text that was read, for places.
+    pub sources: SourceMap,
+    /// All findings, ordered by place.
+    pub diagnostics: Diagnostics,
+    program: Program,
+    checked: Checked,
+}
+
+impl Analysis {
+    /// The IR; only where nothing is an error.
+    pub fn flow(&self) -> Option<Flow> {
+        let right = !self.diagnostics.has_errors();
+        right.then(|| crate::lower::lower(&self.program, &self.checked, &self.sources))
+    }
+}
+
+/// All stages but the last.
+pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysis {
     crate::base::name::afresh();
     let mut diagnostics = Diagnostics::new();
     let (program, sources) = crate::resolve::resolve(entry, loader, &mut diagnostics);
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
     crate::check::aftermath::silence(&program, &sources, &mut diagnostics);
-    let flow =
-        (!diagnostics.has_errors()).then(|| crate::lower::lower(&program, &checked, &sources));
     diagnostics.sort();
-    Compiled {
-        flow,
+    Analysis {
         sources,
         diagnostics,
+        program,
+        checked,
     }
 }

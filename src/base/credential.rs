@@ -63,6 +63,12 @@ const FORMS: [Form; 26] = [
     form("pypi-", 40, 400, "a PyPI token"),
 ];
 
+/// Least length of a run of characters that may be one: that of a password beside a name.
+const SHORTEST: usize = 8;
+
+/// Least length of one that is known by its form alone.
+const SHORTEST_FORM: usize = 15;
+
 /// All that looks like one, in order.
 pub fn credentials(text: &str) -> Vec<Credential> {
     let mut found: Vec<Credential> = Vec::new();
@@ -74,7 +80,7 @@ pub fn credentials(text: &str) -> Vec<Credential> {
         let known = found
             .iter()
             .any(|f| f.range.start <= range.start && range.end <= f.range.end);
-        if !known {
+        if !known && word.len() >= SHORTEST {
             // In `token: string = ".."` the name stands before the type.
             let name = match before {
                 "string" => earlier,
@@ -103,8 +109,19 @@ fn credential(text: &str, range: Range<usize>, kind: &'static str) -> Credential
     }
 }
 
+/// Whether keys are made of the byte; by table, since all texts of a flow are looked through.
 fn in_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=')
+    const TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            table[byte] = (byte as u8).is_ascii_alphanumeric()
+                || matches!(byte as u8, b'_' | b'-' | b'+' | b'/' | b'=');
+            byte += 1;
+        }
+        table
+    };
+    TABLE[usize::from(byte)]
 }
 
 /// Runs of the characters that keys are made of.
@@ -129,6 +146,9 @@ fn by_form(text: &str, range: &Range<usize>, word: &str) -> Option<&'static str>
         .rsplit('=')
         .find(|part| !part.is_empty())
         .unwrap_or(word);
+    if tail.len() < SHORTEST_FORM {
+        return None;
+    }
     for form in &FORMS {
         if let Some(rest) = tail.strip_prefix(form.prefix) {
             let fits = rest.len() >= form.least && rest.len() <= form.most;
@@ -185,6 +205,9 @@ const NAMES: [&str; 9] = [
 
 /// A long random text in quotes, or behind `Bearer`, beside a name that says what it is.
 fn by_name(text: &str, range: &Range<usize>, word: &str, before: &str) -> Option<&'static str> {
+    if !is_mixed(word) {
+        return None;
+    }
     let before = before.trim_end_matches('=');
     let last = before.rsplit(['_', '-']).next().unwrap_or("");
     let last = last.to_ascii_lowercase();
@@ -199,7 +222,7 @@ fn by_name(text: &str, range: &Range<usize>, word: &str, before: &str) -> Option
     let secret_word = matches!(*name, "password" | "passwd" | "pwd");
     let long = word.len() >= 20 && entropy(word) >= 3.0;
     let short = secret_word && word.len() >= 8 && entropy(word) >= 2.5;
-    if !beside || !is_mixed(word) || !(long || short) {
+    if !beside || !(long || short) {
         return None;
     }
     Some(match *name {

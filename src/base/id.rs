@@ -57,6 +57,11 @@ impl<I: Id, T> IdVec<I, T> {
         Self::default()
     }
 
+    /// Makes room for just so many elements more.
+    pub fn reserve_exact(&mut self, more: usize) {
+        self.items.reserve_exact(more);
+    }
+
     /// Appends and gives the new element's id.
     pub fn push(&mut self, item: T) -> I {
         self.items.push(item);

@@ -17,7 +17,7 @@ pub struct Location {
     pub offset: u32,
 }
 
-/// One text with the name that people know it by.
+/// One text with the name that people know it by. Copies share the text.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
     /// Path as shown in messages: relative where it was given so, with `/`.
@@ -25,21 +25,25 @@ pub struct SourceFile {
     /// The whole text.
     pub text: Arc<str>,
     /// Byte offset of the start of each line.
-    line_starts: Vec<u32>,
+    line_starts: Arc<[u32]>,
 }
 
 impl SourceFile {
-    fn new(name: &str, text: &str) -> Self {
-        let starts = std::iter::once(0).chain(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, b)| *b == b'\n')
-                .map(|(i, _)| i as u32 + 1),
-        );
+    fn new(name: &str, text: Arc<str>) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
+        let starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
         Self {
             name: name.into(),
-            text: text.into(),
-            line_starts: starts.collect(),
+            text,
+            line_starts: starts.into(),
+        }
+    }
+
+    /// The same text under another name.
+    pub fn named(&self, name: &str) -> Self {
+        Self {
+            name: name.into(),
+            ..self.clone()
         }
     }
 
@@ -93,7 +97,12 @@ impl SourceMap {
 
     /// Adds a text and gives its id. A name may be added twice; each has its own id.
     pub fn add(&mut self, name: &str, text: &str) -> FileId {
-        self.files.push(SourceFile::new(name, text));
+        self.push(SourceFile::new(name, text.into()))
+    }
+
+    /// Adds a file of another map and gives its id in this one.
+    pub fn push(&mut self, file: SourceFile) -> FileId {
+        self.files.push(file);
         FileId(self.files.len() as u32 - 1)
     }
 

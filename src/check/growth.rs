@@ -85,7 +85,7 @@ fn removes(expr: &Expr) -> bool {
 fn jumps(graph: &Graph) -> Vec<&Jump> {
     let nodes = graph.nodes.iter().flat_map(|node| {
         let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-        let errors = node.on_error.iter().flat_map(Route::jumps);
+        let errors = node.on_error.iter().flat_map(|route| route.jumps());
         goto.chain(errors)
             .chain(&node.edges)
             .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))

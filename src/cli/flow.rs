@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::base::{SourceMap, name};
-use crate::compile::{Compiled, compile, compile_knowing};
+use crate::compile::{Analysis, Compiled, analyse, compile};
 use crate::ir::flow::FORMAT;
 use crate::ir::{Flow, GraphId};
 use crate::lint::model::Families;
@@ -96,7 +96,7 @@ pub fn load_past(path: &Path, commit: &Commit, context: &Context) -> Result<Flow
     let mut compiled = compile(&entry, &loader);
     let mut named = SourceMap::new();
     for (_, file) in compiled.sources.files() {
-        named.add(&format!("{} ({})", file.name, commit.name), &file.text);
+        named.push(file.named(&format!("{} ({})", file.name, commit.name)));
     }
     compiled.sources = named;
     compiled.flow.ok_or_else(|| {
@@ -107,16 +107,22 @@ pub fn load_past(path: &Path, commit: &Commit, context: &Context) -> Result<Flow
 
 /// Compiles a flow that was read. Files in the result have names as a person would write them here.
 pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<Compiled, Failure> {
-    compile_source_knowing(path, source, project, &Families::default())
+    let (analysis, sources) = analyse_source(path, source, project, &Families::default())?;
+    Ok(Compiled {
+        flow: analysis.flow(),
+        sources,
+        diagnostics: analysis.diagnostics,
+    })
 }
 
-/// The same, with what the project knows of its models.
-pub fn compile_source_knowing(
+/// Finds what is wrong with a flow that was read, with what the project knows of its models. Gives also its
+/// files with names as a person would write them here.
+pub fn analyse_source(
     path: &Path,
     source: Source,
     project: &Project,
     families: &Families,
-) -> Result<Compiled, Failure> {
+) -> Result<(Analysis, SourceMap), Failure> {
     let naming = Naming::new(path.is_absolute())?;
     let place = place(path)?;
     let loader = Disk {
@@ -124,17 +130,16 @@ pub fn compile_source_knowing(
         entry: project::relative(&place, &project.root),
         text: source.text,
     };
-    let mut compiled = compile_knowing(&loader.entry, &loader, families);
+    let analysis = analyse(&loader.entry, &loader, families);
     let mut named = SourceMap::new();
-    for (_, file) in compiled.sources.files() {
+    for (_, file) in analysis.sources.files() {
         let name = match &*file.name {
             standard if standard.starts_with("std/") => standard.to_owned(),
             own => naming.show(&project.root.join(own))?,
         };
-        named.add(&name, &file.text);
+        named.push(file.named(&name));
     }
-    compiled.sources = named;
-    Ok(compiled)
+    Ok((analysis, named))
 }
 
 /// The file itself, its folder without links.

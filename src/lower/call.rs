@@ -24,7 +24,7 @@ impl Lowering<'_> {
             } => Work::Agent {
                 call: self.model_call(call),
                 max_turns: *max_turns,
-                until: self.maybe(until),
+                until: until.as_ref().map(|until| self.expr(until)),
                 parallel: *parallel,
             },
             from::Work::Tools {

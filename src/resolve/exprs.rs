@@ -78,8 +78,8 @@ impl<'a> Found<'a> {
                 ..
             } => {
                 self.call(call);
-                self.exprs(turns_by);
-                self.exprs(until);
+                self.exprs(turns_by.as_deref());
+                self.exprs(until.as_deref());
             }
             Work::Tools { messages, .. } => self.exprs(messages),
             Work::Call { args, .. } => self.named(args),

@@ -173,7 +173,7 @@ impl Graph {
             let branch = matches!(node.work, super::node::Work::Branch);
             (!own && !branch).then_some(route)
         };
-        node.on_error.as_ref().or_else(inherited)
+        node.on_error.as_deref().or_else(inherited)
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Node {
     /// Static edges: the one of its head, then those of edge statements, in order.
     pub edges: Vec<Jump>,
     /// `goto`, with the place of the property.
-    pub goto: Option<Spanned<Route>>,
+    pub goto: Option<Box<Spanned<Route>>>,
     /// Joins that it is a member of.
     pub joins: Vec<JoinId>,
     /// `ends [..]`, where it is written.
@@ -58,13 +58,13 @@ pub struct Node {
     /// Where its own limit is written.
     pub timeout_at: Option<Span>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
-    pub on_error: Option<Route>,
+    pub on_error: Option<Box<Route>>,
     /// `max_visits N -> TARGET`
     pub max_visits: Option<Box<MaxVisits>>,
     /// `defer`
     pub defer: bool,
     /// `cache { .. }`
-    pub cache: Option<Cache>,
+    pub cache: Option<Box<Cache>>,
     /// `tags [..]`
     pub tags: Vec<String>,
     /// The whole node.
@@ -87,7 +87,7 @@ impl Node {
             .iter()
             .chain(goto)
             .chain(self.skips.iter().filter_map(|skip| skip.to.as_ref()))
-            .chain(self.on_error.iter().flat_map(Route::jumps))
+            .chain(self.on_error.iter().flat_map(|route| route.jumps()))
             .chain(self.max_visits.iter().map(|max| &max.to))
             .chain(timeout)
             .flat_map(|jump| &jump.to)
@@ -126,9 +126,9 @@ pub enum Work {
         /// Most turns.
         max_turns: u32,
         /// `max_turns params.x`: each instance has its own number.
-        turns_by: Option<Expr>,
+        turns_by: Option<Box<Expr>>,
         /// `until EXPR`
-        until: Option<Expr>,
+        until: Option<Box<Expr>>,
         /// Whether the tools of one turn run at the same time.
         parallel: bool,
     },
@@ -157,7 +157,7 @@ pub enum Work {
     /// Waits for a person.
     Interrupt {
         /// What is shown; `None` where it is missing, which is reported.
-        ask: Option<Ask>,
+        ask: Option<Box<Ask>>,
         /// Type of the answer; any JSON where there is none.
         expect: Option<Spanned<Type>>,
         /// `timeout 7d -> TARGET`

@@ -69,6 +69,8 @@ impl Builder<'_> {
         let mut ways = self.own_ways(id, node);
         ways.extend(self.tool_ways(node));
         ways.extend(self.child_ways(node));
+        // Most nodes have one way, and a list that grew has room for four.
+        ways.shrink_to_fit();
         Stop {
             name: node.name.node.clone(),
             span: node.name.span,
@@ -171,8 +173,9 @@ impl Builder<'_> {
             .try_fold(1_usize, |all, goals| all.checked_mul(goals.len()));
         if count.is_none_or(|count| count > CHOICES) {
             fixed.extend(computed.into_iter().flatten());
-            return vec![fixed];
+            computed = Vec::new();
         }
+        fixed.shrink_to_fit();
         computed.into_iter().fold(vec![fixed], |all, goals| {
             let with = |chosen: &Vec<Goal>, goal: &Goal| -> Vec<Goal> {
                 chosen.iter().cloned().chain([goal.clone()]).collect()

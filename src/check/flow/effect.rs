@@ -52,7 +52,9 @@ impl Effects {
             let work = work(program, graph, node, written, given, &effects.tracked);
             let ways = flow.ways(Spot::Node(id)).iter();
             let each = ways.map(|way| of_way(program, graph, node, way, &work, &effects.tracked));
-            let (sure, may) = each.unzip();
+            let (mut sure, mut may): (Vec<_>, Vec<_>) = each.unzip();
+            sure.shrink_to_fit();
+            may.shrink_to_fit();
             if let Work::Subgraph { .. } = node.work {
                 let given = effects.tracked.list(&work.given).collect();
                 effects.given.insert(id, given);

@@ -166,7 +166,7 @@ fn splits(graph: &Graph) -> bool {
         || graph.nodes.iter().any(|node| {
             let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
             let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-            let errors = node.on_error.iter().flat_map(Route::jumps);
+            let errors = node.on_error.iter().flat_map(|route| route.jumps());
             node.edges.len() + node.joins.len() > 1
                 || goto
                     .chain(skips)

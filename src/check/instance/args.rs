@@ -50,7 +50,7 @@ pub fn check(program: &Program, diags: &mut Diagnostics) -> Wrong {
                 diags.append(cx.diags);
             }
             let turns = match &node.work {
-                Work::Agent { turns_by, .. } => turns_by.as_ref(),
+                Work::Agent { turns_by, .. } => turns_by.as_deref(),
                 _ => None,
             };
             let visits = node.max_visits.as_ref();

@@ -145,7 +145,7 @@ impl<'a> Folding<'a> {
             Work::Tools { messages, .. } => messages.iter_mut().for_each(|e| self.expr(e)),
             Work::Call { args, .. } => args.iter_mut().for_each(|a| self.expr(&mut a.value)),
             Work::Interrupt { ask, timeout, .. } => {
-                if let Some(Ask::Fields(fields)) = ask {
+                if let Some(Ask::Fields(fields)) = ask.as_deref_mut() {
                     fields.iter_mut().for_each(|f| self.expr(&mut f.value));
                 }
                 timeout

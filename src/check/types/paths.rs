@@ -147,7 +147,7 @@ impl<'a> Paths<'_, 'a> {
         let early = node.skips.iter().map(|skip| skip.span);
         let early = early.chain(node.requires.iter().map(|require| require.condition.span));
         let visits = node.max_visits.iter().map(|max| max.to.span);
-        let errors = node.on_error.iter().flat_map(spans);
+        let errors = node.on_error.as_deref().into_iter().flat_map(spans);
         if early.chain(visits).chain(errors).any(within) {
             return comes(known.clone());
         }

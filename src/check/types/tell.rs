@@ -190,7 +190,12 @@ impl<'a> Walk<'a> {
         ) else {
             return Saying::default();
         };
-        let mut cx = self.cx_of(id, declared, entry.facts.clone(), entry.again.clone());
+        let mut cx = self.cx_of(
+            id,
+            declared,
+            entry.facts.clone(),
+            entry.again.as_deref().cloned(),
+        );
         cx.saying = Some(Saying {
             conditions: std::mem::take(conditions),
             ..Saying::default()

@@ -66,7 +66,7 @@ pub(super) struct Entry {
     /// What runs beside it on every way to it.
     pub(super) company: Company,
     /// Of a capped node, what is known where it is come to from its own circle.
-    pub(super) again: Option<Facts>,
+    pub(super) again: Option<Box<Facts>>,
 }
 
 fn led_back(flow: &Flow, circles: &[usize]) -> BTreeSet<NodeId> {
@@ -103,7 +103,7 @@ impl Entry {
         if capped {
             match &mut self.again {
                 Some(again) => again.merge(facts),
-                None => self.again = Some(facts.clone()),
+                None => self.again = Some(Box::new(facts.clone())),
             }
         }
         let after = (&self.facts, self.beside.len(), &self.again);
@@ -260,7 +260,7 @@ impl<'a> Walk<'a> {
             };
             facts.fading = self.passing.iter().copied().filter(ephemeral).collect();
         }
-        let out = self.type_node(id, facts, entry.again.clone());
+        let out = self.type_node(id, facts, entry.again.as_deref().cloned());
         let beside = match branch {
             true => entry.beside,
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
@@ -435,7 +435,7 @@ impl<'a> Walk<'a> {
         let changed = match slot {
             None => {
                 *slot = Some(Entry {
-                    again: capped.then(|| facts.clone()),
+                    again: capped.then(|| Box::new(facts.clone())),
                     facts,
                     beside: beside.clone(),
                     company,

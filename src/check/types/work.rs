@@ -65,7 +65,7 @@ impl Cx<'_> {
                 expect,
                 timeout,
             } => {
-                match ask {
+                match ask.as_deref() {
                     Some(Ask::Fields(args)) => self.free_args(args),
                     Some(Ask::Text(text)) => self.words(text),
                     None => {}

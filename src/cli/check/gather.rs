@@ -7,7 +7,7 @@ use crate::backend::bind;
 use crate::backend::config::Config;
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
-use crate::compile::Compiled;
+use crate::compile::Analysis;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
@@ -33,11 +33,21 @@ pub struct Findings {
     settings: BTreeMap<PathBuf, Option<Config>>,
     /// By flow, its files, its own first.
     parts: Vec<Vec<FileId>>,
+    /// Whether flows are kept, for scenarios to be held against.
+    played: bool,
     /// By the place of its file; `None` for one that has errors.
     compiled: BTreeMap<PathBuf, Option<Flow>>,
 }
 
 impl Findings {
+    /// None yet. `played`: scenarios will be held against the flows.
+    pub fn new(played: bool) -> Self {
+        Self {
+            played,
+            ..Self::default()
+        }
+    }
+
     /// Reads the settings of a project, where that has not been done yet.
     pub fn settings(&mut self, project: &Project, context: &Context) -> Result<(), Failure> {
         let path = project.settings.clone().unwrap_or_default();
@@ -77,29 +87,37 @@ impl Findings {
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
-    pub fn add(&mut self, file: &Path, compiled: Compiled, project: &Project, context: &Context) {
-        let ids: Vec<FileId> = compiled
-            .sources
+    pub fn add(
+        &mut self,
+        file: &Path,
+        (analysis, sources): (Analysis, &SourceMap),
+        project: &Project,
+        context: &Context,
+    ) {
+        let ids: Vec<FileId> = sources
             .files()
             .map(|(_, file)| {
                 let known = self.files.get(&*file.name).copied();
                 known.unwrap_or_else(|| {
-                    let id = self.sources.add(&file.name, &file.text);
+                    let id = self.sources.push(file.clone());
                     self.files.insert(file.name.to_string(), id);
                     id
                 })
             })
             .collect();
         let path = project.settings.clone().unwrap_or_default();
-        let mut found = compiled.diagnostics;
+        let asked = analysis.diagnostics.iter().any(Settled::concerns);
+        let wanted = self.played || asked || context.profile.is_some();
+        let flow = wanted.then(|| analysis.flow()).flatten();
+        let mut found = analysis.diagnostics;
         if let Some(Some(config)) = self.settings.get(&path) {
             found = settings::apply_levels(config, found);
-            if let Some(flow) = &compiled.flow {
-                let at = |finding: &Diagnostic| compiled.sources.text(finding.span());
+            if let Some(flow) = &flow {
+                let at = |finding: &Diagnostic| sources.text(finding.span());
                 let settled = Settled::new(flow, config);
                 found.retain(|finding| !settled.settles(finding, at(finding)));
             }
-            if let (Some(flow), Some(_)) = (&compiled.flow, &context.profile) {
+            if let (Some(flow), Some(_)) = (&flow, &context.profile) {
                 let lacking = lacking(flow, config, &ids, &self.sources);
                 self.diagnostics.append(lacking);
             }
@@ -117,7 +135,9 @@ impl Findings {
         }
         self.parts.push(ids);
         self.flows += 1;
-        self.compiled.insert(place(file), compiled.flow);
+        if self.played {
+            self.compiled.insert(place(file), flow);
+        }
     }
 
     /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has

@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use crate::base::SourceMap;
 use crate::diag::{Diagnostics, Level, codes, render};
 
-use super::flow::{self, compile_source_knowing};
+use super::flow;
 use super::test::load::ENDING;
 use super::{Context, Exit, Failure, files, output, term};
 
@@ -121,16 +121,18 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         [] => &here,
         paths => paths,
     };
-    let mut found = Findings::default();
+    let scenarios = files::each_once(paths, scenarios);
+    let played = scenarios.as_ref().is_ok_and(|found| !found.is_empty());
+    let mut found = Findings::new(played);
     for path in files::find_all(paths)? {
         let source = files::read(&path)?;
         let project = flow::project_of(&path, context)?;
         found.settings(&project, context)?;
         let families = found.families(&project);
-        let compiled = compile_source_knowing(&path, source, &project, &families)?;
-        found.add(&path, compiled, &project, context);
+        let (analysis, sources) = flow::analyse_source(&path, source, &project, &families)?;
+        found.add(&path, (analysis, &sources), &project, context);
     }
-    for path in files::each_once(paths, scenarios)? {
+    for path in scenarios? {
         found.scenarios(&path)?;
     }
     found.finish();

@@ -27,6 +27,11 @@ impl<'a> Settled<'a> {
         }
     }
 
+    /// Whether settings may have something to say of the finding.
+    pub fn concerns(finding: &Diagnostic) -> bool {
+        [&codes::UNKNOWN_PROVIDER, &codes::MISSING_TIMEOUT].contains(&finding.code)
+    }
+
     /// Whether the finding is none with these settings. `name` is the text that it stands at.
     pub fn settles(&self, finding: &Diagnostic, name: &str) -> bool {
         if finding.code == &codes::UNKNOWN_PROVIDER {

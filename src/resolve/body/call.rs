@@ -62,7 +62,7 @@ impl Resolver<'_> {
             _ => None,
         });
         Work::Interrupt {
-            ask: ask.and_then(|ask| self.ask(inside, ask)),
+            ask: ask.and_then(|ask| self.ask(inside, ask)).map(Box::new),
             expect: expect.map(|ty| self.spanned_type(inside.file, ty)),
             timeout: self
                 .interrupt_timeout(inside, node, properties)

@@ -133,6 +133,9 @@ impl Resolver<'_> {
         let mut known = self.node_names(&mut inside, &written).into_iter();
         self.leaves(id, &written);
         self.members(&inside, &written);
+        self.program.graphs[id]
+            .nodes
+            .reserve_exact(inside.nodes.len());
         let members = std::mem::take(&mut written.members);
         for member in members {
             match member {

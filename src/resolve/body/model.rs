@@ -41,8 +41,8 @@ impl Resolver<'_> {
         Work::Agent {
             call: Box::new(call),
             max_turns: turns.number.unwrap_or(DEFAULT_TURNS),
-            turns_by: turns.by,
-            until: until.map(|condition| self.expr(inside.file, condition)),
+            turns_by: turns.by.map(Box::new),
+            until: until.map(|condition| Box::new(self.expr(inside.file, condition))),
             parallel: parallel(properties),
         }
     }

@@ -62,7 +62,7 @@ impl Resolver<'_> {
             set: set.map(|set| self.set(inside, set)).unwrap_or_default(),
             emits: emits.into_iter().map(|e| self.emit(file, e)).collect(),
             edges: self.head_edge(inside, node),
-            goto: self.goto(inside, node, &properties),
+            goto: self.goto(inside, node, &properties).map(Box::new),
             joins: Vec::new(),
             ends: self.ends(inside, &properties),
             retry: self.node_retry(inside, &work, &properties).map(Box::new),
@@ -73,12 +73,12 @@ impl Resolver<'_> {
             timeout_at: properties
                 .whole(|kind| matches!(kind, PropertyKind::Timeout { .. }))
                 .map(|property| property.span),
-            on_error: self.on_error(inside, &properties),
+            on_error: self.on_error(inside, &properties).map(Box::new),
             max_visits: self.max_visits(inside, &properties).map(Box::new),
             defer: properties
                 .whole(|kind| matches!(kind, PropertyKind::Defer))
                 .is_some(),
-            cache: self.cache(inside, &properties),
+            cache: self.cache(inside, &properties).map(Box::new),
             tags: tags(&properties),
             work,
             span: node.span,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::Expr;
 use crate::ir::{FieldId, GraphId};
-use crate::resolve::program::{Graph, Node, Program, Route, SetItem, Work};
+use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::super::reads::{self, Lets, Mention, mentions};
 use super::answer::{Says, value};
@@ -169,7 +169,7 @@ impl<'a> Find<'a> {
         }
         let others = node.edges.iter();
         let others = others.chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
-        let others = others.chain(node.on_error.iter().flat_map(Route::jumps));
+        let others = others.chain(node.on_error.iter().flat_map(|route| route.jumps()));
         for jump in others {
             self.sets(id, graph, (at, node), &lets, &jump.set, false);
         }

@@ -108,7 +108,7 @@ pub fn jumps(node: &Node) -> impl Iterator<Item = &Jump> {
     let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
     goto.chain(&node.edges)
         .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
-        .chain(node.on_error.iter().flat_map(Route::jumps))
+        .chain(node.on_error.iter().flat_map(|route| route.jumps()))
         .chain(node.max_visits.iter().map(|max| &max.to))
         .chain(timeout)
 }
