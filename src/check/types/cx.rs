@@ -8,7 +8,7 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Checker, Narrowing, Taker, reads};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -154,6 +154,9 @@ impl<'a> Cx<'a> {
             .knowing(self.facts.known.clone())
             .into(taker)
             .infer(expr, expected);
+        if ty != Type::Error && !found.has_errors() {
+            doomed(expr, &self.scope, &self.program.types, &mut found);
+        }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
         found.retain(|found| match found.message.split_once("` may be null") {
