@@ -108,6 +108,7 @@ fn given(
         what: format!("graph `{}`", called.name.node),
         params: &called.params,
         span: place,
+        declared: called.name.span,
     };
     for arg in args {
         let mut params = called.params.iter();

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
@@ -55,6 +55,27 @@ impl Cx<'_> {
         self.declare("result", Type::Record(called.result));
     }
 
+    /// Reports an `in` field for which the caller has one of nearly its name.
+    fn nearly_given(&mut self, name: &Name, (called, field): (&Graph, &Field), near: &str) {
+        let Some(caller) = self.graph else { return };
+        let own = &field.name.node;
+        let message = format!("`{}` needs `{own}`, which nothing gives it", called.name.node);
+        let mut found = Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
+            .unknown(own, Home::State(Some(caller.name.span)))
+            .near(Some(near))
+            .about(field.name.span)
+            .label(field.name.span, "an `in` field without a default")
+            .help(format!(
+                "`{}` has `{near}`: name both alike, or give it in `with {{ {own}: state.{near} }}`",
+                caller.name.node
+            ));
+        let fields = caller.field(near).and_then(|id| caller.fields.get(id));
+        if let Some(other) = fields {
+            found = found.label(other.name.span, "what the caller has");
+        }
+        self.report(found);
+    }
+
     /// `in` fields that `with` doesn't name take the caller's field of the same name.
     fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
         let Some(caller) = self.graph else { return };
@@ -96,7 +117,22 @@ impl Cx<'_> {
         }
         // A value under another name is likely what is missing.
         let strange = with.iter().filter(|pass| pass.to.is_none()).count();
+        let slips = missing.len();
+        let near = |field: &Field| {
+            let known = caller.fields.iter().map(|own| own.name.node.as_str());
+            closest(&field.name.node, known).map(str::to_owned)
+        };
         if missing.len() > strange {
+            // What the caller has under nearly that name is a slip of its own.
+            missing.retain(|field| match near(field) {
+                Some(near) => {
+                    self.nearly_given(name, (called, field), &near);
+                    false
+                }
+                None => true,
+            });
+        }
+        if !missing.is_empty() && slips > strange {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(

@@ -74,6 +74,7 @@ impl Trails {
             ),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
+            .about(declared.name.span)
             .here("read here")
             .label(declared.name.span, "declared without a first value");
         let chosen = trail.iter().filter(|(_, from, _)| {

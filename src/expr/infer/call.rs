@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function::{self, FUNCTIONS, Function};
 use super::super::ty::Type;
@@ -170,6 +170,7 @@ impl Checker<'_> {
             );
             self.report(
                 Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                    .unknown(function.name, Home::Items)
                     .help(format!("add `{help}`")),
             );
         }
@@ -211,7 +212,11 @@ impl Checker<'_> {
                 did_you_mean(name, known)
             }
         };
-        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))
+        let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
+        self.report(match receiver {
+            Some(_) => found,
+            None => found.unknown(&name.node, Home::Items),
+        })
     }
 
     /// A pattern that is written out must be a regular expression.

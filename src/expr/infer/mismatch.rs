@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::{certain, closest, few};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::ty::{EnumId, RecordId, Type};
 use super::checker::Checker;
@@ -182,7 +182,11 @@ impl Checker<'_> {
             }
             (None, _) => "give it a name with `let` and guard that with `!= null`".to_owned(),
         };
-        self.report(Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help));
+        let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help);
+        self.report(match path(expr) {
+            Some(path) => found.fact(Fact::Value(path)),
+            None => found,
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::ty::{EnumType, Type};
 use super::checker::Checker;
@@ -61,7 +61,8 @@ impl Checker<'_> {
             &codes::UNKNOWN_NAME,
             format!("no `{name}` in scope"),
             expr.span,
-        );
+        )
+        .unknown(name, Home::Scope(None));
         if self.enum_named(name).is_some() {
             let message = format!("`{name}` is an enum, no value");
             return self.report(

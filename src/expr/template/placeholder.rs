@@ -6,7 +6,7 @@ use minijinja::machinery::ast::Stmt;
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::scope::Scope;
 
@@ -47,6 +47,7 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
                     format!("`{}` stays plain text", all.as_str()),
                     span,
                 )
+                .fact(Fact::Meant(meant.clone()))
                 .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
             );
         }
