@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "getFullYear",
         DATE,
         |args| date(args, |t| t.year().into()),
-        "The year.",
+        "The year, in UTC or in the given zone: a name such as `Europe/Berlin`, or an offset such as `+02:00`.",
         r#"timestamp("2024-02-03T04:05:06Z").getFullYear() == 2024"#,
     )
     .quick(),
@@ -67,8 +67,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "getHours",
         TIME,
         |args| time(args, |t| t.hour().into(), 3_600_000),
-        "The hour of a timestamp, or the whole hours of a duration.",
-        r#"duration("90m").getHours() == 1"#,
+        "The hour of a timestamp, in UTC or in the given zone (`Europe/Berlin`, `+02:00`), or the whole hours of a duration.",
+        r#"timestamp("2024-07-01T12:00:00Z").getHours("Europe/Berlin") == 14"#,
     )
     .quick(),
     Function::method(
