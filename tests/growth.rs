@@ -67,8 +67,7 @@ fn stages(files: &Files, watch: &mut Watch) -> (Option<Flow>, BTreeMap<&'static 
     watch.stage("fmt", || {
         fmt::format(&files[FILE], FileId(0), &mut Diagnostics::new())
     });
-    let (program, sources) =
-        watch.stage("resolve", || resolve::resolve(FILE, files, &mut diags));
+    let (program, sources) = watch.stage("resolve", || resolve::resolve(FILE, files, &mut diags));
     let checked = watch.stage("check", || check::check(&program, &sources, &mut diags));
     watch.stage("lint", || {
         lint::lint(&program, &sources, &Families::default(), &mut diags);
@@ -105,7 +104,9 @@ fn after(flow: &Flow, shape: Shape, n: usize, files: &Files, watch: &mut Watch) 
     }
     watch.stage("version", || flow.version());
     let shared = std::sync::Arc::new(flow.clone());
-    watch.stage("plan", || run::plan::plan(shared).map(|_| ())).ok();
+    watch
+        .stage("plan", || run::plan::plan(shared).map(|_| ()))
+        .ok();
     watch.stage("diff", || ir::diff::diff(flow, flow));
     let other = graphc::compile::compile(FILE, &shape.files(n * 3 / 4)).flow;
     if let Some(other) = &other {
@@ -153,7 +154,10 @@ fn exponents(shape: Shape, first: &(usize, Times), last: &(usize, Times)) {
         let before = first.1.get(stage).copied().unwrap_or(0.0).max(1e-5);
         let exponent = (time / before).ln() / (last.0 as f64 / first.0 as f64).ln();
         if *time > LEAST && exponent > 1.2 {
-            println!("    {shape:<30} {stage:<10} {before:.3} -> {time:.3} s at {}: n^{exponent:.2}", last.0);
+            println!(
+                "    {shape:<30} {stage:<10} {before:.3} -> {time:.3} s at {}: n^{exponent:.2}",
+                last.0
+            );
         }
     }
 }
@@ -173,7 +177,8 @@ fn shapes_grow_with_their_size() {
         return;
     }
     if let Ok(names) = std::env::var("GRAPHC_GROWTH") {
-        let wanted = |shape: &Shape| names == "all" || names.split(',').any(|name| name == shape.name);
+        let wanted =
+            |shape: &Shape| names == "all" || names.split(',').any(|name| name == shape.name);
         shapes::all().into_iter().filter(wanted).for_each(print);
     }
 }

@@ -197,8 +197,8 @@ impl Resolver<'_> {
 
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
-        let diagnostic = Diagnostic::new(wanted.code(), message, name.span)
-            .unknown(&name.node, Home::Items);
+        let diagnostic =
+            Diagnostic::new(wanted.code(), message, name.span).unknown(&name.node, Home::Items);
         let own = || self.names.get(file.0 as usize).into_iter().flatten();
         let near = || {
             own()

@@ -37,7 +37,9 @@ pub fn reads(diags: &mut Diagnostics) {
 
 /// An interrupt that a run goes past is no node that is merely left over.
 pub fn bypassed(diags: &mut Diagnostics) {
-    let runs = diags.iter().filter(|found| is(found, &[&codes::UNAPPROVED_TOOL]));
+    let runs = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::UNAPPROVED_TOOL]));
     let past: BTreeSet<Span> = runs.filter_map(Diagnostic::spoken_of).collect();
     if !past.is_empty() {
         diags.retain(|found| {

@@ -47,7 +47,10 @@ impl<'a> Declared<'a> {
             homes.insert(scope, (&tool.name, names));
         }
         for event in &program.events {
-            homes.insert(Home::Takes(event.name.span), (&event.name, names(&event.fields)));
+            homes.insert(
+                Home::Takes(event.name.span),
+                (&event.name, names(&event.fields)),
+            );
         }
         for prompt in &program.prompts {
             let scope = Home::Scope(Some(prompt.span));

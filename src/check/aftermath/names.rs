@@ -78,7 +78,9 @@ fn groups(declared: &Declared, all: &[Diagnostic]) -> BTreeMap<Key, Vec<usize>> 
 /// Takes out unknown names that another finding explains: an import of another name, or a name that is declared twice where
 /// one of the two should have been this one.
 fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
-    let imports = all.iter().filter(|found| is(found, &[&codes::UNKNOWN_IMPORT]));
+    let imports = all
+        .iter()
+        .filter(|found| is(found, &[&codes::UNKNOWN_IMPORT]));
     // The name that was meant, where one is close.
     let imported: BTreeSet<(FileId, Option<String>)> = imports
         .filter_map(|found| Some((found.span().file, found.unknown_name()?.near.clone())))

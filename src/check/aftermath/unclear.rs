@@ -105,7 +105,10 @@ impl<'a> Unclear<'a> {
         }
         if is(found, &[&codes::TOOL_NEEDS_FIELD]) {
             // What a tool lacks may be what it was to write.
-            let users = found.labels.iter().map(|label| self.ground.graph(label.span));
+            let users = found
+                .labels
+                .iter()
+                .map(|label| self.ground.graph(label.span));
             let users: Vec<GraphId> = users.flatten().collect();
             users.into_iter().for_each(|id| self.part(id).opaque = true);
             return;

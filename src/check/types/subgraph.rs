@@ -59,7 +59,10 @@ impl Cx<'_> {
     fn nearly_given(&mut self, name: &Name, (called, field): (&Graph, &Field), near: &str) {
         let Some(caller) = self.graph else { return };
         let own = &field.name.node;
-        let message = format!("`{}` needs `{own}`, which nothing gives it", called.name.node);
+        let message = format!(
+            "`{}` needs `{own}`, which nothing gives it",
+            called.name.node
+        );
         let mut found = Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
             .unknown(own, Home::State(Some(caller.name.span)))
             .near(Some(near))

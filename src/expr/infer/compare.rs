@@ -150,7 +150,9 @@ impl Checker<'_> {
         let found = self.with_types(found, &[(left, &a), (right, &b)]);
         let members = matches!(a, Type::Enum(_)) || matches!(b, Type::Enum(_));
         self.report(match members {
-            true => found.help("members of an enum have no order: ask for those that are meant, `x in [..]`"),
+            true => found.help(
+                "members of an enum have no order: ask for those that are meant, `x in [..]`",
+            ),
             false => found,
         });
         Type::Bool
