@@ -1,26 +1,25 @@
 //! The order in which a run comes to nodes, and what may be written beside each.
 
-use std::collections::BTreeSet;
-
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
+use crate::base::SharedSet;
 use crate::ir::FieldId;
 
 use super::super::flow::{Flow, Spot, Together, writes_of};
 
 /// For each node the fields that other tasks may write in its super-step.
-pub fn beside(flow: &Flow, together: &Together) -> Vec<BTreeSet<FieldId>> {
-    let writes: Vec<BTreeSet<FieldId>> = flow
+pub fn beside(flow: &Flow, together: &Together) -> Vec<SharedSet<FieldId>> {
+    let writes: Vec<SharedSet<FieldId>> = flow
         .stops
         .ids()
         .map(|id| writes_of(flow, id).into_iter().map(|w| w.field).collect())
         .collect();
     if !together.complete() {
-        let all: BTreeSet<FieldId> = writes.iter().flatten().copied().collect();
+        let all: SharedSet<FieldId> = writes.iter().flatten().copied().collect();
         return vec![all; flow.stops.len()];
     }
-    let mut beside = vec![BTreeSet::new(); flow.stops.len()];
+    let mut beside = vec![SharedSet::new(); flow.stops.len()];
     for (a, b) in together.pairs() {
         for (one, other) in [(a, b), (b, a)] {
             let (Some(slot), Some(written)) =
@@ -28,7 +27,7 @@ pub fn beside(flow: &Flow, together: &Together) -> Vec<BTreeSet<FieldId>> {
             else {
                 continue;
             };
-            slot.extend(written);
+            slot.join(written);
         }
     }
     beside
