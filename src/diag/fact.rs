@@ -16,6 +16,15 @@ pub enum Fact {
     About(Span),
     /// The value that it speaks of, as a path: `state.draft`.
     Value(String),
+    /// A value of some type does not fit what is declared, by its home and name.
+    Refused {
+        /// Where what takes it is declared: among which names, or the place of its own.
+        by: Home,
+        /// What takes it.
+        name: String,
+        /// The type of the value.
+        found: String,
+    },
     /// A name that a text was likely meant to read.
     Meant(String),
     /// A name is declared again among the names of that home, and the second declaration is left out.

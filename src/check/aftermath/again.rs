@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{SourceMap, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Home, codes};
 
 use super::is;
 
@@ -32,6 +32,23 @@ pub fn reads(diags: &mut Diagnostics) {
     }
     let groups: Vec<Vec<usize>> = of.into_values().collect();
     together(&mut all, groups, "read here too");
+    all.into_iter().for_each(|found| diags.push(found));
+}
+
+/// A declaration that refuses values of one type in several places: one of the two is wrong, and said once.
+pub fn refused(diags: &mut Diagnostics) {
+    let mut all = diags.take();
+    let mut of: BTreeMap<(&str, Home, String, String), Vec<usize>> = BTreeMap::new();
+    for (at, finding) in all.iter().enumerate() {
+        for fact in &finding.facts {
+            if let Fact::Refused { by, name, found } = fact {
+                let key = (finding.code.slug, *by, name.clone(), found.clone());
+                of.entry(key).or_default().push(at);
+            }
+        }
+    }
+    let groups: Vec<Vec<usize>> = of.into_values().collect();
+    together(&mut all, groups, "here too");
     all.into_iter().for_each(|found| diags.push(found));
 }
 

@@ -7,7 +7,8 @@
 //! them when all findings are known. It goes by what findings say as data ([`Fact`](crate::diag::Fact)), by where they stand
 //! ([`ground`]) and by their codes, never by their words, and in time linear in the program and the findings.
 //!
-//! Reading order: [`ground`] (which declaration a place lies in), [`damaged`] (text that did not parse), [`unclear`] (what is
+//! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
+//! brackets don't fit together), [`damaged`] (text that did not parse), [`unclear`] (what is
 //! not known of a graph, and what waits for it), [`declared`] (where names are declared and stand), [`names`] (one message for
 //! one unknown name), [`again`] (one message for one field without a value).
 
@@ -16,6 +17,7 @@ pub mod damaged;
 pub mod declared;
 pub mod ground;
 pub mod names;
+pub mod torn;
 pub mod unclear;
 
 use crate::base::SourceMap;
@@ -47,12 +49,14 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     if !diags.has_errors() {
         return;
     }
+    torn::behind_the_first(sources, diags);
     let ground = Ground::new(program);
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);
     diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
     names::once(&ground, sources, diags);
     again::reads(diags);
+    again::refused(diags);
     again::bypassed(diags);
 }
 

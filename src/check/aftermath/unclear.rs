@@ -103,6 +103,7 @@ impl<'a> Unclear<'a> {
         if is(found, TEXT) || unknown.is_some_and(|unknown| unknown.near.is_none()) {
             self.files.insert(at.file);
         }
+        self.calls |= is(found, TEXT);
         if is(found, &[&codes::TOOL_NEEDS_FIELD]) {
             // What a tool lacks may be what it was to write.
             let users = found
@@ -116,7 +117,8 @@ impl<'a> Unclear<'a> {
         let opaque = is(found, TEXT) || is(found, OPAQUE);
         let Some(id) = self.ground.graph(at) else {
             self.everywhere |= opaque;
-            self.calls |= opaque || self.ground.is_instance(at);
+            let whole = found.facts.contains(&Fact::WholeProgram);
+            self.calls |= opaque && !whole || self.ground.is_instance(at);
             self.tools.extend(self.ground.tool(at));
             return self.reducer(at);
         };
@@ -204,7 +206,7 @@ impl<'a> Unclear<'a> {
             return self.files.contains(&found.span().file);
         }
         if found.facts.contains(&Fact::WholeProgram) {
-            return self.everywhere || self.calls;
+            return self.calls;
         }
         if is(found, &[&codes::TOOL_NEEDS_FIELD]) {
             let places = found.labels.iter().map(|label| label.span);

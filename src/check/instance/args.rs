@@ -132,6 +132,7 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
         verb: "takes",
         part: false,
         declared: None,
+        of: None,
     };
     constant(
         cx,

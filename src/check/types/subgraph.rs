@@ -150,6 +150,10 @@ impl Cx<'_> {
                 "give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`",
                 caller.name.node
             ));
+            if let [only] = missing.as_slice() {
+                let home = Home::State(Some(caller.name.span));
+                found = found.unknown(&only.name.node, home).about(only.name.span);
+            }
             for field in missing {
                 found = found.label(field.name.span, "an `in` field without a default");
             }
@@ -201,10 +205,23 @@ impl Cx<'_> {
             if let Some(to) = caller
                 .field(&field.name.node)
                 .and_then(|id| caller.fields.get(id))
+                .filter(|to| !self.told_in(field, to))
             {
                 self.comes_back(name, called, field, to);
             }
         }
+    }
+
+    /// Whether a field that goes in by name is reported already: its type is another one.
+    fn told_in(&self, field: &Field, own: &Field) -> bool {
+        let mut found = self.diags.iter();
+        field.mode.is_in()
+            && found.any(|found| {
+                let mut places = found.labels.iter().map(|label| label.span);
+                found.code == &codes::WRONG_BINDING
+                    && places.clone().any(|at| at == field.ty.span)
+                    && places.any(|at| at == own.ty.span)
+            })
     }
 
     fn comes_back(&mut self, at: &Name, called: &Graph, from: &Field, to: &Field) {

@@ -88,6 +88,7 @@ impl Checker<'_> {
                 verb: "takes",
                 part: false,
                 declared: None,
+                of: Some(id),
             });
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),
