@@ -8,7 +8,7 @@ use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
-use crate::expr::infer::{Checker, Narrowing, Taker, reads};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -156,6 +156,9 @@ impl<'a> Cx<'a> {
             .knowing(self.facts.known.clone())
             .into(taker)
             .infer(expr, expected);
+        if ty != Type::Error && !found.has_errors() {
+            doomed(expr, &self.scope, &self.program.types, &mut found);
+        }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
         let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;

@@ -45,7 +45,7 @@ impl Checker<'_> {
         let narrowed = self.expr(side, None);
         let own: Narrowing = path(side).into_iter().collect();
         let known = self.known.clone();
-        self.known.paths.retain(|p| !own.holds(p));
+        self.known.without(&own);
         let declared = self.unheard(side);
         self.known = known;
         match narrowed {
