@@ -105,7 +105,10 @@ fn hide(names: &BTreeSet<&str>, record: RecordId, types: &mut TypeTable) {
     if names.is_empty() {
         return;
     }
-    let fields = types.records.get_mut(record).map(|record| &mut record.fields);
+    let fields = types
+        .records
+        .get_mut(record)
+        .map(|record| &mut record.fields);
     for field in fields.into_iter().flatten() {
         if names.contains(field.name.as_str()) {
             field.ty = Type::Error;

@@ -57,7 +57,9 @@ pub fn refused(diags: &mut Diagnostics) {
 
 /// Nodes that lead nowhere, of a graph where nothing leads to another: the arrow that is missing is one, a join as it may be.
 pub fn dead_ends(ground: &Ground, diags: &mut Diagnostics) {
-    let unreached = diags.iter().filter(|found| is(found, &[&codes::UNREACHABLE_NODE]));
+    let unreached = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::UNREACHABLE_NODE]));
     let unreached = unreached.filter_map(|found| ground.graph(found.span()));
     let unreached: BTreeSet<GraphId> = unreached.collect();
     if unreached.is_empty() {
