@@ -16,6 +16,7 @@ use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
 use super::facts::Facts;
+use super::cases::Domains;
 use super::says::Saying;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
@@ -53,6 +54,8 @@ pub struct Cx<'a> {
     pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
+    /// Values of enums, shared by the places of a graph.
+    pub domains: Domains,
 }
 
 /// A computed target and the names that it may give.
@@ -109,6 +112,7 @@ impl<'a> Cx<'a> {
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -133,6 +137,7 @@ impl<'a> Cx<'a> {
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
