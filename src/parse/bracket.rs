@@ -1,5 +1,80 @@
 //! Which brackets are open, and which of them is likely the one that was forgotten.
 
+/// How many brackets are looked at to tell what a wrong one was meant to be.
+pub const MAX_LOOK: usize = 64;
+
+/// What a closing bracket that isn't the expected one was meant to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Meant {
+    /// What it is: what is open inside was forgotten, or it closes nothing.
+    Itself,
+    /// Another one, that of the innermost bracket.
+    Instead(u8),
+    /// Nothing: it is one too many.
+    Nothing,
+}
+
+/// The bracket that one closes.
+pub fn opening(bracket: u8) -> u8 {
+    match bracket {
+        b'}' => b'{',
+        b')' => b'(',
+        _ => b'[',
+    }
+}
+
+/// The bracket that closes one.
+pub fn closing(bracket: u8) -> u8 {
+    match bracket {
+        b'(' => b')',
+        b'[' => b']',
+        b'<' => b'>',
+        _ => b'}',
+    }
+}
+
+/// The closing brackets on the rest of a line whose opening ones stand before it.
+pub fn closers(rest: &str) -> Vec<u8> {
+    let line = rest.lines().next().unwrap_or("");
+    let mut quote: Option<u8> = None;
+    let mut open = 0_usize;
+    let mut closers = Vec::new();
+    for byte in line.bytes() {
+        match (quote, byte) {
+            (Some(closing), _) if closing == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'{' | b'(' | b'[') => open += 1,
+            (None, b'}' | b')' | b']') if open > 0 => open -= 1,
+            (None, b'}' | b')' | b']') => closers.push(byte),
+            _ => {}
+        }
+        if closers.len() == MAX_LOOK {
+            break;
+        }
+    }
+    closers
+}
+
+/// Closes a bracket on a row of open ones, each with whether it is opened on this line; gives the number of mistakes
+/// that this is, one that reaches into an earlier line counted among them where it stands `within_line`.
+fn pop(stack: &mut Vec<(u8, bool)>, bracket: u8, within_line: bool) -> usize {
+    let wanted = opening(bracket);
+    let own = stack
+        .iter()
+        .rposition(|(open, _)| *open == wanted || (wanted != b'{' && *open == b'{'))
+        .filter(|at| stack.get(*at).is_some_and(|(open, _)| *open == wanted));
+    match own {
+        Some(own) => {
+            let skipped = stack.len() - own - 1;
+            let far = within_line && stack.get(own).is_some_and(|(_, here)| !here);
+            stack.truncate(own);
+            skipped + usize::from(far)
+        }
+        None => 2,
+    }
+}
+
 /// A bracket that is open.
 struct Open {
     bracket: u8,
@@ -40,6 +115,11 @@ impl Brackets {
         self.has_content = true;
     }
 
+    /// Blanks before the first word of the line, and whether nothing of it was read so far.
+    pub fn indent(&self) -> (usize, bool) {
+        (self.indent, !self.has_content)
+    }
+
     /// Whether the line has nothing before this place.
     pub fn first_column(&self) -> bool {
         self.indent == 0 && !self.has_content
@@ -70,16 +150,11 @@ impl Brackets {
         });
     }
 
-    /// A closing bracket: gives the innermost of those that it left open on its way to its own
-    /// opening, or an error where it has none.
-    pub fn close(&mut self, bracket: u8) -> Result<Option<(u8, usize)>, ()> {
-        let wanted = match bracket {
-            b'}' => b'{',
-            b')' => b'(',
-            _ => b'[',
-        };
-        let innermost = self.open.last().map(|o| (o.bracket, o.at));
-        if innermost.is_none_or(|(b, _)| b != wanted) {
+    /// A closing bracket: gives those that it left open on its way to its own opening, the outermost
+    /// first, or an error where it has none.
+    pub fn close(&mut self, bracket: u8) -> Result<Vec<(u8, usize)>, ()> {
+        let wanted = opening(bracket);
+        if self.open.last().is_none_or(|open| open.bracket != wanted) {
             // A brace closes what is in it; a parenthesis never reaches out of its braces.
             let own = self
                 .open
@@ -87,8 +162,8 @@ impl Brackets {
                 .rposition(|o| o.bracket == wanted || (wanted != b'{' && o.bracket == b'{'))
                 .filter(|i| self.open.get(*i).is_some_and(|o| o.bracket == wanted))
                 .ok_or(())?;
-            self.open.truncate(own);
-            return Ok(innermost);
+            let skipped = self.open.drain(own..).skip(1);
+            return Ok(skipped.map(|open| (open.bracket, open.at)).collect());
         }
         if let Some(opening) = self.open.pop() {
             let misplaced = bracket == b'}'
@@ -102,7 +177,52 @@ impl Brackets {
                 self.suspect = None;
             }
         }
-        Ok(None)
+        Ok(Vec::new())
+    }
+
+    /// What a closing bracket was likely meant to be where another one is open, `then` being the closing brackets behind
+    /// it on its line that are opened before it.
+    pub fn meant(&self, bracket: u8, then: &[u8]) -> Meant {
+        let near = self.open.len().saturating_sub(MAX_LOOK);
+        let open = self.open.get(near..).unwrap_or_default();
+        let stack: Vec<(u8, bool)> = open
+            .iter()
+            .map(|open| (open.bracket, open.line == self.line))
+            .collect();
+        let Some((innermost, _)) = stack.last().copied() else {
+            return Meant::Itself;
+        };
+        if innermost == opening(bracket) {
+            return Meant::Itself;
+        }
+        let mut itself = stack.clone();
+        let within = self.has_content;
+        let first = pop(&mut itself, bracket, within);
+        let mut instead = stack.clone();
+        instead.pop();
+        let ways = [
+            (Meant::Itself, first, itself),
+            (Meant::Instead(closing(innermost)), 1, instead),
+            (Meant::Nothing, 1, stack),
+        ];
+        let cost = |(meant, cost, mut stack): (Meant, usize, Vec<(u8, bool)>)| {
+            let behind: usize = then.iter().map(|next| pop(&mut stack, *next, within)).sum();
+            let left = stack.last().is_some_and(|(_, own)| *own);
+            (cost + behind + usize::from(left), meant)
+        };
+        let best = ways.into_iter().map(cost).min_by_key(|(cost, _)| *cost);
+        best.map_or(Meant::Itself, |(_, meant)| meant)
+    }
+
+    /// Whether a closing bracket closes what is open innermost, or nothing is open at all.
+    pub fn expects(&self, bracket: u8) -> bool {
+        let innermost = self.open.last();
+        innermost.is_none_or(|open| open.bracket == opening(bracket))
+    }
+
+    /// What is open innermost.
+    pub fn innermost(&self) -> Option<usize> {
+        self.open.last().map(|open| open.at)
     }
 
     /// Nothing more will be closed: gives the bracket that was likely forgotten.

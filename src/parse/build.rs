@@ -45,6 +45,12 @@ pub struct Builder<'a> {
     pub shift: Option<Shift>,
     /// Pieces that did not parse and are not certainly what they were read as.
     pub damaged: Vec<Span>,
+    /// Places that are reported already, in order.
+    pub torn: &'a [usize],
+    /// Closing braces that were taken out as too many, in order.
+    pub surplus: &'a [usize],
+    /// Those of them whose opening one was found to lack.
+    pub explained: Vec<usize>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -59,7 +65,10 @@ impl<'a> Builder<'a> {
             base: 0,
             next: 0,
             shift: None,
-            damaged: Vec::new(),
+            damaged: scanned.damaged.clone(),
+            torn: &scanned.torn,
+            surplus: &scanned.surplus,
+            explained: Vec::new(),
             diags,
             too_deep: false,
         }
@@ -161,7 +170,7 @@ impl<'a> Builder<'a> {
         let rule = pair.as_rule();
         let is_bad = matches!(
             rule,
-            Rule::bad_item | Rule::bad_entry | Rule::bad_field | Rule::bad_line | Rule::bad_arm
+            Rule::bad_item | Rule::bad_entry | Rule::bad_name | Rule::bad_field | Rule::bad_line | Rule::bad_arm
         );
         let span = self.span(&pair);
         let (start, end) = (span.start as usize, span.end as usize);

@@ -3,7 +3,7 @@
 use pest::Parser;
 
 use crate::base::{Span, name};
-use crate::diag::{Code, Diagnostic, codes};
+use crate::diag::{Code, Diagnostic, Edit, codes};
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Rule};
@@ -31,11 +31,14 @@ impl Builder<'_> {
         {
             return Meant { start, edit: None };
         }
+        if let Some(meant) = self.reported(start, end) {
+            return meant;
+        }
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
             let between = self.text.get(previous.end..start).unwrap_or("");
-            let begins_name = slice.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            !between.contains(',') && (!between.contains('\n') || !begins_name)
+            let begins = |c: char| c.is_ascii_alphabetic() || c == '_' || only == Rule::only_member && matches!(c, '[' | '(');
+            !between.contains(',') && (!between.contains('\n') || !slice.starts_with(begins))
         });
         let from = match from {
             Some(previous) if !self.is_line_of_its_own(slice, only) => previous.start,
@@ -48,7 +51,11 @@ impl Builder<'_> {
         };
         let slice = self.text.get(from..end).unwrap_or("");
         let found = match Grammar::parse(only, slice) {
-            Err(error) => mistake::report(slice, from, self.file, error),
+            Err(error) => {
+                let at = from + message::offset(&error);
+                let found = mistake::report(slice, from, self.file, error);
+                self.with_brace(found, (from, end), at, only)
+            }
             Ok(_) => {
                 let at = message::token_span(self.text, start, 0, self.file);
                 let found = message::found(self.text.get(start..).unwrap_or(""));
@@ -62,6 +69,24 @@ impl Builder<'_> {
         self.meant(from, found)
     }
 
+    /// Whether something in the stretch, or right behind it, is reported already.
+    fn reported(&mut self, start: usize, end: usize) -> Option<Meant> {
+        let rest = self.text.get(end..).unwrap_or("");
+        let until = end + (rest.len() - rest.trim_ascii_start().len());
+        let first = self.torn.partition_point(|at| *at < start);
+        self.explained.extend(self.surplus_behind(start, end));
+        let torn = self.torn.get(first).is_some_and(|at| *at < until);
+        torn.then_some(Meant { start, edit: None })
+    }
+
+    /// The closing brace in the stretch, or right behind it, that was taken out as too many.
+    pub(super) fn surplus_behind(&self, start: usize, end: usize) -> Option<usize> {
+        let rest = self.text.get(end..).unwrap_or("");
+        let until = end + (rest.len() - rest.trim_ascii_start().len());
+        let first = self.surplus.partition_point(|at| *at < start);
+        self.surplus.get(first).copied().filter(|at| *at < until)
+    }
+
     /// Reports what is wrong with the stretch from `start` on, and says what it was likely meant to be.
     fn meant(&mut self, start: usize, found: Diagnostic) -> Meant {
         let edit = match found.fix.as_slice() {
@@ -72,12 +97,41 @@ impl Builder<'_> {
         Meant { start, edit }
     }
 
+    /// Adds the brace that lacks at a place, where that is what makes the stretch right.
+    fn with_brace(
+        &self,
+        found: Diagnostic,
+        (start, end): (usize, usize),
+        at: usize,
+        only: Rule,
+    ) -> Diagnostic {
+        if self.surplus_behind(start, end).is_none() {
+            return found;
+        }
+        let edit = Edit {
+            span: Span::new(self.file, at, at),
+            text: "{ ".to_owned(),
+        };
+        let text = self.corrected(start, end, &edit);
+        match text.is_some_and(|text| Grammar::parse(only, &text).is_ok()) {
+            true => Diagnostic {
+                fix: vec![edit],
+                ..found
+            },
+            false => found,
+        }
+    }
+
     /// Whether a stretch begins with a keyword of its list, or nearly so, so that it is no rest of what stands before.
     fn is_line_of_its_own(&self, slice: &str, only: Rule) -> bool {
         let word = mistake::first_word(slice);
-        words_of(only).is_some_and(|(words, _)| {
-            words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
-        })
+        let is_arm = only == Rule::only_arm
+            && slice.get(word.len()..).is_some_and(|rest| rest.trim_ascii_start().starts_with("->"));
+        is_arm
+            || other_word(word, only).is_some()
+            || words_of(only).is_some_and(|(words, _)| {
+                words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
+            })
     }
 
     /// A stretch whose first word begins nothing in this list.
@@ -88,6 +142,12 @@ impl Builder<'_> {
         if word.is_empty() {
             let found = message::found(slice);
             let at = message::token_span(slice, 0, start, self.file);
+            if only == Rule::only_member && slice.starts_with(['(', '{']) {
+                let found = super::astray::join(self, slice, start);
+                if found.is_some() {
+                    return found;
+                }
+            }
             return (only != Rule::only_member || !slice.starts_with('[')).then(|| {
                 Diagnostic::new(
                     &codes::SYNTAX_ERROR,
@@ -112,6 +172,9 @@ impl Builder<'_> {
         }
         if only == Rule::only_member && (after.starts_with("->") || after.starts_with("=>")) {
             return None;
+        }
+        if let Some(found) = super::astray::report(self, (word, slice, start), only, what) {
+            return Some(found);
         }
         if after.starts_with('.') || after.starts_with('=') {
             let field = match (word, after.strip_prefix('.')) {
@@ -146,7 +209,7 @@ impl Builder<'_> {
             format!("expected {what}, found `{word}`"),
         );
         let close = name::closest(word, words.iter().copied());
-        Some(match close.or_else(|| elsewhere_called(word, only)) {
+        Some(match close.or_else(|| other_word(word, only)) {
             Some(close) => found
                 .help(format!("did you mean `{close}`?"))
                 .fix(span, close),
@@ -175,10 +238,17 @@ fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
 }
 
 /// The keyword for what other languages call so.
-fn elsewhere_called(word: &str, only: Rule) -> Option<&'static str> {
+pub(super) fn other_word(word: &str, only: Rule) -> Option<&'static str> {
     Some(match (only, word) {
         (Rule::only_arm, "if" | "case" | "elif") => "when",
-        (Rule::only_arm, "otherwise" | "default") => "else",
+        (Rule::only_arm, "otherwise" | "default" | "_") => "else",
+        (Rule::only_property, "needs" | "requires" | "assert") => "require",
+        (Rule::only_property, "loop_limit" | "max_visit" | "max_loops") => "max_visits",
+        (Rule::only_property, "catch" | "onerror") => "on_error",
+        (Rule::only_property, "next" | "route" | "then" | "routes") => "goto",
+        (Rule::only_property, "schema" | "response") => "output",
+        (Rule::only_property, "write" | "assign" | "update") => "set",
+        (Rule::only_tool_line, "write" | "assign" | "writes") => "set",
         (Rule::only_item, "struct" | "record" | "interface" | "class") => "type",
         (Rule::only_item, "workflow" | "flow") => "graph",
         _ => return None,
