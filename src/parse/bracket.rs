@@ -56,23 +56,39 @@ pub fn closers(rest: &str) -> Vec<u8> {
     closers
 }
 
-/// Closes a bracket on a row of open ones, each with whether it is opened on this line; gives the number of mistakes
-/// that this is, one that reaches into an earlier line counted among them where it stands `within_line`.
-fn pop(stack: &mut Vec<(u8, bool)>, bracket: u8, within_line: bool) -> usize {
-    let wanted = opening(bracket);
-    let own = stack
-        .iter()
-        .rposition(|(open, _)| *open == wanted || (wanted != b'{' && *open == b'{'))
-        .filter(|at| stack.get(*at).is_some_and(|(open, _)| *open == wanted));
-    match own {
+/// Closes a bracket on a row of open ones, each with its line; gives the number of mistakes
+/// that this is, one that reaches into another line than `line` counted among them.
+fn pop(stack: &mut Vec<(u8, usize)>, bracket: u8, line: Option<usize>) -> usize {
+    match reach(stack, bracket) {
         Some(own) => {
             let skipped = stack.len() - own - 1;
-            let far = within_line && stack.get(own).is_some_and(|(_, here)| !here);
+            let opened = stack.get(own).map(|(_, line)| *line);
+            let far = line.is_some() && line != opened;
             stack.truncate(own);
             skipped + usize::from(far)
         }
         None => 2,
     }
+}
+
+/// Which of the open brackets, each with its line, a closing one closes. A brace closes what is in it; a parenthesis reaches out
+/// of a brace only where that is opened on its own line.
+fn reach(stack: &[(u8, usize)], bracket: u8) -> Option<usize> {
+    let wanted = opening(bracket);
+    let mut brace: Option<usize> = None;
+    for (at, (open, line)) in stack.iter().enumerate().rev() {
+        if *open == wanted {
+            let within = wanted == b'{' || brace.is_none_or(|brace| brace == *line);
+            return within.then_some(at);
+        }
+        if *open == b'{' {
+            brace = brace.or(Some(*line));
+            if brace != Some(*line) {
+                return None;
+            }
+        }
+    }
+    None
 }
 
 /// A bracket that is open.
@@ -155,13 +171,8 @@ impl Brackets {
     pub fn close(&mut self, bracket: u8) -> Result<Vec<(u8, usize)>, ()> {
         let wanted = opening(bracket);
         if self.open.last().is_none_or(|open| open.bracket != wanted) {
-            // A brace closes what is in it; a parenthesis never reaches out of its braces.
-            let own = self
-                .open
-                .iter()
-                .rposition(|o| o.bracket == wanted || (wanted != b'{' && o.bracket == b'{'))
-                .filter(|i| self.open.get(*i).is_some_and(|o| o.bracket == wanted))
-                .ok_or(())?;
+            let (near, stack) = self.near();
+            let own = near + reach(&stack, bracket).ok_or(())?;
             let skipped = self.open.drain(own..).skip(1);
             return Ok(skipped.map(|open| (open.bracket, open.at)).collect());
         }
@@ -183,12 +194,7 @@ impl Brackets {
     /// What a closing bracket was likely meant to be where another one is open, `then` being the closing brackets behind
     /// it on its line that are opened before it.
     pub fn meant(&self, bracket: u8, then: &[u8]) -> Meant {
-        let near = self.open.len().saturating_sub(MAX_LOOK);
-        let open = self.open.get(near..).unwrap_or_default();
-        let stack: Vec<(u8, bool)> = open
-            .iter()
-            .map(|open| (open.bracket, open.line == self.line))
-            .collect();
+        let (_, stack) = self.near();
         let Some((innermost, _)) = stack.last().copied() else {
             return Meant::Itself;
         };
@@ -196,8 +202,8 @@ impl Brackets {
             return Meant::Itself;
         }
         let mut itself = stack.clone();
-        let within = self.has_content;
-        let first = pop(&mut itself, bracket, within);
+        let line = self.has_content.then_some(self.line);
+        let first = pop(&mut itself, bracket, line);
         let mut instead = stack.clone();
         instead.pop();
         let ways = [
@@ -205,13 +211,21 @@ impl Brackets {
             (Meant::Instead(closing(innermost)), 1, instead),
             (Meant::Nothing, 1, stack),
         ];
-        let cost = |(meant, cost, mut stack): (Meant, usize, Vec<(u8, bool)>)| {
-            let behind: usize = then.iter().map(|next| pop(&mut stack, *next, within)).sum();
-            let left = stack.last().is_some_and(|(_, own)| *own);
+        let cost = |(meant, cost, mut stack): (Meant, usize, Vec<(u8, usize)>)| {
+            let behind: usize = then.iter().map(|next| pop(&mut stack, *next, line)).sum();
+            let left = stack.last().is_some_and(|(_, line)| *line == self.line);
             (cost + behind + usize::from(left), meant)
         };
         let best = ways.into_iter().map(cost).min_by_key(|(cost, _)| *cost);
         best.map_or(Meant::Itself, |(_, meant)| meant)
+    }
+
+    /// The innermost brackets that are open, each with its line, and how many there are around them.
+    fn near(&self) -> (usize, Vec<(u8, usize)>) {
+        let around = self.open.len().saturating_sub(MAX_LOOK);
+        let near = self.open.get(around..).unwrap_or_default();
+        let near = near.iter().map(|open| (open.bracket, open.line));
+        (around, near.collect())
     }
 
     /// Whether a closing bracket closes what is open innermost, or nothing is open at all.

@@ -89,6 +89,11 @@ pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<a
     }
 }
 
+/// Whether a word begins a property of a node.
+pub fn is_property(word: &str) -> bool {
+    keyword::PROPERTIES.contains(&word)
+}
+
 fn fits(text: &str, file: FileId, diags: &mut Diagnostics) -> bool {
     if text.len() > MAX_SIZE {
         let message = format!(

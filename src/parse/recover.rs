@@ -34,6 +34,9 @@ impl Builder<'_> {
         if let Some(meant) = self.reported(start, end) {
             return meant;
         }
+        if let Some(meant) = previous.and_then(|previous| self.behind_comma((start, end), previous, only)) {
+            return meant;
+        }
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
             let between = self.text.get(previous.end..start).unwrap_or("");
@@ -74,7 +77,11 @@ impl Builder<'_> {
         let rest = self.text.get(end..).unwrap_or("");
         let until = end + (rest.len() - rest.trim_ascii_start().len());
         let first = self.torn.partition_point(|at| *at < start);
-        self.explained.extend(self.surplus_behind(start, end));
+        let line = self.text.get(end..).and_then(|rest| rest.find('\n'));
+        let line = line.map_or(self.text.len(), |at| end + at);
+        let surplus = self.surplus.partition_point(|at| *at < start);
+        let surplus = self.surplus.get(surplus).filter(|at| **at < line);
+        self.explained.extend(surplus);
         let torn = self.torn.get(first).is_some_and(|at| *at < until);
         torn.then_some(Meant { start, edit: None })
     }
@@ -95,6 +102,46 @@ impl Builder<'_> {
         };
         self.diags.push(found);
         Meant { start, edit }
+    }
+
+    /// What goes on with the entry before it, from which only a comma parts it: `via append, based_on [x]`, `on a, b`.
+    fn behind_comma(
+        &mut self,
+        (start, end): (usize, usize),
+        previous: Previous,
+        only: Rule,
+    ) -> Option<Meant> {
+        let between = self.text.get(previous.end..start)?;
+        let comma = previous.end + between.find(',')?;
+        let slice = self.text.get(start..end)?;
+        let word = mistake::first_word(slice);
+        let own = Span::new(self.file, start, start + word.len());
+        let before = self.text.get(previous.start..previous.end)?;
+        match only {
+            Rule::only_state_field if matches!(word, "via" | "based_on") => {
+                let field = before.split(':').next()?.split_ascii_whitespace().last()?;
+                let message = format!("`{word}` belongs to the field `{field}` before it");
+                let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, own)
+                    .help("take out the comma before it")
+                    .fix(Span::new(self.file, comma, comma + 1), "");
+                Some(self.meant(previous.start, found))
+            }
+            Rule::only_setting if word == slice && !word.is_empty() => {
+                let (key, first) = before.split_once(' ')?;
+                let first = first.trim_ascii();
+                if !matches!(key, "on" | "fallback") || mistake::first_word(first) != first {
+                    return None;
+                }
+                let message = format!("expected a list in brackets after `{key}`, found `{first}`");
+                let at = Span::new(self.file, previous.end - first.len(), previous.end);
+                let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+                    .help(format!("write `{key} [{first}, {word}]`"));
+                self.diags.push(found);
+                self.damaged.push(Span::new(self.file, previous.start, end));
+                Some(Meant { start, edit: None })
+            }
+            _ => None,
+        }
     }
 
     /// Adds the brace that lacks at a place, where that is what makes the stretch right.

@@ -442,7 +442,7 @@ impl<'a> Scan<'a> {
                 self.reported.push(self.at);
                 self.closed(other);
             }
-            Meant::Nothing => self.nothing(byte),
+            Meant::Nothing => self.nothing(byte, false),
             Meant::Itself => self.closed(byte),
         }
         self.at += 1;
@@ -461,13 +461,13 @@ impl<'a> Scan<'a> {
                     layout.brace(self.at, false);
                 }
             }
-            Err(()) => self.nothing(byte),
+            Err(()) => self.nothing(byte, true),
         }
     }
 
-    /// A bracket that closes nothing.
-    fn nothing(&mut self, byte: u8) {
-        if byte == b'}' {
+    /// A bracket that closes nothing, because of what is opened or closed before it where `owed`.
+    fn nothing(&mut self, byte: u8, owed: bool) {
+        if byte == b'}' && owed {
             if let Some(layout) = &mut self.layout {
                 layout.brace(self.at, false);
             }

@@ -1,6 +1,6 @@
 //! Mistakes in declarations: fields, types, lists, attributes.
 
-use crate::base::{Span, name};
+use crate::base::name;
 use crate::diag::Diagnostic;
 
 use super::super::grammar::Rule;
@@ -198,17 +198,4 @@ fn closing_paren(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-/// `via append, based_on [x]`: the comma ends the field.
-pub fn part_of_field(place: &Place) -> Option<Diagnostic> {
-    let word = first_word(place.text);
-    let alone = place.before == word;
-    (matches!(word, "via" | "based_on") && alone && place.tried(Rule::colon)).then(|| {
-        let at = Span { end: place.span.start, ..place.before_at(0, word.len()) };
-        place
-            .error_at(place.before_at(0, word.len()), format!("`{word}` belongs to the field before it"))
-            .help("take out the comma before it")
-            .here(if at.start == at.end { "" } else { "a comma ends the field" })
-    })
 }

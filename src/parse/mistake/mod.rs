@@ -96,7 +96,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 53] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 52] = [
         foreign_letter,
         curly_quote,
         odd_number,
@@ -116,7 +116,6 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         value::foreign_operator,
         declared::unquoted_attribute,
         declared::attribute_before,
-        declared::part_of_field,
         declared::optional_name,
         declared::second_question,
         declared::missing_type,
@@ -614,6 +613,7 @@ fn unfinished(place: &Place) -> Option<Diagnostic> {
     let wanted = message::wanted(&place.tried)?;
     let start = place.span.start as usize;
     let shown = match last_word(place.before) {
+        "" if place.before.ends_with("->") => "->".to_owned(),
         "" => place.before.chars().last().map(|c| c.to_string())?,
         word => word.to_owned(),
     };

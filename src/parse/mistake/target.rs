@@ -177,7 +177,8 @@ pub fn exit_target(place: &Place) -> Option<Diagnostic> {
 
 /// `a -> b when c`
 pub fn condition_on_edge(place: &Place) -> Option<Diagnostic> {
-    let tried = place.tried(Rule::jump_update) || place.tried(Rule::node_body);
+    let goes_on = [Rule::jump_update, Rule::node_body, Rule::lbrace];
+    let tried = goes_on.iter().any(|rule| place.tried(*rule));
     let word = place.first_word();
     let line = place.before.lines().last().unwrap_or("");
     if !tried || !matches!(word, "when" | "if" | "where") || !line.contains("->") || line.contains("when") {
@@ -201,7 +202,8 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
     let head = place.before.strip_suffix(word)?.trim_ascii_end();
     let leads = head.ends_with("->") || super::last_word(head) == "goto" || head.ends_with(['[', ',']);
-    let tried = place.tried(Rule::jump_update) || place.tried(Rule::node_body) || place.tried(Rule::rbracket);
+    let goes_on = [Rule::jump_update, Rule::node_body, Rule::lbrace, Rule::rbracket];
+    let tried = goes_on.iter().any(|rule| place.tried(*rule));
     if word.is_empty() || !leads || !tried {
         return None;
     }
