@@ -20,12 +20,18 @@ pub fn report(
     };
     let after = slice.get(word.len()..).unwrap_or("").trim_ascii_start();
     match only {
-        Rule::only_arm if slice.contains("->") && !matches!(after.get(..2), Some("->")) && super::recover::other_word(word, only).is_none() => {
+        Rule::only_arm
+            if slice.contains("->")
+                && !matches!(after.get(..2), Some("->"))
+                && super::recover::other_word(word, only).is_none() =>
+        {
             let at = Span::new(builder.file, start, start);
             Some(
-                new(format!("expected `when` before the condition, found `{word}`"))
-                    .help("write `when CONDITION -> TARGET`")
-                    .fix(at, "when "),
+                new(format!(
+                    "expected `when` before the condition, found `{word}`"
+                ))
+                .help("write `when CONDITION -> TARGET`")
+                .fix(at, "when "),
             )
         }
         Rule::only_property if matches!(word, "when" | "else") => Some(
@@ -38,7 +44,9 @@ pub fn report(
             let line = before.get(line..).unwrap_or("");
             let found = new(format!("expected {what}, found `{word}`"));
             Some(match line.contains("each ") {
-                true => found.help(format!("values for a task stand behind `with`: `with {{ {word}: .. }}`")),
+                true => found.help(format!(
+                    "values for a task stand behind `with`: `with {{ {word}: .. }}`"
+                )),
                 false => found.help(format!("write `set {{ {word}: .. }}`")),
             })
         }
@@ -47,12 +55,20 @@ pub fn report(
             let (_, behind) = rest.split_once('}')?;
             let names = rest.split('}').next().unwrap_or("").trim_ascii_end();
             behind.trim_ascii_start().starts_with("->").then(|| {
-                new(format!("nodes of a join stand in brackets, found `{word}` in braces"))
-                    .help(format!("write `[{names}] -> ..`"))
+                new(format!(
+                    "nodes of a join stand in brackets, found `{word}` in braces"
+                ))
+                .help(format!("write `[{names}] -> ..`"))
             })
         }
         Rule::only_member if after.starts_with("<-") => {
-            let from = after.get(2..).unwrap_or("").lines().next().unwrap_or("").trim_ascii();
+            let from = after
+                .get(2..)
+                .unwrap_or("")
+                .lines()
+                .next()
+                .unwrap_or("")
+                .trim_ascii();
             Some(
                 new(format!("`<-` is no arrow, found it behind `{word}`"))
                     .help(format!("write `{from} -> {word}`")),
@@ -68,7 +84,10 @@ pub fn report(
 pub fn join(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> {
     let (names, _) = slice.split_once("->")?;
     let names = names.trim_ascii_end();
-    let list = names.trim_start_matches(['(', '{']).trim_end_matches([')', '}']).trim_ascii();
+    let list = names
+        .trim_start_matches(['(', '{'])
+        .trim_end_matches([')', '}'])
+        .trim_ascii();
     let is_name = |name: &str| !name.is_empty() && first_word(name) == name;
     let all = list.split(',').map(str::trim_ascii).all(is_name);
     let span = Span::new(builder.file, start, start + names.len());
@@ -85,7 +104,11 @@ pub fn join(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> 
 
 /// `goto a, b`
 fn several_targets(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> {
-    let before = builder.text.get(..start)?.trim_ascii_end().strip_suffix(',')?;
+    let before = builder
+        .text
+        .get(..start)?
+        .trim_ascii_end()
+        .strip_suffix(',')?;
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let goto = before.get(line..)?.rfind("goto ").map(|at| line + at + 5)?;
     let first = before.get(goto..)?.trim_ascii();
@@ -96,7 +119,10 @@ fn several_targets(builder: &Builder, slice: &str, start: usize) -> Option<Diagn
         let span = Span::new(builder.file, start, start + first_word(slice).len());
         Diagnostic::new(
             &codes::SYNTAX_ERROR,
-            format!("several targets stand in brackets, found `{}` behind a comma", first_word(slice)),
+            format!(
+                "several targets stand in brackets, found `{}` behind a comma",
+                first_word(slice)
+            ),
             span,
         )
         .help(format!("write `goto [{first}, {names}]`"))

@@ -107,6 +107,8 @@ pub struct Brackets {
     line: usize,
     indent: usize,
     has_content: bool,
+    /// Whether the line begins with a closing bracket.
+    closes_first: bool,
     /// The first brace whose closing one stood under something else.
     suspect: Option<(u8, usize, usize)>,
 }
@@ -127,7 +129,10 @@ impl Brackets {
     }
 
     /// Something else was read.
-    pub fn content(&mut self) {
+    pub fn content(&mut self, byte: u8) {
+        if !self.has_content {
+            self.closes_first = matches!(byte, b'}' | b')' | b']');
+        }
         self.has_content = true;
     }
 
@@ -202,13 +207,18 @@ impl Brackets {
             return Meant::Itself;
         }
         let mut itself = stack.clone();
-        let line = self.has_content.then_some(self.line);
+        // A line that begins by closing something goes on with what is around it.
+        let line = (self.has_content && !self.closes_first).then_some(self.line);
         let first = pop(&mut itself, bracket, line);
         let mut instead = stack.clone();
         instead.pop();
         let ways = [
             (Meant::Itself, first, itself),
-            (Meant::Instead(closing(innermost)), 1, instead),
+            (
+                Meant::Instead(closing(innermost)),
+                1 + self.apart(),
+                instead,
+            ),
             (Meant::Nothing, 1, stack),
         ];
         let cost = |(meant, cost, mut stack): (Meant, usize, Vec<(u8, usize)>)| {
@@ -218,6 +228,13 @@ impl Brackets {
         };
         let best = ways.into_iter().map(cost).min_by_key(|(cost, _)| *cost);
         best.map_or(Meant::Itself, |(_, meant)| meant)
+    }
+
+    /// 1 where what is open innermost is opened on another line, which this one doesn't stand under.
+    fn apart(&self) -> usize {
+        let under = |open: &Open| !self.has_content && open.indent == self.indent;
+        let innermost = self.open.last();
+        usize::from(innermost.is_some_and(|open| open.line != self.line && !under(open)))
     }
 
     /// The innermost brackets that are open, each with its line, and how many there are around them.

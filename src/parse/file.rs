@@ -75,7 +75,10 @@ impl<'a> Builder<'a> {
             let head: Vec<&str> = text.split_ascii_whitespace().take(2).collect();
             let head = head.join(" ");
             let head = head.trim_end_matches([':', '{', ' ', '-', '>']);
-            let message = format!("`{head}` stands behind graph `{}`, not in it", graph.name.node);
+            let message = format!(
+                "`{head}` stands behind graph `{}`, not in it",
+                graph.name.node
+            );
             let end = (graph.span.end as usize).saturating_sub(1);
             self.diags.push(
                 Diagnostic::new(&codes::SYNTAX_ERROR, message, at)

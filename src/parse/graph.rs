@@ -174,12 +174,19 @@ impl Builder<'_> {
             let before = modifiers.get(..at).unwrap_or_default();
             if let Some((_, first)) = before.iter().find(|(other, _)| other == word) {
                 self.diags.push(
-                    Diagnostic::new(&codes::SYNTAX_ERROR, format!("a second `{word}` here"), *span)
-                        .label(*first, "the first one")
-                        .help("keep one of the two")
-                        .fix(first.to(*span), *word),
+                    Diagnostic::new(
+                        &codes::SYNTAX_ERROR,
+                        format!("a second `{word}` here"),
+                        *span,
+                    )
+                    .label(*first, "the first one")
+                    .help("keep one of the two")
+                    .fix(first.to(*span), *word),
                 );
-            } else if let Some((_, out)) = before.iter().find(|(other, _)| *word == "in" && *other == "out") {
+            } else if let Some((_, out)) = before
+                .iter()
+                .find(|(other, _)| *word == "in" && *other == "out")
+            {
                 let message = "`out in` is written `in out`";
                 self.diags.push(
                     Diagnostic::new(&codes::SYNTAX_ERROR, message, out.to(*span))

@@ -16,7 +16,7 @@ pub struct Line {
     indent: usize,
 }
 
-/// A brace.
+/// A bracket.
 struct Brace {
     at: usize,
     /// Its line: an index.
@@ -25,6 +25,8 @@ struct Brace {
     first: bool,
     /// For one that closes, the brace that it closes: an index.
     closes: Option<usize>,
+    /// Of which kind it is.
+    kind: usize,
 }
 
 /// The lines and braces of an item up to where a `}` closes nothing.
@@ -32,7 +34,17 @@ struct Brace {
 pub struct Layout {
     lines: Vec<Line>,
     braces: Vec<Brace>,
-    open: Vec<usize>,
+    /// Which are open of each kind.
+    open: [Vec<usize>; 3],
+}
+
+/// The kind of a bracket, opening or closing.
+fn kind(bracket: u8) -> usize {
+    match bracket {
+        b'{' | b'}' => 0,
+        b'(' | b')' => 1,
+        _ => 2,
+    }
 }
 
 /// What is wrong with the braces of an item.
@@ -78,22 +90,24 @@ impl Layout {
         }
     }
 
-    /// The token is a brace.
-    pub fn brace(&mut self, at: usize, opens: bool) {
+    /// The token is a bracket.
+    pub fn bracket(&mut self, at: usize, bracket: u8, opens: bool) {
+        let kind = kind(bracket);
         let line = self.lines.len().saturating_sub(1);
         let index = self.braces.len();
         let closes = match opens {
             true => None,
-            false => self.open.pop(),
+            false => self.open.get_mut(kind).and_then(Vec::pop),
         };
         self.braces.push(Brace {
             at,
             line,
             first: self.lines.get(line).is_some_and(|line| line.start == at),
             closes,
+            kind,
         });
-        if opens {
-            self.open.push(index);
+        if opens && let Some(open) = self.open.get_mut(kind) {
+            open.push(index);
         }
     }
 
@@ -101,11 +115,18 @@ impl Layout {
     pub fn culprit(&self, text: &str) -> Option<Culprit> {
         let head = self.lines.first()?;
         let words = text.get(head.start..head.end)?;
-        if words.starts_with("graph ") && !words.contains(['{', '=']) {
+        let last = self.braces.len().checked_sub(1)?;
+        let kind = self.braces.get(last)?.kind;
+        if kind == 0 && words.starts_with("graph ") && !words.contains(['{', '=']) {
             return Some(lacking(head));
         }
-        let last = self.braces.len().checked_sub(1)?;
-        let early = (0..last).find(|brace| self.is_early(*brace, text));
+        let of_kind = |brace: &usize| {
+            self.braces
+                .get(*brace)
+                .is_some_and(|brace| brace.kind == kind)
+        };
+        let mut before = (0..last).filter(of_kind);
+        let early = before.find(|brace| self.is_early(*brace, text));
         Some(self.resolve(early.unwrap_or(last), text))
     }
 
@@ -124,7 +145,9 @@ impl Layout {
         let behind = text.get(close.at..own.end).unwrap_or("");
         open.line != close.line
             && next.indent > head.indent
-            && behind.chars().all(|c| matches!(c, '}' | ')' | ']' | ',' | ' '))
+            && behind
+                .chars()
+                .all(|c| matches!(c, '}' | ')' | ']' | ',' | ' '))
     }
 
     /// A closing brace and the one that it closes.
@@ -142,7 +165,9 @@ impl Layout {
             };
             let surplus = Culprit::Surplus(close.at);
             let own = self.lines.get(close.line).map_or(0, |line| line.indent);
-            let of = self.pair(brace).and_then(|(_, open)| self.lines.get(open.line));
+            let of = self
+                .pair(brace)
+                .and_then(|(_, open)| self.lines.get(open.line));
             if !close.first || of.is_some_and(|head| head.indent == own) {
                 return surplus;
             }
@@ -157,9 +182,10 @@ impl Layout {
             if above + 1 == close.line {
                 return surplus;
             }
-            let closed = (0..brace)
-                .rev()
-                .filter(|other| self.pair(*other).is_some_and(|(_, open)| open.line == above));
+            let closed = (0..brace).rev().filter(|other| {
+                self.pair(*other)
+                    .is_some_and(|(other, open)| open.line == above && other.kind == close.kind)
+            });
             match closed.max_by_key(|other| self.braces.get(*other).map(|brace| brace.at)) {
                 Some(other) => {
                     let of_line = self.braces.get(other);
@@ -171,7 +197,9 @@ impl Layout {
                     }
                     brace = other;
                 }
-                None if is_head(text.get(head.start..head.end).unwrap_or("")) => {
+                None if close.kind == 0
+                    && is_head(text.get(head.start..head.end).unwrap_or("")) =>
+                {
                     return lacking(head);
                 }
                 None => return surplus,
@@ -197,5 +225,5 @@ fn is_head(line: &str) -> bool {
         keyword::TOOL_LINES,
         &["when", "else"],
     ];
-    lists.iter().any(|words| words.contains(&word))
+    line.starts_with(')') || lists.iter().any(|words| words.contains(&word))
 }

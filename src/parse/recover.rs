@@ -32,15 +32,31 @@ impl Builder<'_> {
             return Meant { start, edit: None };
         }
         if let Some(meant) = self.reported(start, end) {
+            if let Some(previous) = previous
+                && !self
+                    .text
+                    .get(previous.end..start)
+                    .unwrap_or("")
+                    .contains([',', '\n'])
+            {
+                let whole = Span::new(self.file, previous.start, end);
+                self.damaged.push(whole);
+            }
             return meant;
         }
-        if let Some(meant) = previous.and_then(|previous| self.behind_comma((start, end), previous, only)) {
+        if let Some(meant) =
+            previous.and_then(|previous| self.behind_comma((start, end), previous, only))
+        {
             return meant;
         }
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
             let between = self.text.get(previous.end..start).unwrap_or("");
-            let begins = |c: char| c.is_ascii_alphabetic() || c == '_' || only == Rule::only_member && matches!(c, '[' | '(');
+            let begins = |c: char| {
+                c.is_ascii_alphabetic()
+                    || c == '_'
+                    || only == Rule::only_member && matches!(c, '[' | '(')
+            };
             !between.contains(',') && (!between.contains('\n') || !slice.starts_with(begins))
         });
         let from = match from {
@@ -74,15 +90,16 @@ impl Builder<'_> {
 
     /// Whether something in the stretch, or right behind it, is reported already.
     fn reported(&mut self, start: usize, end: usize) -> Option<Meant> {
-        let rest = self.text.get(end..).unwrap_or("");
-        let until = end + (rest.len() - rest.trim_ascii_start().len());
-        let first = self.torn.partition_point(|at| *at < start);
+        let before = self.text.get(..start).and_then(|before| before.rfind('\n'));
+        let first = self
+            .torn
+            .partition_point(|at| *at < before.map_or(0, |at| at + 1));
         let line = self.text.get(end..).and_then(|rest| rest.find('\n'));
         let line = line.map_or(self.text.len(), |at| end + at);
         let surplus = self.surplus.partition_point(|at| *at < start);
         let surplus = self.surplus.get(surplus).filter(|at| **at < line);
         self.explained.extend(surplus);
-        let torn = self.torn.get(first).is_some_and(|at| *at < until);
+        let torn = self.torn.get(first).is_some_and(|at| *at < line);
         torn.then_some(Meant { start, edit: None })
     }
 
@@ -173,7 +190,9 @@ impl Builder<'_> {
     fn is_line_of_its_own(&self, slice: &str, only: Rule) -> bool {
         let word = mistake::first_word(slice);
         let is_arm = only == Rule::only_arm
-            && slice.get(word.len()..).is_some_and(|rest| rest.trim_ascii_start().starts_with("->"));
+            && slice
+                .get(word.len()..)
+                .is_some_and(|rest| rest.trim_ascii_start().starts_with("->"));
         is_arm
             || other_word(word, only).is_some()
             || words_of(only).is_some_and(|(words, _)| {

@@ -37,6 +37,8 @@ pub struct Scanned<'a> {
     pub torn: Vec<usize>,
     /// Closing braces that are reported as too many and taken out. The grammar may find that what opens one lacks.
     pub surplus: Vec<usize>,
+    /// Places around which it isn't certain what was meant.
+    pub lost: Vec<usize>,
 }
 
 /// Looks over a file. What is reported is taken out, or mended where it is clear what was meant.
@@ -129,6 +131,8 @@ struct Scan<'a> {
     reported: Vec<usize>,
     /// See [`Scanned`].
     surplus: Vec<usize>,
+    /// See [`Scanned`].
+    lost: Vec<usize>,
 }
 
 impl<'a> Scan<'a> {
@@ -154,6 +158,7 @@ impl<'a> Scan<'a> {
             spoilt: Vec::new(),
             reported: Vec::new(),
             surplus: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -190,7 +195,7 @@ impl<'a> Scan<'a> {
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => self.comment(),
                 _ => {
                     self.token(byte, line_start);
-                    self.brackets.content();
+                    self.brackets.content(byte);
                     line_start = false;
                 }
             }
@@ -221,7 +226,11 @@ impl<'a> Scan<'a> {
                 self.found.push(self.too_many(at, cause));
                 self.blanked.push((at, at + 1));
                 self.surplus.push(at);
-                self.brackets.content();
+                let line = self.text.get(..at).unwrap_or("");
+                let line = line.rfind('\n').map_or(0, |at| at + 1);
+                self.spoilt.push(self.span(line, at + 1));
+                self.lost.push(at);
+                self.brackets.content(b'}');
                 self.at += 1;
                 true
             }
@@ -253,19 +262,24 @@ impl<'a> Scan<'a> {
 
     fn too_many(&self, at: usize, cause: usize) -> Diagnostic {
         let here = self.span(at, at + 1);
+        let shown = self.text.get(at..at + 1).unwrap_or("}");
         if at == cause {
-            return Diagnostic::new(&codes::UNCLOSED, "`}` closes nothing", here)
+            return Diagnostic::new(&codes::UNCLOSED, format!("`{shown}` closes nothing"), here)
                 .help("remove it, or write what it should close");
         }
-        Diagnostic::new(&codes::UNCLOSED, "this `}` is one too many", here)
-            .label(self.span(cause, cause + 1), "so this one closes nothing")
-            .help("remove it, or write what it should close")
+        Diagnostic::new(
+            &codes::UNCLOSED,
+            format!("this `{shown}` is one too many"),
+            here,
+        )
+        .label(self.span(cause, cause + 1), "so this one closes nothing")
+        .help("remove it, or write what it should close")
     }
 
     fn open_brace(&mut self, at: usize) {
         self.brackets.open(b'{', at);
         if let Some(layout) = &mut self.layout {
-            layout.brace(at, true);
+            layout.bracket(at, b'{', true);
         }
     }
 
@@ -393,9 +407,9 @@ impl<'a> Scan<'a> {
 
     fn open(&mut self, byte: u8) {
         self.angles = 0;
-        match byte {
-            b'{' => self.open_brace(self.at),
-            _ => self.brackets.open(byte, self.at),
+        self.brackets.open(byte, self.at);
+        if let Some(layout) = &mut self.layout {
+            layout.bracket(self.at, byte, true);
         }
         if self.brackets.depth() == MAX_NESTING + 1 {
             self.too_deep(self.at);
@@ -455,10 +469,8 @@ impl<'a> Scan<'a> {
                 if !skipped.is_empty() {
                     self.forgotten(&skipped, byte);
                 }
-                if byte == b'}'
-                    && let Some(layout) = &mut self.layout
-                {
-                    layout.brace(self.at, false);
+                if let Some(layout) = &mut self.layout {
+                    layout.bracket(self.at, byte, false);
                 }
             }
             Err(()) => self.nothing(byte, true),
@@ -467,9 +479,9 @@ impl<'a> Scan<'a> {
 
     /// A bracket that closes nothing, because of what is opened or closed before it where `owed`.
     fn nothing(&mut self, byte: u8, owed: bool) {
-        if byte == b'}' && owed {
+        if owed {
             if let Some(layout) = &mut self.layout {
-                layout.brace(self.at, false);
+                layout.bracket(self.at, byte, false);
             }
             self.closes_nothing.get_or_insert((self.item, self.at));
         }
@@ -482,7 +494,16 @@ impl<'a> Scan<'a> {
             );
         }
         self.blanked.push((self.at, self.at + 1));
-        self.reported.push(self.at);
+        self.uncertain(self.at, self.at + 1);
+    }
+
+    /// It isn't certain what was meant on the line of `from`, up to `to`.
+    fn uncertain(&mut self, from: usize, to: usize) {
+        let line = self.text.get(..from).unwrap_or("");
+        let line = line.rfind('\n').map_or(0, |at| at + 1);
+        self.spoilt.push(self.span(line, to));
+        self.reported.push(from);
+        self.lost.push(from);
     }
 
     /// Brackets, the outermost first, that are still open where `byte` closes what is around them.
@@ -499,20 +520,26 @@ impl<'a> Scan<'a> {
             self.span(*at, at + 1),
         )
         .label(here, format!("`{}` closes what is around it", byte as char))
-        .help(format!("write `{}` where it ends", bracket::closing(*opening) as char));
+        .help(format!(
+            "write `{}` where it ends",
+            bracket::closing(*opening) as char
+        ));
         if !self.torn {
             self.found.push(found);
         }
-        self.reported.push(*outermost);
-        let line = self.text.get(..*outermost).unwrap_or("");
-        let line = line.rfind('\n').map_or(0, |at| at + 1);
-        self.spoilt.push(self.span(line, self.at));
-        let closers = skipped.iter().rev().map(|(opening, _)| bracket::closing(*opening));
+        self.uncertain(*outermost, self.at);
+        let closers = skipped
+            .iter()
+            .rev()
+            .map(|(opening, _)| bracket::closing(*opening));
         let closers: Vec<u8> = closers.collect();
         match recover_end(self.text, (*at, self.at), closers.len()) {
-            Some(from) => self
-                .replaced
-                .extend(closers.into_iter().enumerate().map(|(i, byte)| (from + i, byte))),
+            Some(from) => self.replaced.extend(
+                closers
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, byte)| (from + i, byte)),
+            ),
             None => self.blanked.push((*outermost, self.at)),
         }
     }
@@ -567,8 +594,12 @@ impl<'a> Scan<'a> {
             text = Cow::Owned(mended_text(self.text, &all, &[]));
             self.spoilt.push(Span::new(self.file, 0, self.text.len()));
         }
+        for places in [&mut self.reported, &mut self.surplus, &mut self.lost] {
+            places.sort_unstable();
+        }
         Scanned {
             text,
+            lost: self.lost,
             comments: self.comments,
             damaged: self.spoilt,
             torn: self.reported,
@@ -597,7 +628,10 @@ fn recover_end(text: &str, (opening, closer): (usize, usize), count: usize) -> O
     let (end, blanks) = match next {
         Some(line) => {
             let code = text.get(line..closer)?;
-            (line + count, code.len() - code.trim_start_matches(' ').len())
+            (
+                line + count,
+                code.len() - code.trim_start_matches(' ').len(),
+            )
         }
         None => {
             let code = between.trim_end_matches(' ');
@@ -620,7 +654,9 @@ fn begins_line(code: &str) -> bool {
     ];
     !word.is_empty()
         && !after.starts_with([',', '.', '(', ')', ']', '}'])
-        && (after.starts_with("->") || lists.iter().any(|words| words.contains(&word)))
+        && (after.starts_with("->")
+            || after.starts_with(':')
+            || lists.iter().any(|words| words.contains(&word)))
 }
 
 /// An open string without the closing brackets and commas at its end that close what is around it.

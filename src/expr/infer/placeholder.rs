@@ -32,7 +32,8 @@ impl Checker<'_> {
                 ("state", Some(field)) => self.scope.field(field).is_some(),
                 ("state", None) => false,
                 (root, _) => {
-                    self.scope.slot(root).is_some() || self.locals.iter().any(|(name, _)| name == root)
+                    self.scope.slot(root).is_some()
+                        || self.locals.iter().any(|(name, _)| name == root)
                 }
             };
             if known {

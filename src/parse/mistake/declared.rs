@@ -16,7 +16,10 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
     let (word, field) = (place.last_word(), place.first_word());
     let after = place.rest.get(field.len()..)?.trim_ascii_start();
     let named = !word.is_empty() && !field.is_empty() && after.starts_with(':');
-    if !named || place.tried.iter().any(|rule| *rule != Rule::colon) || last_word(place.before.strip_suffix(word)?.trim_ascii_end()) == "node" {
+    if !named
+        || place.tried.iter().any(|rule| *rule != Rule::colon)
+        || last_word(place.before.strip_suffix(word)?.trim_ascii_end()) == "node"
+    {
         return None;
     }
     let at = place.before_at(place.before.len() - word.len(), place.before.len());
@@ -29,9 +32,14 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
     };
     let found = place.error_at(at, format!("`{word}` is no modifier of a field"));
     Some(match meant {
-        Some(meant) if !MODIFIERS.contains(&word) => found.help(format!("did you mean `{meant}`?")).fix(at, meant),
+        Some(meant) if !MODIFIERS.contains(&word) => found
+            .help(format!("did you mean `{meant}`?"))
+            .fix(at, meant),
         _ if MODIFIERS.contains(&word) => place
-            .error_at(at, format!("`{word}` stands only before fields of a `state`"))
+            .error_at(
+                at,
+                format!("`{word}` stands only before fields of a `state`"),
+            )
             .help(format!("write `{field}: ..`")),
         _ => found.help(format!(
             "before the name `{field}` may stand {}",
@@ -43,7 +51,11 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
 /// `x?: string`
 pub fn optional_name(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
-    (place.rest.starts_with('?') && !word.is_empty() && place.tried(Rule::colon) && !place.after_operand()).then(|| {
+    (place.rest.starts_with('?')
+        && !word.is_empty()
+        && place.tried(Rule::colon)
+        && !place.after_operand())
+    .then(|| {
         place
             .error(format!("expected `:` after `{word}`, found `?`"))
             .help(format!("`?` stands behind the type: `{word}: string?`"))
@@ -53,10 +65,14 @@ pub fn optional_name(place: &Place) -> Option<Diagnostic> {
 /// `string??`
 pub fn second_question(place: &Place) -> Option<Diagnostic> {
     let ty = place.tried(Rule::via) || place.tried(Rule::attribute) || place.tried(Rule::equals);
-    (place.before.ends_with('?') && place.rest.starts_with('?') && ty && !place.after_operand()).then(|| {
-        let at = place.at(0, 1);
-        place.error_at(at, "a second `?` says nothing more").help("write one `?`").fix(at, "")
-    })
+    (place.before.ends_with('?') && place.rest.starts_with('?') && ty && !place.after_operand())
+        .then(|| {
+            let at = place.at(0, 1);
+            place
+                .error_at(at, "a second `?` says nothing more")
+                .help("write one `?`")
+                .fix(at, "")
+        })
 }
 
 /// `n:` and no type on that line.
@@ -64,10 +80,18 @@ pub fn missing_type(place: &Place) -> Option<Diagnostic> {
     let before = place.before.strip_suffix(':')?.trim_ascii_end();
     let word = last_word(before);
     let ty = place.tried(Rule::type_expr) || place.tried(Rule::type_member);
-    let gap = place.text.get(place.before.len()..place.text.len() - place.rest.len())?;
-    (ty && !word.is_empty() && (gap.contains('\n') || place.rest.is_empty() || place.rest.starts_with([',', '}', ')', '=', '@']))).then(|| {
+    let gap = place
+        .text
+        .get(place.before.len()..place.text.len() - place.rest.len())?;
+    (ty && !word.is_empty()
+        && (gap.contains('\n')
+            || place.rest.is_empty()
+            || place.rest.starts_with([',', '}', ')', '=', '@'])))
+    .then(|| {
         let at = place.before_at(before.len() - word.len(), place.before.len());
-        place.error_at(at, format!("`{word}` has no type")).help(format!("write `{word}: string`, for example"))
+        place
+            .error_at(at, format!("`{word}` has no type"))
+            .help(format!("write `{word}: string`, for example"))
     })
 }
 
@@ -77,7 +101,12 @@ pub fn open_union(place: &Place) -> Option<Diagnostic> {
     let sign = place.rest.starts_with('|');
     if member && sign && place.before.ends_with('|') {
         let at = place.at(0, 1);
-        return Some(place.error_at(at, "types are joined by one `|`, found `||`").help("write `|`").fix(at, ""));
+        return Some(
+            place
+                .error_at(at, "types are joined by one `|`, found `||`")
+                .help("write `|`")
+                .fix(at, ""),
+        );
     }
     let lost = sign && place.tried(Rule::bar);
     (lost || member && place.before.ends_with('|')).then(|| {
@@ -93,8 +122,12 @@ pub fn open_union(place: &Place) -> Option<Diagnostic> {
 pub fn missing_bar(place: &Place) -> Option<Diagnostic> {
     let quoted = |c: char| matches!(c, '"' | '\'');
     let head = first_word(place.text);
-    let is_type = matches!(head, "expect" | "output" | "type") || place.tried(Rule::bar) ;
-    (is_type && !place.after_operand() && place.before.ends_with(quoted) && place.rest.starts_with(quoted)).then(|| {
+    let is_type = matches!(head, "expect" | "output" | "type") || place.tried(Rule::bar);
+    (is_type
+        && !place.after_operand()
+        && place.before.ends_with(quoted)
+        && place.rest.starts_with(quoted))
+    .then(|| {
         let text = message::token(place.rest);
         place
             .error(format!("expected `|` before `{text}`"))
@@ -110,12 +143,18 @@ pub fn bare_list(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let line = place.rest.lines().next().unwrap_or("");
-    let stop = line.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' ' | '.')));
-    let list = line.get(..stop.unwrap_or(line.len()))?.trim_end_matches([' ', ',', '.']);
+    let stop =
+        line.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' ' | '.')));
+    let list = line
+        .get(..stop.unwrap_or(line.len()))?
+        .trim_end_matches([' ', ',', '.']);
     let at = place.at(0, list.len());
     Some(
         place
-            .error(format!("expected a list in brackets after `{word}`, found `{}`", place.first_word()))
+            .error(format!(
+                "expected a list in brackets after `{word}`, found `{}`",
+                place.first_word()
+            ))
             .help(format!("write `{word} [{list}]`"))
             .fix(at, format!("[{list}]")),
     )
@@ -124,9 +163,17 @@ pub fn bare_list(place: &Place) -> Option<Diagnostic> {
 /// `emit "a.b"`, `via upsert("id")`, `node "a": ..`
 pub fn quoted_name(place: &Place) -> Option<Diagnostic> {
     let word = quoted_word(place.rest)?;
-    let named = [Rule::ident, Rule::dotted, Rule::tool_ref, Rule::import_name, Rule::based_field, Rule::end_name];
+    let named = [
+        Rule::ident,
+        Rule::dotted,
+        Rule::tool_ref,
+        Rule::import_name,
+        Rule::based_field,
+        Rule::end_name,
+    ];
     let texts = [Rule::string, Rule::template, Rule::expr];
-    let is_name = named.iter().any(|rule| place.tried(*rule)) && !texts.iter().any(|rule| place.tried(*rule));
+    let is_name =
+        named.iter().any(|rule| place.tried(*rule)) && !texts.iter().any(|rule| place.tried(*rule));
     is_name.then(|| {
         let at = place.at(0, word.len() + 2);
         place
@@ -145,7 +192,10 @@ pub fn unquoted_attribute(place: &Place) -> Option<Diagnostic> {
     let takes_text = matches!(word, "desc" | "pattern" | "alias" | "format" | "title");
     (takes_text && !inside.contains([')', '"', '\''])).then(|| {
         place
-            .error_at(place.before_at(at, at + 1 + word.len()), format!("the text of `@{word}` stands in quotes"))
+            .error_at(
+                place.before_at(at, at + 1 + word.len()),
+                format!("the text of `@{word}` stands in quotes"),
+            )
             .help(format!("write `@{word}(\"..\")`"))
     })
 }
@@ -164,7 +214,10 @@ pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
     let name = behind.trim_ascii_start();
     let declared = first_word(name);
     let attribute = place.rest.get(..end)?;
-    let found = place.error_at(place.at(0, 1 + word.len()), format!("`@{word}` stands before what it describes"));
+    let found = place.error_at(
+        place.at(0, 1 + word.len()),
+        format!("`@{word}` stands before what it describes"),
+    );
     if declared.is_empty() {
         return Some(found.help("attributes stand behind the name, or behind the type of a field"));
     }

@@ -373,7 +373,8 @@ fn missing_kind(place: &Place) -> Option<Diagnostic> {
 fn fat_arrow(place: &Place) -> Option<Diagnostic> {
     let line = place.rest.lines().next().unwrap_or("");
     let again = line.get(2..).is_some_and(|line| line.contains("->"));
-    if place.rest.starts_with("=>") && place.after_operand() && (again || !place.tried(Rule::arrow)) {
+    if place.rest.starts_with("=>") && place.after_operand() && (again || !place.tried(Rule::arrow))
+    {
         return Some(
             place
                 .error("`=>` does not compare")
@@ -440,11 +441,16 @@ fn other_operator(place: &Place) -> Option<Diagnostic> {
     let value = behind.trim_ascii_start();
     let quote = |c: char| matches!(c, '"' | '\'');
     let is_text = value.starts_with(quote) || place.before.ends_with(quote);
-    let is_value = is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
+    let is_value =
+        is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
     Some(match written {
-        "or" | "|" if is_value => found.help("for a default write `x == null ? other : x`, or `x.?y.orValue(other)`"),
+        "or" | "|" if is_value => {
+            found.help("for a default write `x == null ? other : x`, or `x.?y.orValue(other)`")
+        }
         "&" if is_text => found.help("write `+`").fix(place.span, "+"),
-        _ => found.help(format!("write `{meant}`")).fix(place.span, meant),
+        _ => found
+            .help(format!("write `{meant}`"))
+            .fix(place.span, meant),
     })
 }
 
