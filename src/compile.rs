@@ -60,7 +60,7 @@ pub fn analyse(entry: &str, loader: &dyn Loader, families: &Families) -> Analysi
     let checked = crate::check::check(&program, &sources, &mut diagnostics);
     crate::lint::lint(&program, &sources, families, &mut diagnostics);
     crate::check::lost::settle(&program, &mut diagnostics);
-    crate::check::aftermath::silence(&program, &sources, &mut diagnostics);
+    crate::check::aftermath::settle(&program, &sources, &mut diagnostics);
     diagnostics.sort();
     Analysis {
         sources,

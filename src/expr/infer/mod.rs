@@ -13,6 +13,7 @@ mod call;
 mod checker;
 mod compare;
 mod constant;
+mod doomed;
 mod effect;
 mod index;
 mod join;
@@ -41,6 +42,7 @@ use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
 pub use constant::{constant, default_value};
+pub use doomed::doomed;
 pub(in crate::expr) use effect::is_effect;
 pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};

@@ -6,7 +6,7 @@ use minijinja::machinery::ast::Stmt;
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::scope::Scope;
 
@@ -53,6 +53,7 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
             let span = template.span_of(offset + all.start(), offset + all.end());
             diags.push(
                 stays_plain(all.as_str(), span)
+                    .fact(Fact::Meant(meant.clone()))
                     .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
             );
         }
