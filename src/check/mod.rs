@@ -26,6 +26,7 @@ pub mod instance;
 pub mod lasting;
 pub mod leave;
 pub mod limit;
+pub mod lost;
 pub mod narrow;
 pub mod order;
 pub mod poison;

@@ -26,6 +26,7 @@ mod notation;
 mod operator;
 mod overload;
 mod path;
+mod placeholder;
 mod reads;
 mod record;
 mod relation;
