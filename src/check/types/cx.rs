@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ast::Name;
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, ExprKind};
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::expr::fold::Folder;
 use crate::expr::infer::{Checker, Narrowing, Taker, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
@@ -45,6 +46,8 @@ pub struct Cx<'a> {
     pub unsure: Vec<(FieldId, Span)>,
     /// What the node's conditions say, where that is asked for.
     pub saying: Option<Saying>,
+    /// Conditions that are wrong: nobody knows what they were to show.
+    pub wrong: Vec<Span>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// In a tool's body: types of what its jumps write, in order.
@@ -105,6 +108,7 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -129,6 +133,7 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -162,8 +167,27 @@ impl<'a> Cx<'a> {
             }
             _ => true,
         });
+        if found.is_empty() {
+            self.faults(expr);
+        }
         self.diags.append(found);
         ty
+    }
+
+    /// Reports what of an expression fails in every run.
+    fn faults(&mut self, expr: &Expr) {
+        if matches!(
+            expr.kind,
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Select { .. }
+        ) {
+            return;
+        }
+        let functions = self.scope.functions.clone();
+        let folder = Folder::new(&self.program.types, functions, Vec::new());
+        for fault in folder.faults(expr) {
+            let message = format!("{} fails in every run: {}", fault.what, fault.message);
+            self.report(Diagnostic::new(&codes::ALWAYS_FAILS, message, fault.span));
+        }
     }
 
     /// Types a value that may call `now()` and the like.
@@ -181,7 +205,11 @@ impl<'a> Cx<'a> {
 
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
+        let told = self.diags.len();
         self.infer(expr, Some(&Type::Bool));
+        if self.diags.len() > told {
+            self.wrong.push(expr.span);
+        }
     }
 
     /// The type, with nothing reported.
@@ -198,6 +226,7 @@ impl<'a> Cx<'a> {
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
             .facts(condition, truth);
+        let shown = shown.of_wrong(self.wrong.contains(&condition.span));
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 

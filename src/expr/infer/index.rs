@@ -1,11 +1,12 @@
 //! `a[i]` and `a[?i]`.
 
-use crate::ast::expr::Expr;
-use crate::diag::codes;
+use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
+use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::join;
+use super::numbered::element_of;
 use super::path::path;
 
 impl Checker<'_> {
@@ -25,8 +26,8 @@ impl Checker<'_> {
             ty => ty,
         };
         match path(expr) {
-            Some(path) if self.known.holds(&path) => ty.without_null(),
-            _ => ty,
+            Some(path) => self.narrowed(ty, &path),
+            None => ty,
         }
     }
 
@@ -46,7 +47,10 @@ impl Checker<'_> {
             }
             Type::Map(of) => {
                 self.check(index, &Type::String);
-                (**of).clone()
+                match element_of(&Type::Map(of.clone())) {
+                    Some(_) => Type::Json,
+                    None => (**of).clone(),
+                }
             }
             Type::Record(id) => {
                 self.check(index, &Type::String);
@@ -89,6 +93,19 @@ impl Checker<'_> {
     /// CEL takes any whole number as the index of a list.
     fn check_index(&mut self, index: &Expr) {
         let found = self.expr(index, Some(&Type::Int));
+        if let ExprKind::Unary(UnaryOp::Negate, number) = &index.kind
+            && let ExprKind::Literal(Literal::Int(number)) = number.kind
+            && number > 0
+        {
+            let message = format!("the index `-{number}` fails in every run: a list begins at 0");
+            let help = match number {
+                1 => "the last element is `xs.last()`, an optional".to_owned(),
+                _ => format!("from the end it is `xs[size(xs) - {number}]`"),
+            };
+            let found = Diagnostic::new(&codes::ALWAYS_FAILS, message, index.span);
+            self.report(found.help(help));
+            return;
+        }
         if !matches!(
             found,
             Type::Int | Type::Uint | Type::Json | Type::Error | Type::Never

@@ -12,8 +12,12 @@ use super::path::{mentions, path};
 /// Places known not to be null.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    /// Paths such as `state.a.b` or `answer.note`; see [`path`].
+    /// Paths such as `state.a.b` or `answer.note`; see [`path`]. `state.a.!b` says that `state.a`, one of several records,
+    /// is none that must have a `b`.
     pub paths: BTreeSet<String>,
+    /// Whether it rests on a condition that is wrong, and reported: what that was to show nobody knows, so it counts as
+    /// having shown all that is asked.
+    pub anything: bool,
 }
 
 impl Narrowing {
@@ -24,19 +28,39 @@ impl Narrowing {
 
     /// Whether the place is known not to be null.
     pub fn holds(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        self.anything || self.paths.contains(path)
+    }
+
+    /// The same, of a condition that may be `wrong`.
+    pub fn of_wrong(mut self, wrong: bool) -> Narrowing {
+        self.anything |= wrong;
+        self
     }
 
     /// What either knows: for two conditions that both hold.
     pub fn and(mut self, other: Narrowing) -> Narrowing {
         self.paths.extend(other.paths);
+        self.anything |= other.anything;
         self
     }
 
     /// What both know: for two ways of which one was taken.
     pub fn or(mut self, other: &Narrowing) -> Narrowing {
-        self.paths.retain(|path| other.paths.contains(path));
+        match (self.anything, other.anything) {
+            (true, true) => self.paths.extend(other.paths.iter().cloned()),
+            (true, false) => return other.clone(),
+            (false, true) => {}
+            (false, false) => self.paths.retain(|path| other.paths.contains(path)),
+        }
         self
+    }
+
+    /// What is known of the fields of a place: the names behind its path.
+    pub fn fields<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a str> {
+        let prefix = format!("{path}.");
+        let from = self.paths.range(prefix.clone()..);
+        from.map_while(move |known| known.strip_prefix(prefix.as_str()))
+            .map(|rest| rest.split(['.', '[']).next().unwrap_or_default())
     }
 
     /// Forgets all that depends on a place, since it may have been written (`state.a`) or the name now
@@ -56,6 +80,7 @@ impl FromIterator<String> for Narrowing {
     fn from_iter<I: IntoIterator<Item = String>>(paths: I) -> Self {
         Self {
             paths: paths.into_iter().collect(),
+            anything: false,
         }
     }
 }
@@ -82,9 +107,11 @@ impl Checker<'_> {
                 target: None,
                 function,
                 args,
-            } if function.node == "has" && truth => {
-                args.first().and_then(path).into_iter().collect()
-            }
+            } if function.node == "has" => match (args.first(), truth) {
+                (Some(field), true) => path(field).into_iter().collect(),
+                (Some(field), false) => self.without_field(field).into_iter().collect(),
+                _ => Narrowing::new(),
+            },
             _ => Narrowing::new(),
         }
     }

@@ -147,7 +147,9 @@ impl Checker<'_> {
             .filter(|f| wanted(f) && !is_given(&f.name))
             .map(|f| f.name.as_str())
             .collect();
-        if !missing.is_empty() {
+        // What is given under a name that is none is likely what is missing.
+        let strange = unknown.len();
+        if missing.len() > strange {
             let word = if missing.len() == 1 {
                 "field"
             } else {
