@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::ast::Name;
+use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
-use crate::base::{FileId, Spanned, name};
+use crate::base::{FileId, Span, Spanned, name};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::ty::{self, Type};
 
@@ -27,6 +28,9 @@ pub(super) const BUILT_IN: &[&str] = &[
     "list",
     "map",
 ];
+
+/// Members of a union among which one is sought that is given twice.
+const MOST_COMPARED: usize = 200;
 
 /// `type Key = string | int`, resolved when first used.
 pub(super) struct Alias<'a> {
@@ -60,10 +64,33 @@ impl Resolver<'_> {
             }
             TypeKind::Optional(of) => Type::nullable(self.ty(file, of)),
             TypeKind::Union(members) => {
-                let members: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
-                union(members)
+                let types: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
+                self.union_twice(members, &types);
+                union(types)
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+        }
+    }
+
+    /// A member that a union has already.
+    fn union_twice(&mut self, written: &[TypeExpr], types: &[Type]) {
+        for (at, (member, ty)) in written.iter().zip(types).enumerate() {
+            // Of thousands nobody wrote two by hand; and comparing all with all takes too long.
+            let before = types.iter().take(at.min(MOST_COMPARED));
+            let first = before.enumerate().find(|(_, other)| *other == ty);
+            let Some((_, first)) = first.and_then(|(at, _)| Some((at, written.get(at)?))) else {
+                continue;
+            };
+            if *ty == Type::Error {
+                continue;
+            }
+            let message = format!("`{}` is given twice", self.program.types.show(ty));
+            self.diags.push(
+                Diagnostic::new(&codes::DUPLICATE_NAME, message, member.span)
+                    .here("given again")
+                    .label(first.span, "first given here")
+                    .help("take one of the two out"),
+            );
         }
     }
 
@@ -145,6 +172,7 @@ impl Resolver<'_> {
     ) -> Vec<Param> {
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         let mut params = Vec::new();
+        self.other_names(fields);
         for field in fields {
             self.check_style(&field.name, Style::Snake);
             let ty = self.spanned_type(file, &field.ty);
@@ -173,6 +201,42 @@ impl Resolver<'_> {
             });
         }
         params
+    }
+
+    /// `@alias` with the name of another field, or that another has: one value would be taken for both.
+    fn other_names(&mut self, fields: &[Field]) {
+        let names: BTreeMap<&str, Span> = fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.name.span))
+            .collect();
+        let mut aliases: BTreeMap<&str, Span> = BTreeMap::new();
+        for field in fields {
+            for attribute in field.attributes.iter().filter(|a| a.name.node == "alias") {
+                let [argument] = attribute.args.as_slice() else {
+                    continue;
+                };
+                let ExprKind::Literal(Literal::String(alias)) = &argument.kind else {
+                    continue;
+                };
+                let own = names.get(&**alias).map(|span| (*span, "the field of that name"));
+                let other = aliases.insert(alias, argument.span);
+                let other = other.map(|span| (span, "first given here"));
+                if let Some((first, what)) = own.or(other) {
+                    let message = match own {
+                        Some(_) if **alias == *field.name.node => {
+                            format!("`@alias` of `{alias}` is its own name")
+                        }
+                        Some(_) => format!("`@alias` of `{}` is the name of field `{alias}`", field.name.node),
+                        None => format!("`@alias` `{alias}` is given twice"),
+                    };
+                    self.diags.push(
+                        Diagnostic::new(&codes::DUPLICATE_NAME, message, argument.span)
+                            .label(first, what)
+                            .help("give it a name of its own, or take the attribute out"),
+                    );
+                }
+            }
+        }
     }
 
     /// Reports a name that is given twice in one list.

@@ -175,7 +175,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Reports what of an expression fails in every run.
-    fn faults(&mut self, expr: &Expr) {
+    pub(super) fn faults(&mut self, expr: &Expr) {
         if matches!(
             expr.kind,
             ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Select { .. }
@@ -185,7 +185,9 @@ impl<'a> Cx<'a> {
         let functions = self.scope.functions.clone();
         let folder = Folder::new(&self.program.types, functions, Vec::new());
         for fault in folder.faults(expr) {
-            let message = format!("{} fails in every run: {}", fault.what, fault.message);
+            let prefix = format!("{}: ", fault.what);
+            let why = fault.message.strip_prefix(&prefix).unwrap_or(&fault.message);
+            let message = format!("{} fails in every run: {why}", fault.what);
             self.report(Diagnostic::new(&codes::ALWAYS_FAILS, message, fault.span));
         }
     }

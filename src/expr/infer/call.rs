@@ -244,7 +244,7 @@ impl Checker<'_> {
 }
 
 /// A whole number that is written out.
-fn whole(expr: &Expr) -> Option<i64> {
+pub(super) fn whole(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Literal(Literal::Int(number)) => Some(*number),
         ExprKind::Unary(UnaryOp::Negate, of) => whole(of)?.checked_neg(),

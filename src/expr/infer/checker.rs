@@ -126,10 +126,7 @@ impl<'a> Checker<'a> {
     /// The type without checking it against the hint, which only fills in what the form leaves open.
     pub(super) fn expr(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
         match &expr.kind {
-            ExprKind::Literal(literal) => {
-                self.placeholder_in(literal, expr.span);
-                Self::literal(literal)
-            }
+            ExprKind::Literal(literal) => Self::literal(literal),
             ExprKind::Ident(name) => self.ident(expr, name, hint),
             ExprKind::Select {
                 operand,

@@ -14,20 +14,7 @@ use super::path::path;
 impl Checker<'_> {
     /// The type of a place with what is known of it: not null, and of several records those that it still can be.
     pub(super) fn narrowed(&self, ty: Type, path: &str) -> Type {
-        let ty = match self.known.holds(path) {
-            true => ty.without_null(),
-            false => ty,
-        };
-        match ty {
-            Type::Union(members) => left_of(members, path, &self.known, self.types),
-            Type::Nullable(of) => match &*of {
-                Type::Union(members) => {
-                    Type::nullable(left_of(members.clone(), path, &self.known, self.types))
-                }
-                _ => Type::Nullable(of),
-            },
-            ty => ty,
-        }
+        narrowed(ty, path, &self.known, self.types)
     }
 
     /// What `has(x.f)` says of `x`, one of several records, where it is false; see [`Narrowing`].
@@ -98,6 +85,22 @@ impl Checker<'_> {
     }
 }
 
+/// The type of a place with what is known of it: not null, and of several records those that it still can be.
+pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
+    let ty = match known.holds(path) {
+        true => ty.without_null(),
+        false => ty,
+    };
+    match ty {
+        Type::Union(members) => left_of(members, path, known, types),
+        Type::Nullable(of) => match &*of {
+            Type::Union(members) => Type::nullable(left_of(members.clone(), path, known, types)),
+            _ => Type::Nullable(of),
+        },
+        ty => ty,
+    }
+}
+
 /// Those of several types that a place still can be.
 fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
     let asked: Vec<&str> = known.fields(path).collect();
@@ -115,7 +118,8 @@ fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable)
     }
 }
 
-fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
+/// Whether values of a type may have a field of that name.
+pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
     match ty {
         Type::Record(id) => {
             let record = types.records.get(*id);

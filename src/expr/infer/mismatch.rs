@@ -198,7 +198,7 @@ impl Checker<'_> {
         match path(expr) {
             Some(path) => format!("`{path}` may be null"),
             None => match self.null_of(expr) {
-                Some(path) => format!("this may be null, since `{path}` may"),
+                Some(path) => format!("this may be null where `{path}` is"),
                 None => "this may be null".to_owned(),
             },
         }

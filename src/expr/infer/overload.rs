@@ -6,7 +6,7 @@ use crate::base::name::{either, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::Function;
-use super::super::ty::Type;
+use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::join::widen;
 use super::path::path;
@@ -255,6 +255,33 @@ impl Misfit {
     }
 }
 
+/// What a call with such arguments gives, those of a method with the receiver first; where none of the signatures fits, the
+/// position of the argument that doesn't, none where it is their number.
+///
+/// # Errors
+/// The position, as said.
+pub fn called(
+    function: &Function,
+    found: &[Type],
+    types: &TypeTable,
+) -> Result<Type, Option<usize>> {
+    let mut wrong = None;
+    let signatures = function.signatures.iter();
+    let signatures = signatures.filter_map(|text| parse_signature(text).ok());
+    for signature in signatures.filter(|signature| signature.takes(found.len())) {
+        let mut bound = Bindings::default();
+        let misfit = found.iter().enumerate().position(|(at, ty)| {
+            let param = signature.param(at);
+            param.is_none_or(|param| param.bind(ty, &mut bound, types) != Fit::Yes)
+        });
+        match misfit {
+            None => return Ok(signature.result.result(&bound, types)),
+            at => wrong = wrong.max(at),
+        }
+    }
+    Err(wrong)
+}
+
 /// A type, with the name of what is of it.
 pub(super) fn named(expr: &Expr, shown: &str) -> String {
     match path(expr) {
@@ -273,7 +300,7 @@ fn has_error(ty: &Type) -> bool {
 }
 
 /// How the function is called, with its types.
-pub(super) fn takes(function: &Function) -> String {
+pub(in crate::expr) fn takes(function: &Function) -> String {
     let forms: Vec<String> = function
         .signatures
         .iter()
