@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ast::expr::Expr;
-use crate::base::Span;
+use crate::base::{SharedSet, Span};
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{Reads, reads};
@@ -59,7 +59,7 @@ pub fn circles(
         let number = flow.number(spot);
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
-    let mut written_beside: Option<Vec<BTreeSet<FieldId>>> = None;
+    let mut written_beside: Option<Vec<SharedSet<FieldId>>> = None;
     for group in groups(flow, among, usual, Ends::Any) {
         if !goes_round(flow, &group) || group.iter().all(|spot| is_branch(flow, *spot)) {
             continue;

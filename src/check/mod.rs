@@ -102,7 +102,6 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         }
         Some(instances) => instance::merge::all(program, instances, seen, diags),
     };
-    safety::cascade::without(whole, diags);
     if !diags.has_errors() {
         for (id, read) in program.graphs.ids().zip(&read) {
             data::useless(program, id, &picture.written, read, diags);

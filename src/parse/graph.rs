@@ -104,7 +104,7 @@ impl Builder<'_> {
                 members.extend(
                     self.chain(from, jumps.into_iter())
                         .into_iter()
-                        .map(Member::Edge),
+                        .map(|edge| Member::Edge(Box::new(edge))),
                 );
             }
             (Some((None, at)), Some(next)) => self.no_way_on(at, self.span(next)),
@@ -126,7 +126,8 @@ impl Builder<'_> {
         };
         let jumps = parts.filter(|p| p.as_rule() == Rule::jump);
         let edges = self.chain(from, jumps);
-        edges.into_iter().map(Member::Edge).collect()
+        let boxed = |edge| Member::Edge(Box::new(edge));
+        edges.into_iter().map(boxed).collect()
     }
 
     fn state_field(&mut self, pair: Pair) -> Option<StateField> {

@@ -75,7 +75,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 22] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 23] = [
         foreign_letter,
         curly_quote,
         odd_number,
@@ -85,6 +85,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         fat_arrow,
         state_prefix,
         positional_argument,
+        model_text,
         wrong_kind,
         kind_without_colon,
         missing_kind,
@@ -249,6 +250,19 @@ fn positional_argument(place: &Place) -> Option<Diagnostic> {
             .error("expected the name of an argument")
             .help("arguments are named: `name: value`")
     })
+}
+
+/// `model "openai/gpt-5.2"`, in a node or with no name before it.
+fn model_text(place: &Place) -> Option<Diagnostic> {
+    let quote = place.rest.chars().next()?;
+    if place.last_word() != "model" || !matches!(quote, '"' | '\'') {
+        return None;
+    }
+    let text = place.rest.get(1..)?.split(['"', '\'', '\n']).next()?;
+    let message = format!("expected the name of a model, found the text `\"{text}\"`");
+    Some(place.error(message).help(format!(
+        "a model is declared beside the graphs, `model writer = \"{text}\"`; nodes and graphs name it, `model writer`"
+    )))
 }
 
 /// `node a: lmm`

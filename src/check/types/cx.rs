@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::fold::Folder;
-use crate::expr::infer::{Checker, Narrowing, Taker, reads};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -65,6 +64,8 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+    /// Where the names are declared, where its type is an enum.
+    pub home: Option<Home>,
 }
 
 /// What an `each` of a tool's body sends to a node of whichever graph calls the tool.
@@ -159,37 +160,29 @@ impl<'a> Cx<'a> {
             .knowing(self.facts.known.clone())
             .into(taker)
             .infer(expr, expected);
+        if ty != Type::Error && !found.has_errors() {
+            doomed(expr, &self.scope, &self.program.types, &mut found);
+        }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
-        found.retain(|found| match found.message.split_once("` may be null") {
-            Some((place, _)) if found.code == &codes::NULL_NOT_HANDLED => {
-                told.insert(place.to_owned())
-            }
-            _ => true,
+        let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
+        found.retain(|found| {
+            let value = found.value().filter(|_| null(found));
+            value.is_none_or(|of| told.insert(of.to_owned()))
         });
-        if found.is_empty() {
-            self.faults(expr);
-        }
-        self.diags.append(found);
+        self.hear(found);
         ty
     }
 
-    /// Reports what of an expression fails in every run.
-    pub(super) fn faults(&mut self, expr: &Expr) {
-        if matches!(
-            expr.kind,
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Select { .. }
-        ) {
-            return;
-        }
-        let functions = self.scope.functions.clone();
-        let folder = Folder::new(&self.program.types, functions, Vec::new());
-        for fault in folder.faults(expr) {
-            let prefix = format!("{}: ", fault.what);
-            let why = fault.message.strip_prefix(&prefix).unwrap_or(&fault.message);
-            let message = format!("{} fails in every run: {why}", fault.what);
-            self.report(Diagnostic::new(&codes::ALWAYS_FAILS, message, fault.span));
-        }
+    /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
+    fn hear(&mut self, mut found: Diagnostics) {
+        let torn = self.graph.is_some_and(|graph| graph.broken);
+        let guarded = |of: &str| torn && of.starts_with("state.");
+        found.retain(|found| {
+            let null = found.code == &codes::NULL_NOT_HANDLED;
+            !(null && found.value().is_some_and(guarded))
+        });
+        self.diags.append(found);
     }
 
     /// Types a value that may call `now()` and the like.
@@ -246,13 +239,15 @@ impl<'a> Cx<'a> {
             self.says_guards_of_text(&text.text, text.span, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
+        let mut found = Diagnostics::new();
         template::check_knowing(
             text,
             &self.scope,
             &self.program.types,
             self.facts.known.clone(),
-            &mut self.diags,
+            &mut found,
         );
+        self.hear(found);
     }
 
     /// Reports a finding.
@@ -298,6 +293,7 @@ impl<'a> Cx<'a> {
             };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
+                    .about(field.name.span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::constraint::Constraints;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, Taker, constant};
+use crate::expr::infer::{Checker, Taker, constant, doomed};
 use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
@@ -22,6 +22,7 @@ pub fn reducers(program: &Program, diags: &mut Diagnostics) {
             verb: "gives back",
             part: false,
             declared: Some(reducer.returns.span),
+            of: None,
         };
         cx.infer_into(&reducer.body, Some(&reducer.returns.node), Some(taker));
         diags.append(cx.diags);
@@ -119,7 +120,7 @@ fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags:
         .infer(value, Some(ty));
     let torn = torn(value);
     if cx.diags.is_empty() && !torn {
-        cx.faults(value);
+        doomed(value, &cx.scope, &program.types, &mut cx.diags);
     }
     if cx.diags.is_empty() && !torn && constant(value, &program.types).is_none() {
         cx.report(

@@ -5,9 +5,10 @@
 //! [`paths`](super::paths) can tell ways that no run takes.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::base::Span;
+use crate::base::{SharedSet, Span};
 use crate::expr::fold::same::same;
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
@@ -73,7 +74,7 @@ fn some(atoms: Atoms) -> Option<Values> {
 #[derive(Debug, Clone)]
 pub struct Fact {
     /// The place: a path, `#` and what is measured, or `?` and the number of a condition.
-    pub place: String,
+    pub place: Arc<str>,
     /// Fields that it is made of: a write of one of them ends it.
     pub fields: BTreeSet<FieldId>,
     /// The values.
@@ -87,6 +88,8 @@ pub struct Saying {
     pub jumps: HashMap<Span, Vec<Fact>>,
     /// What each jump's own update leaves.
     pub sets: HashMap<Span, Vec<Fact>>,
+    /// Places that are known not to be null behind each way, whichever led to it.
+    pub known: HashMap<Span, SharedSet<Arc<str>>>,
     /// What holds where a `skip` without a target was taken, for each of them.
     pub skipped: Vec<Vec<Fact>>,
     /// What holds where the node does its work.
@@ -155,7 +158,7 @@ impl Cx<'_> {
         let before = saying.assigned.len();
         for (place, values) in left {
             saying.assigned.push(Fact {
-                place,
+                place: place.into(),
                 fields: BTreeSet::from([id]),
                 values,
             });
@@ -164,7 +167,7 @@ impl Cx<'_> {
         if non_null && saying.assigned.len() == before && field.ty.node.admits_null() {
             let fields = BTreeSet::from([id]);
             saying.assigned.push(Fact {
-                place: place.clone(),
+                place: place.as_str().into(),
                 fields,
                 values: Values::NotNull,
             });
@@ -315,7 +318,7 @@ fn read(cx: &Cx, saying: &mut Saying, condition: &Expr, truth: bool) -> Vec<Fact
             fields.insert(field);
         }
         found.push(Fact {
-            place,
+            place: place.into(),
             fields,
             values,
         });

@@ -11,13 +11,10 @@
 //! Reading order: here, [`closed`] (what depends on nothing else), [`lift`] (from values back to literals), [`same`].
 
 mod closed;
-mod fault;
 pub mod lift;
 pub mod same;
 
 use std::sync::Arc;
-
-pub use fault::Fault;
 
 use crate::ast::expr::{Expr, ExprKind, Literal, LogicalOp};
 use crate::base::Span;

@@ -6,7 +6,7 @@ use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::scope::Scope;
-use super::super::ty::{Type, TypeTable};
+use super::super::ty::{RecordId, Type, TypeTable};
 use super::constant::is_whole_float;
 use super::narrow::Narrowing;
 use super::path::path;
@@ -43,6 +43,8 @@ pub struct Taker {
     pub part: bool,
     /// Where it is declared; none where the message is about nothing that has a place.
     pub declared: Option<Span>,
+    /// The record that it is a field of.
+    pub of: Option<RecordId>,
 }
 
 impl Taker {
@@ -53,6 +55,7 @@ impl Taker {
             verb: "takes",
             part: false,
             declared: Some(name.span),
+            of: None,
         }
     }
 }

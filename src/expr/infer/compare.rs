@@ -46,7 +46,7 @@ impl Checker<'_> {
         let narrowed = self.expr(side, None);
         let own: Narrowing = path(side).into_iter().collect();
         let known = self.known.clone();
-        self.known.paths.retain(|p| !own.holds(p));
+        self.known.without(&own);
         self.known.anything = false;
         let declared = self.unheard(side);
         self.known = known;
@@ -153,7 +153,13 @@ impl Checker<'_> {
         };
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
         let found = self.with_types(found, &[(left, &a), (right, &b)]);
-        self.report(found);
+        let members = matches!(a, Type::Enum(_)) || matches!(b, Type::Enum(_));
+        self.report(match members {
+            true => found.help(
+                "members of an enum have no order: ask for those that are meant, `x in [..]`",
+            ),
+            false => found,
+        });
         Type::Bool
     }
 
@@ -258,7 +264,6 @@ pub(super) fn ordered(ty: &Type) -> bool {
         | Type::Float
         | Type::String
         | Type::Literal(_)
-        | Type::Enum(_)
         | Type::Bytes
         | Type::Timestamp
         | Type::Duration

@@ -103,7 +103,7 @@ pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> T
 
 /// Those of several types that a place still can be.
 fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
-    let asked: Vec<&str> = known.fields(path).collect();
+    let asked = known.fields(path);
     let fits = |member: &&Type| {
         asked.iter().all(|name| match name.strip_prefix('!') {
             Some(name) => !must_have(member, name, types),

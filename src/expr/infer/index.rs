@@ -1,10 +1,9 @@
 //! `a[i]` and `a[?i]`.
 
 use crate::ast::expr::Expr;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::codes;
 
 use super::super::ty::Type;
-use super::call::whole;
 use super::checker::Checker;
 use super::join::join;
 use super::numbered::element_of;
@@ -94,17 +93,6 @@ impl Checker<'_> {
     /// CEL takes any whole number as the index of a list.
     fn check_index(&mut self, index: &Expr) {
         let found = self.expr(index, Some(&Type::Int));
-        if let Some(number) = whole(index).filter(|number| *number < 0) {
-            let message = format!("the index `{number}` fails in every run: a list begins at 0");
-            let number = number.unsigned_abs();
-            let help = match number {
-                1 => "the last element is `xs.last()`, an optional".to_owned(),
-                _ => format!("from the end it is `xs[size(xs) - {number}]`"),
-            };
-            let found = Diagnostic::new(&codes::ALWAYS_FAILS, message, index.span);
-            self.report(found.help(help));
-            return;
-        }
         if !matches!(
             found,
             Type::Int | Type::Uint | Type::Json | Type::Error | Type::Never

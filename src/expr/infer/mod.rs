@@ -13,6 +13,7 @@ mod call;
 mod checker;
 mod compare;
 mod constant;
+mod doomed;
 mod effect;
 mod either;
 mod format;
@@ -44,6 +45,7 @@ use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
 pub use constant::{constant, default_value};
+pub use doomed::doomed;
 pub(in crate::expr) use effect::is_effect;
 pub use join::{join, widen};
 pub use either::{has_field, narrowed};

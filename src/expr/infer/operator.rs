@@ -8,7 +8,6 @@ use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
 use super::overload::named;
-use super::path::path;
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Type {
@@ -96,12 +95,6 @@ impl Checker<'_> {
         let b = widen(self.non_null_hinted(right, &what, hint));
         if let (Type::List(x), Type::List(y), BinaryOp::Add) = (&a, &b, op.node) {
             return Type::list(join(x, y, self.types));
-        }
-        let by_zero = matches!(right.kind, ExprKind::Literal(Literal::Int(0) | Literal::UInt(0)));
-        if by_zero && matches!(op.node, BinaryOp::Divide | BinaryOp::Modulo) && a != Type::Float {
-            let what = path(left).map_or_else(String::new, |path| format!(" of `{path}`"));
-            let message = format!("`{sign} 0`{what} fails in every run");
-            return self.error(&codes::ALWAYS_FAILS, message, op.span.to(right.span));
         }
         match result(op.node, &as_text(&a), &as_text(&b)) {
             Some(ty) => ty,

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type};
 use super::checker::Checker;
@@ -56,12 +56,9 @@ impl Checker<'_> {
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
         self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
-                field.span,
-                field,
-                names,
-                "its fields are",
-            ),
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+                .unknown(field, Home::State(None))
+                .meant(field.span, field, names, "its fields are"),
         )
     }
 
@@ -84,6 +81,7 @@ impl Checker<'_> {
                 format!("enum `{}` has no member `{}`", declared.name, member.node),
                 member.span,
             )
+            .unknown(member, Home::Enum(id.0))
             .meant(
                 member.span,
                 member,
@@ -192,12 +190,22 @@ impl Checker<'_> {
         let names = record.map_or(Vec::new(), |r| {
             r.fields.iter().map(|f| f.name.as_str()).collect()
         });
-        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
-            .meant(field.span, field, names, there_are);
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+        let found = match (of.without_null(), path(operand)) {
+            (Type::Record(id), Some(of)) => found
+                .unknown(field, Home::Record(id.0))
+                .fact(Fact::Value(of)),
+            (Type::Record(id), None) => found.unknown(field, Home::Record(id.0)),
+            (_, Some(of)) => found
+                .unknown(&format!("{of}.{}", field.node), Home::Scope(None))
+                .fact(Fact::Value(of)),
+            _ => found,
+        };
+        let found = found.meant(field.span, field, names, there_are);
         self.report(match self.uncalled_method(of, field) {
-            Some(call) if found.fix.is_empty() => {
-                found.help(format!("it is a method: `x.{call}`")).fix(field.span, call)
-            }
+            Some(call) if found.fix.is_empty() => found
+                .help(format!("it is a method: `x.{call}`"))
+                .fix(field.span, call),
             _ => found,
         })
     }

@@ -7,7 +7,7 @@ use minijinja::machinery::ast::{Expr, Stmt};
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::scope::Scope;
 
@@ -49,7 +49,8 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
                 continue;
             }
             let span = template.span_of(offset + all.start(), offset + all.end());
-            diags.push(stays_plain(all.as_str(), span).help(format!("a placeholder is written `{{{{ {meant} }}}}`")));
+            let found = stays_plain(all.as_str(), span).fact(Fact::Meant(meant.clone()));
+            diags.push(found.help(format!("a placeholder is written `{{{{ {meant} }}}}`")));
         }
         for found in HALF_TAG.captures_iter(text) {
             let Some(all) = found.get(0) else { continue };

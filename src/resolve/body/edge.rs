@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::graph::{Edge, Graph as Written, Member};
 use crate::ast::target::TargetKind;
 use crate::base::{Span, Spanned};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::NodeId;
 
 use super::super::Resolver;
@@ -104,7 +104,8 @@ impl Resolver<'_> {
             other => format!("`{}` has no node `{other}`", inside.name),
         };
         let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span)
+            .unknown(&name.node, Home::Nodes(None));
         self.diags.push(match name.node.as_str() {
             "end" => diagnostic.help("take the edge out"),
             other => diagnostic.meant(name.span, other, near, "its nodes are"),
