@@ -56,6 +56,16 @@ impl<'a> Persons<'a> {
         }
     }
 
+    /// The `skip` or `require` that lets the node go on only where the answer is no.
+    pub fn refusing_guard(&self, id: GraphId, node: &'a Node) -> Option<Span> {
+        let skips = node.skips.iter().map(|skip| (&skip.when, false));
+        let requires = node.requires.iter();
+        let requires = requires.map(|require| (&require.condition, true));
+        let mut all = skips.chain(requires);
+        let refusing = all.find(|(when, truth)| self.says(id, node, when, *truth) == Says::No);
+        refusing.map(|(when, _)| when.span)
+    }
+
     /// Whether an interrupt in front of the node is one whose answer allows what the node does, or its way on.
     pub fn agreed_before(&self, id: GraphId, node: &'a Node) -> bool {
         if node.stops.iter().all(|stop| stop.after) {

@@ -54,6 +54,13 @@ fn passed(node: &Node, span: Span) -> String {
     name.unwrap_or(&node.name).node.clone()
 }
 
+/// Whether the place is a `skip` or `require` of the node.
+fn in_guard(node: &Node, span: Span) -> bool {
+    let mut skips = node.skips.iter().map(|skip| skip.when.span);
+    let mut requires = node.requires.iter().map(|require| require.condition.span);
+    skips.any(|at| at == span) || requires.any(|at| at == span)
+}
+
 fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
     let to = found.at;
     let mut names: Vec<&str> = Vec::new();
@@ -80,6 +87,8 @@ fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
         };
         if let Hop::Past(bypass, span) = hop {
             let by = from.and_then(|from| node(program, from));
+            let arm = |node: &&Node| bypass != Bypass::Refused || !in_guard(node, span);
+            let by = by.filter(arm);
             let name = by.map_or_else(String::new, |node| passed(node, span));
             past.push((bypass, span, written(bypass, span).unwrap_or(name)));
             straight |= here == to;

@@ -102,6 +102,10 @@ impl<'a> Search<'a> {
             return None;
         }
         let jump = jump_of(graph, node, id, way);
+        if unheeded.is_some() {
+            let written = jump.into_iter().flat_map(|jump| &jump.set);
+            self.unheeded.extend(written.map(|item| item.name.span));
+        }
         let after = Inside::After(key.graph, id);
         match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
             Ok(Behind::There) => {}
@@ -184,9 +188,17 @@ impl<'a> Search<'a> {
             self.unheeded.insert(unheeded.0);
             return (false, Some(unheeded));
         }
-        self.refused |=
-            says == Says::No || own && persons.behind_guards(graph, node) == Says::No;
-        (false, None)
+        let refusing = match says {
+            Says::No => Some(way),
+            _ if own => persons.refusing_guard(graph, node),
+            _ => None,
+        };
+        let Some(place) = refusing else {
+            return (false, None);
+        };
+        self.refused = true;
+        self.unheeded.insert(place);
+        (false, Some((place, "the answer is no here".to_owned())))
     }
 
     fn before(&mut self, at: usize, key: Key, node: NodeId, note: Option<Source>) {

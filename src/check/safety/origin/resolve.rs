@@ -185,10 +185,13 @@ impl<'a> Search<'a> {
             };
             // What is sent stands behind the arm's condition, and behind the answer of an interrupt.
             let mut told = Vec::new();
+            let mut unheeded = false;
             if let Some((by, (graph, node))) = sender.filter(|_| self.wanted.guarded) {
-                if self.agreed(id, node, way).0 {
+                let (agreed, in_vain) = self.agreed(id, node, way);
+                if agreed {
                     continue;
                 }
+                unheeded = in_vain.is_some();
                 told = told_by_way(graph, (by, node), way, &env);
             }
             let mut elements = leaves(items, &env);
@@ -206,6 +209,9 @@ impl<'a> Search<'a> {
             };
             for leaf in made_from {
                 let note = (leaf.span, format!("sent as `{name}` here"));
+                if unheeded {
+                    self.unheeded.insert(leaf.span);
+                }
                 let hit = self.resolve_noting(inside, &leaf, parent, note);
                 if hit.is_some() {
                     return hit;
