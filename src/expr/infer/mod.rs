@@ -12,6 +12,7 @@
 mod call;
 mod checker;
 mod compare;
+mod condition;
 mod constant;
 mod effect;
 mod index;
@@ -39,6 +40,7 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
+pub use condition::no_condition;
 pub use constant::{constant, default_value};
 pub(in crate::expr) use effect::is_effect;
 pub use join::{join, widen};
