@@ -48,7 +48,7 @@ impl Narrowing {
     pub fn fields(&self, path: &str) -> Vec<&str> {
         let prefix = format!("{path}.");
         let mut names = Vec::new();
-        for known in self.paths.from(prefix.as_str()) {
+        for known in self.paths.starting_at(prefix.as_str()) {
             let Some(rest) = known.strip_prefix(prefix.as_str()) else {
                 break;
             };
