@@ -172,7 +172,7 @@ impl SourceMap {
 
 #[cfg(test)]
 mod tests {
-    use super::{SourceMap, STRETCH};
+    use super::{STRETCH, SourceMap};
 
     #[test]
     fn columns_far_into_a_line_are_those_of_characters() {

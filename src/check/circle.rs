@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::ast::expr::Expr;
-use crate::base::{SharedSet, Span};
 use crate::base::name::list;
+use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{Reads, reads};
 use crate::expr::scope::StateFields;
@@ -248,10 +248,13 @@ impl<'a> Asked<'a> {
             Some(_) => jump.filter(|_| way.cause != Cause::Skip),
             None => always,
         };
-        jump.into_iter().for_each(|jump| computed(&jump.to, &mut found));
+        jump.into_iter()
+            .for_each(|jump| computed(&jump.to, &mut found));
         // What an arm computes says more of it than what is asked before.
         let named = found.get(before..).and_then(|names| names.last());
-        let place = named.filter(|_| known.is_some()).map_or(place, |name| name.span);
+        let place = named
+            .filter(|_| known.is_some())
+            .map_or(place, |name| name.span);
         (found, place)
     }
 }

@@ -17,7 +17,11 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let is_module = |file| program.modules.iter().any(|module| module.file == file);
     let prompts = sources.files().filter(|(file, _)| !is_module(*file));
     let prompts: Vec<&str> = prompts.map(|(_, file)| &*file.text).collect();
-    for graph in program.graphs.iter().filter(|graph| !graph.params.is_empty()) {
+    for graph in program
+        .graphs
+        .iter()
+        .filter(|graph| !graph.params.is_empty())
+    {
         let own = sources.text(graph.span);
         let texts = || prompts.iter().copied().chain([own]);
         // Where `params` stands alone, all of them may be meant.

@@ -212,7 +212,10 @@ pub(super) fn domain(ty: &Type, types: &TypeTable) -> Atoms {
             atoms
         }
         other => match texts(other, types) {
-            Some(all) => all.into_iter().map(|text| Atom::Text(text.into())).collect(),
+            Some(all) => all
+                .into_iter()
+                .map(|text| Atom::Text(text.into()))
+                .collect(),
             None => Atoms::from([Atom::Other]),
         },
     }

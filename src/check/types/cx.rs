@@ -15,8 +15,8 @@ use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
-use super::facts::Facts;
 use super::cases::Domains;
+use super::facts::Facts;
 use super::says::Saying;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.

@@ -41,11 +41,9 @@ impl Values {
         match (self, other) {
             (Values::Atoms(a), Values::Atoms(b)) => some(a.intersection(b)),
             (Values::Atoms(a), Values::NotNull) | (Values::NotNull, Values::Atoms(a)) => {
-                {
                 let mut rest = a.clone();
                 rest.remove(&Atom::Null);
                 some(rest)
-            }
             }
             (Values::Range(a, whole), Values::Range(b, _)) => {
                 let both = a.and(*b);

@@ -80,7 +80,13 @@ impl Narrowing {
             return;
         }
         let mut gone: Vec<Arc<str>> = Vec::new();
-        gone.extend(self.paths.starting_at(written).take(1).filter(|path| ***path == *written).cloned());
+        gone.extend(
+            self.paths
+                .starting_at(written)
+                .take(1)
+                .filter(|path| ***path == *written)
+                .cloned(),
+        );
         for sign in [".", "["] {
             let under = format!("{written}{sign}");
             let all = self.paths.starting_at(under.as_str());
@@ -109,7 +115,9 @@ fn is_under(place: &str, written: &str) -> bool {
 
 /// What stands in the indices of a path, and behind them.
 fn inside(path: &str) -> impl Iterator<Item = &str> {
-    path.split(['[', ']']).skip(1).filter(|part| !part.is_empty())
+    path.split(['[', ']'])
+        .skip(1)
+        .filter(|part| !part.is_empty())
 }
 
 impl FromIterator<String> for Narrowing {
