@@ -126,6 +126,11 @@ impl SourceMap {
         self.push(SourceFile::new(name, text.into()))
     }
 
+    /// The same, of a text that others hold too.
+    pub fn add_shared(&mut self, name: &str, text: Arc<str>) -> FileId {
+        self.push(SourceFile::new(name, text))
+    }
+
     /// Adds a file of another map and gives its id in this one.
     pub fn push(&mut self, file: SourceFile) -> FileId {
         self.files.push(file);

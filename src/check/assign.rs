@@ -205,7 +205,9 @@ fn report(
             "`out` field `{name}` may be left unwritten: it is up to a model or a called graph whether it is written"
         ),
     };
-    let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span).help(
+    let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span)
+        .about(declared.name.span)
+        .help(
         format!("write `{name}` on that way too, or give it a first value: `= ..` behind its type, or a `?` type"),
     );
     if !certain {

@@ -3,6 +3,7 @@
 use crate::base::{Span, name};
 
 use super::codes::{Code, Level};
+use super::fact::{Fact, Home, Unknown};
 
 /// One finding about a program: what is wrong, where, and what to write instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Edits that mend it; empty where the mend isn't certain.
     pub fix: Vec<Edit>,
+    /// What it means for other findings.
+    pub facts: Vec<Fact>,
 }
 
 /// A place that matters to a diagnostic.
@@ -53,6 +56,7 @@ impl Diagnostic {
             labels: vec![primary],
             help: None,
             fix: Vec::new(),
+            facts: Vec::new(),
         }
     }
 
@@ -94,6 +98,58 @@ impl Diagnostic {
         self
     }
 
+    /// Says what it means for other findings.
+    pub fn fact(mut self, fact: Fact) -> Self {
+        self.facts.push(fact);
+        self
+    }
+
+    /// Says that it speaks of the declaration whose name stands at that place.
+    pub fn about(self, declared: Span) -> Self {
+        self.fact(Fact::About(declared))
+    }
+
+    /// Says that a name stands for nothing in the place where it was looked for.
+    pub fn unknown(self, name: &str, home: Home) -> Self {
+        let name = name.to_owned();
+        let near = None;
+        self.fact(Fact::Unknown(Unknown { name, home, near }))
+    }
+
+    /// Says which known name is close to the unknown one.
+    pub fn near(mut self, close: Option<&str>) -> Self {
+        for fact in &mut self.facts {
+            if let Fact::Unknown(unknown) = fact {
+                unknown.near = close.map(str::to_owned);
+            }
+        }
+        self
+    }
+
+    /// The name that stands for nothing, where the finding says so.
+    pub fn unknown_name(&self) -> Option<&Unknown> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::Unknown(unknown) => Some(unknown),
+            _ => None,
+        })
+    }
+
+    /// The declaration that it speaks of.
+    pub fn spoken_of(&self) -> Option<Span> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::About(declared) => Some(*declared),
+            _ => None,
+        })
+    }
+
+    /// The value that it speaks of, as a path.
+    pub fn value(&self) -> Option<&str> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::Value(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
     /// Asks whether one of the names was meant that are known at `at`, and mends it where that is certain. Where none is
     /// near, says which there are, behind `there_are`: ``its fields are``.
     pub fn meant<'n, N>(self, at: Span, written: &str, names: N, there_are: &str) -> Self
@@ -102,7 +158,9 @@ impl Diagnostic {
     {
         match name::closest(written, names.clone()) {
             Some(near) => {
-                let asked = self.help(format!("did you mean `{near}`?"));
+                let asked = self
+                    .near(Some(near))
+                    .help(format!("did you mean `{near}`?"));
                 match name::certain(written, names) {
                     Some(certain) => asked.fix(at, certain),
                     None => asked,
@@ -164,6 +222,11 @@ impl Diagnostics {
     /// Adds all findings of another list.
     pub fn append(&mut self, other: Diagnostics) {
         self.items.extend(other.items);
+    }
+
+    /// Takes all findings out.
+    pub fn take(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.items)
     }
 
     /// Takes out what `keep` does not hold for.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
-use crate::base::{FileId, Spanned, name};
-use crate::diag::{Diagnostic, codes};
+use crate::base::{FileId, Span, Spanned, name};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
@@ -60,10 +60,33 @@ impl Resolver<'_> {
             }
             TypeKind::Optional(of) => Type::nullable(self.ty(file, of)),
             TypeKind::Union(members) => {
-                let members: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
-                union(members)
+                let found: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
+                self.members_once(members, &found);
+                union(found)
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+        }
+    }
+
+    /// Reports a member of a union that is there already.
+    fn members_once(&mut self, written: &[TypeExpr], found: &[Type]) {
+        let mut first: BTreeMap<String, Span> = BTreeMap::new();
+        for (member, ty) in written.iter().zip(found) {
+            if holds_error(ty) {
+                continue;
+            }
+            let shown = self.program.types.show(ty).to_string();
+            let Some(first) = first.get(&shown).copied() else {
+                first.insert(shown, member.span);
+                continue;
+            };
+            let message = format!("member `{shown}` of the union is given twice");
+            self.diags.push(
+                Diagnostic::new(&codes::DUPLICATE_NAME, message, member.span)
+                    .here("given again")
+                    .label(first, "first given here")
+                    .help("take one of the two out"),
+            );
         }
     }
 
@@ -177,12 +200,23 @@ impl Resolver<'_> {
 
     /// Reports a name that is given twice in one list.
     pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
+        let found = self.found_twice(what, first, again);
+        self.diags.push(found);
+    }
+
+    /// The same, among the names of a home: the second declaration is left out.
+    pub fn twice_in(&mut self, home: Home, what: &str, first: &Name, again: &Name) {
+        let found = self.found_twice(what, first, again);
+        let fact = Fact::Twice(home, again.node.clone());
+        self.diags.push(found.fact(fact));
+    }
+
+    fn found_twice(&self, what: &str, first: &Name, again: &Name) -> Diagnostic {
         let message = format!("{what} `{}` is given twice", again.node);
-        let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
+        Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
             .here("given again")
             .label(first.span, "first given here")
-            .help("take one of the two out, or rename it");
-        self.diags.push(diagnostic);
+            .help("take one of the two out, or rename it")
     }
 
     /// Refuses an attribute that is none of `words`.
@@ -234,4 +268,18 @@ fn union(members: Vec<Type>) -> Type {
         true => Type::nullable(joined),
         false => joined,
     }
+}
+
+/// Whether a name in the type means nothing.
+fn holds_error(ty: &Type) -> bool {
+    let mut open = vec![ty];
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::Error => return true,
+            Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push(of),
+            Type::Union(members) => open.extend(members),
+            _ => {}
+        }
+    }
+    false
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, default_value};
 use crate::resolve::program::Param;
@@ -20,6 +20,8 @@ pub struct Callee<'a> {
     pub params: &'a [Param],
     /// Where it is named, for what is missing.
     pub span: Span,
+    /// The name of its declaration.
+    pub declared: Span,
 }
 
 /// Most missing values that a message points at.
@@ -118,7 +120,8 @@ impl Cx<'_> {
     pub(in crate::check) fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
         let message = format!("{} takes no `{}`", callee.what, arg.name.node);
-        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span);
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span)
+            .unknown(&arg.name.node, Home::Takes(callee.declared));
         self.report(match callee.params.is_empty() {
             true => found.help("it takes nothing: take it out"),
             false => found.meant(

@@ -7,8 +7,8 @@ use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Checker, Narrowing, Taker, reads};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
@@ -65,6 +65,8 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+    /// Where the names are declared, where its type is an enum.
+    pub home: Option<Home>,
 }
 
 /// What an `each` of a tool's body sends to a node of whichever graph calls the tool.
@@ -159,16 +161,29 @@ impl<'a> Cx<'a> {
             .knowing(self.facts.known.clone())
             .into(taker)
             .infer(expr, expected);
+        if ty != Type::Error && !found.has_errors() {
+            doomed(expr, &self.scope, &self.program.types, &mut found);
+        }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
-        found.retain(|found| match found.message.split_once("` may be null") {
-            Some((place, _)) if found.code == &codes::NULL_NOT_HANDLED => {
-                told.insert(place.to_owned())
-            }
-            _ => true,
+        let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
+        found.retain(|found| {
+            let value = found.value().filter(|_| null(found));
+            value.is_none_or(|of| told.insert(of.to_owned()))
+        });
+        self.hear(found);
+        ty
+    }
+
+    /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
+    fn hear(&mut self, mut found: Diagnostics) {
+        let torn = self.graph.is_some_and(|graph| graph.broken);
+        let guarded = |of: &str| torn && of.starts_with("state.");
+        found.retain(|found| {
+            let null = found.code == &codes::NULL_NOT_HANDLED;
+            !(null && found.value().is_some_and(guarded))
         });
         self.diags.append(found);
-        ty
     }
 
     /// Types a value that may call `now()` and the like.
@@ -220,13 +235,15 @@ impl<'a> Cx<'a> {
             self.says_guards_of_text(&text.text, text.span, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
+        let mut found = Diagnostics::new();
         template::check_knowing(
             text,
             &self.scope,
             &self.program.types,
             self.facts.known.clone(),
-            &mut self.diags,
+            &mut found,
         );
+        self.hear(found);
     }
 
     /// Reports a finding.
@@ -272,6 +289,7 @@ impl<'a> Cx<'a> {
             };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
+                    .about(field.name.span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );

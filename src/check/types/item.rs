@@ -22,6 +22,7 @@ pub fn reducers(program: &Program, diags: &mut Diagnostics) {
             verb: "gives back",
             part: false,
             declared: Some(reducer.returns.span),
+            of: None,
         };
         cx.infer_into(&reducer.body, Some(&reducer.returns.node), Some(taker));
         diags.append(cx.diags);

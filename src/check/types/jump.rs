@@ -6,7 +6,7 @@ use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::list;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Node, Route, Target, TargetKind};
 
@@ -98,6 +98,7 @@ impl Cx<'_> {
         let fields: Vec<String> = names().map(|name| format!("{name}: TYPE")).collect();
         self.report(
             Diagnostic::new(&codes::MISSING_PROPERTY, message, worker.name.span)
+                .unknown("input", Home::Scope(None))
                 .label(place, "sent from here")
                 .help(format!(
                     "write `input {{ {} }}` in `{name}`",
@@ -114,9 +115,14 @@ impl Cx<'_> {
             TargetKind::Computed(name) => {
                 let ty = self.infer(name, None);
                 let names = self.computed_names(&ty, name.span);
+                let home = match ty {
+                    Type::Enum(id) => Some(Home::Enum(id.0)),
+                    _ => None,
+                };
                 self.computed.push(Computed {
                     span: target.span,
                     names,
+                    home,
                 });
             }
             TargetKind::Each {
@@ -141,6 +147,7 @@ impl Cx<'_> {
                             what: format!("the input of `{}`", worker.name.node),
                             params: &worker.input,
                             span: *worker_span,
+                            declared: worker.name.span,
                         };
                         self.args(&callee, with);
                     }

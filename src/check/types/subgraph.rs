@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
@@ -57,6 +57,30 @@ impl Cx<'_> {
         self.declare("result", Type::Record(called.result));
     }
 
+    /// Reports an `in` field for which the caller has one of nearly its name.
+    fn nearly_given(&mut self, name: &Name, (called, field): (&Graph, &Field), near: &str) {
+        let Some(caller) = self.graph else { return };
+        let own = &field.name.node;
+        let message = format!(
+            "`{}` needs `{own}`, which nothing gives it",
+            called.name.node
+        );
+        let mut found = Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
+            .unknown(own, Home::State(Some(caller.name.span)))
+            .near(Some(near))
+            .about(field.name.span)
+            .label(field.name.span, "an `in` field without a default")
+            .help(format!(
+                "`{}` has `{near}`: name both alike, or give it in `with {{ {own}: state.{near} }}`",
+                caller.name.node
+            ));
+        let fields = caller.field(near).and_then(|id| caller.fields.get(id));
+        if let Some(other) = fields {
+            found = found.label(other.name.span, "what the caller has");
+        }
+        self.report(found);
+    }
+
     /// `in` fields that `with` doesn't name take the caller's field of the same name.
     fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
         let Some(caller) = self.graph else { return };
@@ -98,7 +122,22 @@ impl Cx<'_> {
         }
         // A value under another name is likely what is missing.
         let strange = with.iter().filter(|pass| pass.to.is_none()).count();
+        let slips = missing.len();
+        let near = |field: &Field| {
+            let known = caller.fields.iter().map(|own| own.name.node.as_str());
+            closest(&field.name.node, known).map(str::to_owned)
+        };
         if missing.len() > strange {
+            // What the caller has under nearly that name is a slip of its own.
+            missing.retain(|field| match near(field) {
+                Some(near) => {
+                    self.nearly_given(name, (called, field), &near);
+                    false
+                }
+                None => true,
+            });
+        }
+        if !missing.is_empty() && slips > strange {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(
@@ -113,6 +152,10 @@ impl Cx<'_> {
                 "give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`",
                 caller.name.node
             ));
+            if let [only] = missing.as_slice() {
+                let home = Home::State(Some(caller.name.span));
+                found = found.unknown(&only.name.node, home).about(only.name.span);
+            }
             for field in missing {
                 found = found.label(field.name.span, "an `in` field without a default");
             }
@@ -165,10 +208,23 @@ impl Cx<'_> {
             if let Some(to) = caller
                 .field(&field.name.node)
                 .and_then(|id| caller.fields.get(id))
+                .filter(|to| !self.told_in(field, to))
             {
                 self.comes_back(name, called, field, to);
             }
         }
+    }
+
+    /// Whether a field that goes in by name is reported already: its type is another one.
+    fn told_in(&self, field: &Field, own: &Field) -> bool {
+        let mut found = self.diags.iter();
+        field.mode.is_in()
+            && found.any(|found| {
+                let mut places = found.labels.iter().map(|label| label.span);
+                found.code == &codes::WRONG_BINDING
+                    && places.clone().any(|at| at == field.ty.span)
+                    && places.any(|at| at == own.ty.span)
+            })
     }
 
     fn comes_back(&mut self, at: &Name, called: &Graph, from: &Field, to: &Field) {

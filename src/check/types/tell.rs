@@ -255,6 +255,7 @@ fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
 pub(super) fn may_be_unset(name: &crate::ast::Name, shown: &str, read: Span) -> Diagnostic {
     let message = format!("`state.{}` may have no value yet", name.node);
     Diagnostic::new(&codes::MAYBE_UNSET, message, read)
+        .about(name.span)
         .here("it is up to a model, a list or a called graph whether it is written before")
         .label(name.span, "declared without a first value")
         .help(format!(

@@ -141,6 +141,7 @@ impl Trails {
             ),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
+            .about(declared.name.span)
             .here("read here")
             .label(declared.name.span, "declared without a first value");
         let mut chosen: Vec<_> = trail.iter().filter(|step| chosen(flow, step)).collect();

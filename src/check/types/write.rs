@@ -104,6 +104,7 @@ impl Cx<'_> {
                         what: format!("event `{}`", event.name.node),
                         params: &event.fields,
                         span: emit.name.span,
+                        declared: event.name.span,
                     };
                     self.args(&callee, &emit.fields);
                 }

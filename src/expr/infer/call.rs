@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function::{self, FUNCTIONS, Function};
 use super::super::ty::Type;
@@ -29,6 +29,16 @@ impl Checker<'_> {
             return self.function(expr, &name, args);
         }
         match target {
+            Some(target) if self.is_unknown_in_space(target, name) => {
+                let space = dotted(target).unwrap_or_default();
+                // What was meant for `cel.bind` has names that nothing has bound.
+                if space != "cel" {
+                    self.each(args);
+                }
+                let qualified = format!("{space}.{}", name.node);
+                let name = Name::new(qualified, target.span.to(name.span));
+                self.unknown_function(&name, None, args)
+            }
             Some(target) => self.method(expr, target, name, args, hint),
             None => self.function(expr, name, args),
         }
@@ -43,6 +53,21 @@ impl Checker<'_> {
         }
         let qualified = format!("{prefix}.{}", name.node);
         function::find(&qualified, false).map(|_| qualified)
+    }
+
+    /// `math.rond`: what stands before the dot is no value but a name space of functions, and this is none of them.
+    fn is_unknown_in_space(&self, target: &Expr, name: &Name) -> bool {
+        let Some(space) = dotted(target) else {
+            return false;
+        };
+        let root = space.split('.').next().unwrap_or_default();
+        let is_value = self.named(root).is_some() || root == "state";
+        let within = |function: &&Function| {
+            let rest = function.name.strip_prefix(&*space);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let binds = space == "cel" && name.node == "bind";
+        !is_value && !binds && (space == "cel" || FUNCTIONS.iter().any(within))
     }
 
     fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
@@ -145,6 +170,7 @@ impl Checker<'_> {
             );
             self.report(
                 Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                    .unknown(function.name, Home::Items)
                     .help(format!("add `{help}`")),
             );
         }
@@ -181,12 +207,16 @@ impl Checker<'_> {
                     .map(|f| f.name);
                 let known = functions.chain(match receiver {
                     Some(_) => macros::names().collect::<Vec<_>>(),
-                    None => effect::names().collect(),
+                    None => effect::names().chain(["cel.bind"]).collect(),
                 });
                 did_you_mean(name, known)
             }
         };
-        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))
+        let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
+        self.report(match receiver {
+            Some(_) => found,
+            None => found.unknown(&name.node, Home::Items),
+        })
     }
 
     /// A pattern that is written out must be a regular expression.

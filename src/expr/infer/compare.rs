@@ -148,7 +148,13 @@ impl Checker<'_> {
         };
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span);
         let found = self.with_types(found, &[(left, &a), (right, &b)]);
-        self.report(found);
+        let members = matches!(a, Type::Enum(_)) || matches!(b, Type::Enum(_));
+        self.report(match members {
+            true => found.help(
+                "members of an enum have no order: ask for those that are meant, `x in [..]`",
+            ),
+            false => found,
+        });
         Type::Bool
     }
 
@@ -253,7 +259,6 @@ pub(super) fn ordered(ty: &Type) -> bool {
         | Type::Float
         | Type::String
         | Type::Literal(_)
-        | Type::Enum(_)
         | Type::Bytes
         | Type::Timestamp
         | Type::Duration

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::{certain, closest, few};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, RecordId, Type};
 use super::checker::Checker;
@@ -52,7 +52,28 @@ impl Checker<'_> {
             Some(span) => diagnostic.label(span, "declared here"),
             None => diagnostic,
         };
+        // One text where others are expected is a mistake of its own.
+        let shown = match texts(&expected.without_null(), self.types) {
+            Some(Texts::Of(_)) => Type::String,
+            _ => Type::Null,
+        };
+        let diagnostic = match self.refuser() {
+            Some((by, name)) => diagnostic.fact(Fact::Refused {
+                by,
+                name,
+                found: self.types.show(&written(found, &shown)).to_string(),
+            }),
+            None => diagnostic,
+        };
         self.report(diagnostic);
+    }
+
+    /// What takes the value, where it takes all of it and is declared somewhere.
+    fn refuser(&self) -> Option<(Home, String)> {
+        let taker = self.taker.as_ref().filter(|taker| !taker.part)?;
+        let of = taker.of.map(|id| Home::Record(id.0));
+        let by = of.or(taker.declared.map(Home::Takes))?;
+        Some((by, taker.what.clone()))
     }
 
     /// What is expected and what is found in its place.
@@ -182,7 +203,11 @@ impl Checker<'_> {
             }
             (None, _) => "give it a name with `let` and guard that with `!= null`".to_owned(),
         };
-        self.report(Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help));
+        let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help);
+        self.report(match path(expr) {
+            Some(path) => found.fact(Fact::Value(path)),
+            None => found,
+        });
     }
 }
 

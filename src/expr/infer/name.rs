@@ -1,7 +1,7 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::ty::{EnumType, Type};
 use super::checker::Checker;
@@ -57,11 +57,17 @@ impl Checker<'_> {
     }
 
     fn unknown_name(&mut self, expr: &Expr, name: &str) -> Type {
+        // A name of a type, which the file lacks.
+        let home = match name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            true => Home::Items,
+            false => Home::Scope(None),
+        };
         let found = Diagnostic::new(
             &codes::UNKNOWN_NAME,
             format!("no `{name}` in scope"),
             expr.span,
-        );
+        )
+        .unknown(name, home);
         if self.enum_named(name).is_some() {
             let message = format!("`{name}` is an enum, no value");
             return self.report(

@@ -217,11 +217,15 @@ impl Checker<'_> {
         counts.sort_unstable();
         counts.dedup();
         let words: Vec<String> = counts.iter().map(usize::to_string).collect();
+        let variadic = signatures.iter().any(|s| s.variadic);
         let plural = if counts == [1] { "" } else { "s" };
+        let words = match (variadic, words.first()) {
+            (true, Some(_)) => "1 or more".to_owned(),
+            _ => words.join(" or "),
+        };
         let message = format!(
-            "`{}` takes {} argument{plural}, found {}",
+            "`{}` takes {words} argument{plural}, found {}",
             function.name,
-            words.join(" or "),
             call.args.len()
         );
         self.report(

@@ -2,7 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type};
 use super::checker::Checker;
@@ -55,12 +55,9 @@ impl Checker<'_> {
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
         self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
-                field.span,
-                field,
-                names,
-                "its fields are",
-            ),
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+                .unknown(field, Home::State(None))
+                .meant(field.span, field, names, "its fields are"),
         )
     }
 
@@ -83,6 +80,7 @@ impl Checker<'_> {
                 format!("enum `{}` has no member `{}`", declared.name, member.node),
                 member.span,
             )
+            .unknown(member, Home::Enum(id.0))
             .meant(
                 member.span,
                 member,
@@ -126,7 +124,7 @@ impl Checker<'_> {
                 match self.plain_field(&inner, field) {
                     Some(ty) if optional => Type::optional(ty.without_null()),
                     Some(ty) => ty,
-                    None => self.unknown_field(of, field),
+                    None => self.unknown_field(operand, of, field),
                 }
             }
         }
@@ -157,7 +155,7 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_field(&mut self, of: &Type, field: &Name) -> Type {
+    fn unknown_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
         let record = match of.without_null() {
             Type::Record(id) => self.types.records.get(id),
             _ => None,
@@ -182,10 +180,18 @@ impl Checker<'_> {
         let names = record.map_or(Vec::new(), |r| {
             r.fields.iter().map(|f| f.name.as_str()).collect()
         });
-        self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
-                .meant(field.span, field, names, there_are),
-        )
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+        let found = match (of.without_null(), path(operand)) {
+            (Type::Record(id), Some(of)) => found
+                .unknown(field, Home::Record(id.0))
+                .fact(Fact::Value(of)),
+            (Type::Record(id), None) => found.unknown(field, Home::Record(id.0)),
+            (_, Some(of)) => found
+                .unknown(&format!("{of}.{}", field.node), Home::Scope(None))
+                .fact(Fact::Value(of)),
+            _ => found,
+        };
+        self.report(found.meant(field.span, field, names, there_are))
     }
 }
 

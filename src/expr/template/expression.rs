@@ -5,7 +5,7 @@ use minijinja::value::ValueKind;
 
 use crate::base::Span;
 use crate::base::name::{closest, did_you_mean};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::infer::join;
 use super::super::ty::Type;
@@ -104,7 +104,7 @@ impl Check<'_> {
             let found = unknown("`state` is no value by itself".into());
             return self.report(found.help("name one of its fields, such as `state.x`"));
         }
-        let found = unknown(format!("no `{name}` in scope"));
+        let found = unknown(format!("no `{name}` in scope")).unknown(name, Home::Scope(None));
         if self.types.enum_named(name).is_some() {
             return self
                 .report(found.help("in a template a member of an enum is a text: `\"..\"`"));
@@ -159,12 +159,11 @@ impl Check<'_> {
         let fields = self.scope.state.clone().unwrap_or_default();
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{name}`");
-        self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).meant(
-            span,
-            name,
-            names,
-            "its fields are",
-        ))
+        self.report(
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, span)
+                .unknown(name, Home::State(None))
+                .meant(span, name, names, "its fields are"),
+        )
     }
 
     fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
@@ -182,7 +181,8 @@ impl Check<'_> {
                 let names = || record.fields.iter().map(|f| f.name.as_str());
                 let message = format!("`{}` has no field `{name}`", record.name);
                 let names: Vec<&str> = names().collect();
-                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span)
+                    .unknown(name, Home::Record(id.0));
                 self.report(found.meant(span, name, names, "its fields are"))
             }
             Type::Union(members) => {
@@ -216,6 +216,7 @@ impl Check<'_> {
                 format!("`{source}` may be null, {so}"),
                 span,
             )
+            .fact(Fact::Value(source.clone()))
             .help(format!("guard it: `{{% if {source} %}} .. {{% endif %}}`")),
         );
         (*of).clone()

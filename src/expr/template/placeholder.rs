@@ -6,7 +6,7 @@ use minijinja::machinery::ast::Stmt;
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::scope::Scope;
 
@@ -14,6 +14,16 @@ use super::super::scope::Scope;
 #[allow(clippy::unwrap_used)]
 static LOOKALIKE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\$?\{\s*([A-Za-z_]\w*(?:\.\w+)*)\s*\}|\$([A-Za-z_]\w*(?:\.\w+)*)").unwrap()
+});
+
+// What of a tag the template language doesn't take for one: `% else %}`, `{ % if x %}`, `{% if x % }`.
+#[allow(clippy::unwrap_used)]
+static HALF_TAG: LazyLock<Regex> = LazyLock::new(|| {
+    const WORDS: &str = "(if|elif|else|endif|for|endfor|set|with|endwith|raw|endraw)";
+    Regex::new(&format!(
+        r"\{{?\s*%\s*{WORDS}\b[^%{{}}\n]*%\s*\}}|\{{\s+%\s*{WORDS}\b[^{{}}\n]*"
+    ))
+    .unwrap()
 });
 
 /// Warns of each, where the name in it is one that a placeholder could have.
@@ -42,14 +52,60 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
             }
             let span = template.span_of(offset + all.start(), offset + all.end());
             diags.push(
-                Diagnostic::new(
-                    &codes::PLACEHOLDER_IN_TEXT,
-                    format!("`{}` stays plain text", all.as_str()),
-                    span,
-                )
-                .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
+                stays_plain(all.as_str(), span)
+                    .fact(Fact::Meant(meant.clone()))
+                    .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
             );
         }
+        for found in HALF_TAG.captures_iter(text) {
+            let Some(all) = found.get(0) else { continue };
+            let word = found
+                .get(1)
+                .or(found.get(2))
+                .map_or("", |word| word.as_str());
+            let span = template.span_of(offset + all.start(), offset + all.end());
+            let tag =
+                format!("a tag is written `{{% {word} .. %}}`, without blanks within its signs");
+            diags.push(stays_plain(all.as_str(), span).help(tag));
+        }
+    }
+    surplus(&root.children, template, diags);
+}
+
+fn stays_plain(text: &str, span: crate::base::Span) -> Diagnostic {
+    let message = format!("`{text}` stays plain text");
+    Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, span)
+}
+
+/// Warns of a `}` directly behind a placeholder that closes no brace of the text before it.
+fn surplus(parts: &[Stmt], template: &TemplateText, diags: &mut Diagnostics) {
+    let mut open = 0_i64;
+    let mut behind_value = false;
+    for part in parts {
+        if let Stmt::EmitRaw(text) = part {
+            if behind_value && open == 0 && text.raw.starts_with('}') {
+                let offset =
+                    (text.raw.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
+                let span = template.span_of(offset, offset + 1);
+                diags.push(
+                    stays_plain("}", span)
+                        .help("a placeholder ends with `}}`: take the third brace out"),
+                );
+            }
+            let mut depth = open;
+            for c in text.raw.chars() {
+                depth = match c {
+                    '{' => depth + 1,
+                    '}' => (depth - 1).max(0),
+                    _ => depth,
+                };
+            }
+            open = depth;
+        } else if !matches!(part, Stmt::EmitExpr(_)) {
+            // What a branch opens or closes is not followed.
+            return;
+        }
+        behind_value = matches!(part, Stmt::EmitExpr(_));
     }
 }
 

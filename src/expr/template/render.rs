@@ -182,6 +182,10 @@ fn located(text: &TemplateText, error: &Error) -> TemplateError {
     let most = text.text.len();
     let range = error.range().map(|range| place::whole(&text.text, range));
     let range = range.map(|range| range.start.min(most)..range.end.min(most));
+    let range = range.map(|range| match error.kind() {
+        ErrorKind::UndefinedError => place::operand(&text.text, range),
+        _ => place::applied(&text.text, range),
+    });
     let written = range
         .clone()
         .and_then(|range| text.text.get(range))
@@ -189,7 +193,14 @@ fn located(text: &TemplateText, error: &Error) -> TemplateError {
         .filter(|written| !written.is_empty() && written.len() <= 60);
     let message = match (error.kind(), error.detail(), written) {
         (ErrorKind::OutOfFuel, ..) => "the template takes too long to render".to_owned(),
+        (ErrorKind::UndefinedError, _, Some(written)) if written.contains([' ', '~']) => {
+            format!("a part of `{written}` has no value")
+        }
         (ErrorKind::UndefinedError, _, Some(written)) => format!("`{written}` has no value"),
+        (_, Some("invalid float literal" | "invalid digit found in string"), written) => {
+            let of = written.map_or(String::new(), |written| format!("`{written}`: "));
+            format!("{of}the text is no number")
+        }
         (_, Some(detail), _) => detail.to_owned(),
         (kind, None, _) => kind.to_string(),
     };

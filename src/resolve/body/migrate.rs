@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, Migration};
 use crate::base::Span;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::Resolver;
 use super::super::graph::{Migrate, NewDefault};
@@ -135,7 +135,8 @@ impl Resolver<'_> {
             let message = format!("`{}` has no node `{}`", inside.name, new.node);
             let near = inside.nodes.keys().map(String::as_str);
             let near: Vec<&str> = near.collect();
-            let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, new.span);
+            let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, new.span)
+                .unknown(&new.node, Home::Nodes(None));
             self.diags
                 .push(diagnostic.meant(new.span, &new.node, near, "its nodes are"));
         }

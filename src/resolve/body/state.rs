@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::base::{FileId, IdVec};
+use crate::diag::Home;
 use crate::ir::{Channel, FieldId, FieldMode};
 
 use super::super::Resolver;
@@ -25,7 +26,7 @@ impl Resolver<'_> {
             for field in block {
                 self.check_style(&field.name, Style::Snake);
                 match seen.get(field.name.as_str()) {
-                    Some(first) => self.twice("field", first, &field.name),
+                    Some(first) => self.twice_in(Home::State(None), "field", first, &field.name),
                     None => {
                         seen.insert(&field.name, &field.name);
                         let id = fields.push(self.state_field(file, field));

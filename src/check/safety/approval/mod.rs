@@ -4,9 +4,11 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`report`].
+//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`bypassed`] (interrupts that
+//! nothing leads to), [`report`].
 
 mod answer;
+mod bypassed;
 mod decided;
 mod decision;
 mod report;
@@ -21,6 +23,7 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Node, Program, Tool, Work};
 
 use super::super::flow::Flow;
+use bypassed::Bypassed;
 use decided::Decided;
 use walk::Walk;
 
@@ -38,7 +41,7 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
     let sure = decided.only_by_a_person(program, &open);
     let walk = Walk::new(program, flows, &decided, sure).run();
-    report::report(program, &walk, diags);
+    report::report(program, &walk, Bypassed::new(program, flows), diags);
 }
 
 /// Whether a person has to agree before the tool runs.
