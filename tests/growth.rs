@@ -72,9 +72,6 @@ fn stages(files: &Files, watch: &mut Watch) -> (Option<Flow>, BTreeMap<&'static 
     watch.stage("lint", || {
         lint::lint(&program, &sources, &Families::default(), &mut diags);
     });
-    watch.stage("silence", || {
-        check::aftermath::silence(&program, &sources, &mut diags);
-    });
     let flow = (!diags.has_errors())
         .then(|| watch.stage("lower", || lower::lower(&program, &checked, &sources)));
     watch.stage("sort", || diags.sort());
