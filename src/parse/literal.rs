@@ -83,7 +83,9 @@ fn no_number(text: &str, span: Span) -> Diagnostic {
         span,
     );
     match (unit_millis(unit), closest_unit(unit)) {
-        (Some(_), _) => found.help(format!("write `duration(\"{text}\")` in an expression")),
+        (Some(_), _) => found
+            .help(format!("write `duration(\"{text}\")` in an expression"))
+            .fix(span, format!("duration(\"{text}\")")),
         (None, Some(close)) => found.help(format!("a duration is written `{number}{close}`")),
         _ => found,
     }

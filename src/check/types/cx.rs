@@ -46,6 +46,8 @@ pub struct Cx<'a> {
     pub unsure: Vec<(FieldId, Span)>,
     /// What the node's conditions say, where that is asked for.
     pub saying: Option<Saying>,
+    /// Conditions that are wrong: nobody knows what they were to show.
+    pub wrong: Vec<Span>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// In a tool's body: types of what its jumps write, in order.
@@ -110,6 +112,7 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -135,6 +138,7 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
@@ -201,7 +205,11 @@ impl<'a> Cx<'a> {
 
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
+        let told = self.diags.len();
         self.infer(expr, Some(&Type::Bool));
+        if self.diags.len() > told {
+            self.wrong.push(expr.span);
+        }
     }
 
     /// The type, with nothing reported.
@@ -218,6 +226,7 @@ impl<'a> Cx<'a> {
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
             .facts(condition, truth);
+        let shown = shown.of_wrong(self.wrong.contains(&condition.span));
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 

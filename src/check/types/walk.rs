@@ -179,7 +179,11 @@ impl<'a> Walk<'a> {
             circles,
             trails: Trails::default(),
             domains: Domains::default(),
-            state: Arc::new(state.with_based(based)),
+            // What could not be read may have said what a field is based on.
+            state: Arc::new(match graph.broken {
+                true => state,
+                false => state.with_based(based),
+            }),
             passing: Passing::of(graph),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],

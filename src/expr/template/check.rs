@@ -10,7 +10,12 @@ use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
+<<<<<<< HEAD
 use super::{chain, place, placeholder, syntax};
+=======
+use super::narrow::path;
+use super::{place, placeholder, syntax};
+>>>>>>> main
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -129,6 +134,15 @@ impl Check<'_> {
         self.known = known.clone().and(facts);
         part(self);
         self.known = known;
+    }
+
+    /// A type, with the name of what is of it.
+    pub fn named(&self, expr: &ast::Expr, ty: &Type) -> String {
+        let shown = self.show(ty);
+        match path(expr) {
+            Some(_) => format!("{shown} (`{}`)", self.source(expr)),
+            None => shown,
+        }
     }
 
     pub fn show(&self, ty: &Type) -> String {
