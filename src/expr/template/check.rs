@@ -10,12 +10,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
-<<<<<<< HEAD
-use super::{chain, place, placeholder, syntax};
-=======
 use super::narrow::path;
-use super::{place, placeholder, syntax};
->>>>>>> main
+use super::{chain, place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
