@@ -225,15 +225,17 @@ impl<'a> Builder<'a> {
     /// Reports two entries with neither a comma nor a line end between them.
     fn check_separator(&mut self, previous: Option<Previous>, start: usize) {
         let Some(Previous {
-            end, is_bad: false, ..
+            start: began,
+            end,
+            is_bad: false,
+            ..
         }) = previous
         else {
             return;
         };
         let between = self.text.get(end..start).unwrap_or("");
         // A bracket that was put where one lacks may stand on the next line.
-        let line = self.text.get(..end).and_then(|text| text.rfind('\n'));
-        let first = self.torn.partition_point(|at| Some(*at) <= line);
+        let first = self.torn.partition_point(|at| *at < began);
         let mended = self.torn.get(first).is_some_and(|at| *at < start);
         if !between.contains([',', '\n']) && !mended {
             let here = Span::new(self.file, end, end);

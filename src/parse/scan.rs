@@ -494,6 +494,11 @@ impl<'a> Scan<'a> {
             );
         }
         self.blanked.push((self.at, self.at + 1));
+        match byte {
+            // The grammar may find what it was to close.
+            b']' => self.surplus.push(self.at),
+            _ => self.reported.push(self.at),
+        }
         self.uncertain(self.at, self.at + 1);
     }
 
@@ -502,7 +507,6 @@ impl<'a> Scan<'a> {
         let line = self.text.get(..from).unwrap_or("");
         let line = line.rfind('\n').map_or(0, |at| at + 1);
         self.spoilt.push(self.span(line, to));
-        self.reported.push(from);
         self.lost.push(from);
     }
 
@@ -527,6 +531,7 @@ impl<'a> Scan<'a> {
         if !self.torn {
             self.found.push(found);
         }
+        self.reported.push(*outermost);
         self.uncertain(*outermost, self.at);
         let closers = skipped
             .iter()
