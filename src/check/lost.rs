@@ -34,6 +34,7 @@ pub fn settle(program: &Program, diags: &mut Diagnostics) {
     let graphs = sorted(program.graphs.iter().map(|graph| graph.span));
     let nodes = program.graphs.iter().flat_map(|graph| graph.nodes.iter());
     let nodes = sorted(nodes.map(|node| node.span));
+    let tools = sorted(program.tools.iter().map(|tool| tool.span));
     let items = pieces
         .clone()
         .any(|piece| around(&graphs, *piece).is_none());
@@ -51,7 +52,9 @@ pub fn settle(program: &Program, diags: &mut Diagnostics) {
         let at = found.span();
         let lacks = is(found, LACKING) && torn(around(&nodes, at));
         let decided = is(found, DECIDED) && (items || torn(around(&graphs, at)));
-        !(lacks || decided)
+        // A tool whose `return` did not parse gives back something.
+        let returns = is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&tools, at));
+        !(lacks || decided || returns)
     });
 }
 

@@ -253,9 +253,14 @@ impl Builder<'_> {
             return Some(
                 new(
                     &codes::SYNTAX_ERROR,
-                    format!("expected {what}, found an assignment"),
+                    format!("expected {what}, found an assignment to `{field}`"),
                 )
-                .help(format!("write `set {{ {field}: .. }}`")),
+                .help(match only {
+                    Rule::only_property | Rule::only_tool_line if after.starts_with('=') => {
+                        format!("write `let {field} = ..`, or `set {{ {field}: .. }}`")
+                    }
+                    _ => format!("write `set {{ {field}: .. }}`"),
+                }),
             );
         }
         if only == Rule::only_member && word == "edge" {

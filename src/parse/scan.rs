@@ -391,6 +391,7 @@ impl<'a> Scan<'a> {
                 .label(self.span(line_end, line_end), "the line ends here")
                 .help("close it on its line, or write a longer text between `\"\"\"`"),
         );
+        self.reported.push(start);
         let content = self.text.get(start + 1..line_end).unwrap_or("");
         let content = without_foreign_closers(content);
         self.torn |= content.contains(['{', '(', '[', '}', ')', ']']);
@@ -516,6 +517,10 @@ impl<'a> Scan<'a> {
             return;
         };
         let here = self.span(self.at, self.at + 1);
+        let suspect = self.brackets.suspect_from(*outermost);
+        let (opening, at) = suspect
+            .as_ref()
+            .map_or((opening, at), |(opening, at)| (opening, at));
         let shown = *opening as char;
         // What is open inside is reported once, at the innermost.
         let found = Diagnostic::new(

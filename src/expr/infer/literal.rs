@@ -90,6 +90,24 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports a key that is no text, where a record is expected.
+    fn bare_key(&mut self, entry: &Entry, id: RecordId) {
+        let name = self.show(&Type::Record(id));
+        let record = name.trim_matches('`').to_owned();
+        let message = match &entry.key.kind {
+            ExprKind::Ident(key) => {
+                format!(
+                    "the key `{key}` of {name} must be written out as text, or the record be named"
+                )
+            }
+            _ => format!("a key of {name} must be written out as text"),
+        };
+        self.report(
+            Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span)
+                .help(format!("write a record: `{record} {{ .. }}`")),
+        );
+    }
+
     /// `{"a": 1}` where a record is expected: its keys must be written out and fit.
     fn map_as_record(&mut self, expr: &Expr, entries: &[Entry], id: RecordId) -> Type {
         let mut given = Vec::new();
@@ -97,18 +115,10 @@ impl Checker<'_> {
         for entry in entries {
             let ExprKind::Literal(Literal::String(key)) = &entry.key.kind else {
                 self.expr(&entry.value, None);
-                let name = self.show(&Type::Record(id));
-                self.report(
-                    Diagnostic::new(
-                        &codes::TYPE_MISMATCH,
-                        format!("a key of {name} must be written out as text"),
-                        entry.key.span,
-                    )
-                    .help(format!(
-                        "write a record: `{} {{ .. }}`",
-                        name.trim_matches('`')
-                    )),
-                );
+                // Keys without quotes are one mistake: braces were taken for those of a record.
+                if known {
+                    self.bare_key(entry, id);
+                }
                 known = false;
                 continue;
             };

@@ -88,6 +88,10 @@ impl Checker<'_> {
             let help = "declare it in the graph: `context { name: string }`";
             return self.report(found.help(help));
         }
+        if let Some(meant) = foreign(name) {
+            let asked = found.help(format!("write `{meant}`"));
+            return self.report(asked.fix(expr.span, meant));
+        }
         let state = self.scope.state.is_some().then_some("state");
         let known = self
             .locals
@@ -122,4 +126,17 @@ impl Checker<'_> {
             None => name.to_owned(),
         }
     }
+}
+
+/// What a word of other languages is here, or a function without its parentheses.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
+        "now" => "now()",
+        "uuid" => "uuid()",
+        "random" => "random()",
+        _ => return None,
+    })
 }

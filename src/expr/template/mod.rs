@@ -14,6 +14,7 @@
 mod check;
 mod expression;
 mod filter;
+mod foreign;
 mod gives;
 mod method;
 mod narrow;

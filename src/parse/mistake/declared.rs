@@ -62,6 +62,19 @@ pub fn optional_name(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `type A { B | C }`
+pub fn union_in_braces(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    (place.rest.starts_with('|') && only_colon && !word.is_empty()).then(|| {
+        place
+            .error(format!("expected `:` after `{word}`, found `|`"))
+            .help(format!(
+                "a union stands behind `=`, without braces: `type NAME = {word} | ..`"
+            ))
+    })
+}
+
 /// `string??`
 pub fn second_question(place: &Place) -> Option<Diagnostic> {
     let ty = place.tried(Rule::via) || place.tried(Rule::attribute) || place.tried(Rule::equals);
