@@ -16,6 +16,7 @@ mod chain;
 mod check;
 mod expression;
 mod filter;
+mod foreign;
 mod gives;
 mod language;
 mod method;
