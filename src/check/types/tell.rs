@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
 
+use super::super::flow::exit::Exits;
 use super::super::flow::{Spot, Way};
 use super::cx::Cx;
 use super::facts::Facts;
@@ -146,6 +147,10 @@ impl<'a> Walk<'a> {
         if let Some(route) = &self.graph.start {
             cx.route(route, &mut Behind::new());
         }
+        let graph = self.graph;
+        let exits: Vec<Vec<Fact>> = graph.exits.iter().map(|when| cx.says(when, true)).collect();
+        let goes_on = graph.exits.iter().map(|when| cx.says(when, false));
+        let goes_on = goes_on.flatten().collect();
         let start = said(cx, &mut conditions);
         let mut nodes = Vec::new();
         for id in self.flow.stops.ids() {
@@ -177,6 +182,9 @@ impl<'a> Walk<'a> {
             at_once: at_once.collect(),
             circles: &self.circles,
             passing: &self.passing,
+            exits,
+            ends: Exits::of(graph, self.flow),
+            goes_on,
             fields: BTreeMap::new(),
         };
         paths.gather();
