@@ -118,7 +118,7 @@ fn always(
     }
     let effects = Effects::new(program, graph, flow, written, given, tracked);
     let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-    let exits = Exits::of(graph, flow);
+    let exits = Exits::of(program, graph, flow);
     let known = (group.as_slice(), exits.as_ref());
     let avoided = Avoided::new(flow, &arrows, &effects, Count::Certain, &waiting, known);
     let left = avoided.at_start();

@@ -275,8 +275,13 @@ fn outside(
         list(names()),
         node.name.node,
     );
-    let mut found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, first.span)
-        .label(ends.span, "the places that it may go to")
+    // What comes from elsewhere is as it is: `ends` have to name it.
+    let (at, other, what) = match first.declared {
+        Some(_) => (ends.span, first.span, "jumps"),
+        None => (first.span, ends.span, "the places that it may go to"),
+    };
+    let mut found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, at)
+        .label(other, what)
         .help(help(graph, names()));
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");
@@ -323,6 +328,9 @@ fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> S
         .map(
             |name| match graph.node(name).is_some() || name == "end" || name.contains('.') {
                 true => name.to_owned(),
+                false if graph.leaves.iter().any(|left| left.node == name) => {
+                    format!("parent.{name}")
+                }
                 false => {
                     let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
                     format!("{name} as {}", near.unwrap_or("NODE"))

@@ -18,7 +18,15 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
         let near = closest(name, graph.leaves.iter().map(|left| left.node.as_str()));
         let help = match near {
             Some(near) => format!("did you mean `parent.{near}`?"),
-            None => format!("declare it: `graph {} leaves [{name}]`", graph.name.node),
+            None => {
+                let mut all: Vec<&str> = graph.leaves.iter().map(|left| &*left.node).collect();
+                all.push(name);
+                format!(
+                    "declare it: `graph {} leaves [{}]`",
+                    graph.name.node,
+                    all.join(", ")
+                )
+            }
         };
         diags.push(
             Diagnostic::new(

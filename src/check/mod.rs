@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
-//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`follows`] takes out what follows from another finding.
 //! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod aftermath;
@@ -21,6 +21,7 @@ pub mod entry;
 pub mod error_node;
 pub mod exits;
 pub mod flow;
+pub mod follows;
 pub mod growth;
 pub mod handlers;
 pub mod idle;
@@ -121,6 +122,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         ];
         diags.retain(|found| !unread.contains(&found.code));
     }
+    follows::without(program, diags);
     Checked { instances }
 }
 
@@ -183,7 +185,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
     let group = flow::avoid::circles_of(flow);
-    let exits = flow::exit::Exits::of(graph, flow);
+    let exits = flow::exit::Exits::of(program, graph, flow);
     let all = (group.as_slice(), exits.as_ref());
     let unwritten = assign::unwritten(
         graph,

@@ -35,6 +35,11 @@ impl Cycle {
         found
     }
 
+    /// Its spots, from where it was looked for.
+    pub fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
+        self.0.iter().copied()
+    }
+
     /// `a -> b -> a`
     pub fn path(&self, flow: &Flow) -> String {
         let names: Vec<&str> = self

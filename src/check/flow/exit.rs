@@ -1,13 +1,17 @@
 //! `exit when`: behind which super-steps a graph may end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::ast::expr::Expr;
+use crate::base::Span;
 use crate::expr::infer::reads;
-use crate::expr::scope::StateFields;
+use crate::expr::scope::{Slot, StateFields};
 use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, FieldMode};
-use crate::resolve::program::Graph;
+use crate::resolve::program::{Graph, Program, Work};
 
+use super::build::called_bodies;
 use super::model::{Flow, Spot, Way};
 
 /// Where the exits of a graph may come to hold.
@@ -21,9 +25,13 @@ pub struct Exits<'a> {
 impl<'a> Exits<'a> {
     /// Finds them; `None` for a graph without `exit when`. What holds before anything is written is left to
     /// `start`: an exit counts from where a field that it reads may have been written.
-    pub fn of(graph: &Graph, flow: &'a Flow) -> Option<Self> {
+    pub fn of(program: &Program, graph: &Graph, flow: &'a Flow) -> Option<Self> {
         let way = flow.exit.as_ref()?;
-        let read = read(graph);
+        let told = told(program, graph, flow);
+        if told.is_empty() {
+            return None;
+        }
+        let read = read(graph, &told);
         let count = flow.stops.len() + flow.joins.len();
         let one = |way: &Way| way.goals.len() == 1 && way.goals.iter().all(|goal| !goal.many);
         let alone = |spot: Spot| flow.ways(spot).iter().all(one);
@@ -77,7 +85,54 @@ impl<'a> Exits<'a> {
 }
 
 /// The fields that the exits read and that may change; `None` where one reads what changes by itself.
-fn read(graph: &Graph) -> Option<Vec<FieldId>> {
+fn read(graph: &Graph, told: &[&Expr]) -> Option<Vec<FieldId>> {
+    let (scope, run) = scope(graph);
+    let mut fields = Vec::new();
+    for when in told {
+        let seen = reads(when, &scope);
+        if seen.slots.contains(&run) {
+            return None;
+        }
+        fields.extend(seen.fields.into_iter().map(FieldId));
+    }
+    fields.retain(|id| !given(graph, *id));
+    Some(fields)
+}
+
+/// The exits but those that only tools which a model may call bring about: whether these ever hold is up to the model.
+pub fn told<'g>(program: &Program, graph: &'g Graph, flow: &Flow) -> Vec<&'g Expr> {
+    if graph.exits.is_empty() {
+        return Vec::new();
+    }
+    let mut sure: BTreeSet<FieldId> = BTreeSet::new();
+    let begins = flow.start.iter().flat_map(|way| &way.writes);
+    sure.extend(begins.map(|write| write.field));
+    for (id, node) in graph.nodes.entries() {
+        let asks = matches!(node.work, Work::Agent { .. } | Work::Tools { .. });
+        let by_tools = called_bodies(program, node);
+        let of_model = |span: Span| asks && by_tools.iter().any(|(place, _)| *place == span);
+        let own = flow.stops.get(id).into_iter().flat_map(|stop| &stop.writes);
+        let ways = flow.ways(Spot::Node(id)).iter().flat_map(|way| &way.writes);
+        let all = own.chain(ways).filter(|write| !of_model(write.span));
+        sure.extend(all.map(|write| write.field));
+    }
+    let joins = flow.joins.iter().flat_map(|join| &join.ways);
+    sure.extend(joins.flat_map(|way| &way.writes).map(|write| write.field));
+    let (scope, run) = scope(graph);
+    let comes = |when: &&Expr| {
+        let seen = reads(when, &scope);
+        let mut fields = seen.fields.iter().map(|field| FieldId(*field));
+        seen.slots.contains(&run) || fields.any(|id| !given(graph, id) && sure.contains(&id))
+    };
+    graph.exits.iter().filter(comes).collect()
+}
+
+fn given(graph: &Graph, id: FieldId) -> bool {
+    let field = graph.fields.get(id);
+    field.is_none_or(|field| field.mode == FieldMode::In)
+}
+
+fn scope(graph: &Graph) -> (Scope, Slot) {
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let mut scope = Scope {
@@ -85,18 +140,5 @@ fn read(graph: &Graph) -> Option<Vec<FieldId>> {
         ..Scope::default()
     };
     let run = scope.declare("run", Type::Error);
-    let mut fields = Vec::new();
-    for when in &graph.exits {
-        let seen = reads(when, &scope);
-        if seen.slots.contains(&run) {
-            return None;
-        }
-        fields.extend(seen.fields.into_iter().map(FieldId));
-    }
-    let given = |id: &FieldId| {
-        let field = graph.fields.get(*id);
-        field.is_none_or(|field| field.mode == FieldMode::In)
-    };
-    fields.retain(|id| !given(id));
-    Some(fields)
+    (scope, run)
 }

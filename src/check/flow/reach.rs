@@ -150,16 +150,29 @@ fn closing(flow: &Flow, group: &[Spot]) -> Option<(Spot, Span)> {
     for from in group {
         let ways = || flow.ways(*from).iter().filter(|way| usual(way));
         let goals = || ways().flat_map(|way| &way.goals);
-        let goes_back = |goal: &&Goal| inside(&goal.to) && at(goal.to) <= at(*from);
+        // Nodes are written mostly in the order in which they run.
+        let back = |to: Spot| match (place(flow, to), place(flow, *from)) {
+            (Some(to), Some(from)) => to <= from,
+            _ => at(to) <= at(*from),
+        };
+        let goes_back = |goal: &&Goal| inside(&goal.to) && back(goal.to);
         let only = goals().all(|goal| goes_back(&goal));
         for goal in goals().filter(goes_back) {
-            let rank = (only, at(*from).unwrap_or(0));
+            let rank = (only, place(flow, *from).map_or(0, |from| from as usize));
             if best.is_none_or(|(known, _, _)| rank > known) {
                 best = Some((rank, *from, goal.span));
             }
         }
     }
     best.map(|(_, from, span)| (from, span))
+}
+
+/// Where a node is declared.
+fn place(flow: &Flow, spot: Spot) -> Option<u32> {
+    match spot {
+        Spot::Node(id) => flow.stops.get(id).map(|stop| stop.span.start),
+        _ => None,
+    }
 }
 
 /// How many arrows each spot is away from `start`.

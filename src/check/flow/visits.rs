@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
 use super::arrows::Arrows;
-use super::cycle::shortest;
+use super::cycle::{Cycle, shortest};
 use super::finish::{settled, usual};
 use super::group::{Ends, groups};
 use super::model::{Cause, Flow, Spot, Way};
@@ -73,6 +74,36 @@ impl<'a> Full<'a> {
         known.copied().unwrap_or(false)
     }
 
+    /// The arrow by which a way that only `max_visits` leads to comes back to the circle that is capped. Where the
+    /// target of `max_visits` lies in that circle itself, it is the target that is wrong.
+    fn closing(&self, capped: NodeId, cycle: &Cycle) -> Option<Span> {
+        let flow = self.flow;
+        let usual_ways = |spot: Spot| {
+            let ways = flow.ways(spot).iter();
+            ways.filter(|way| usual(way) && way.cause != Cause::Visits)
+        };
+        let mut inside = BTreeSet::new();
+        let mut open = vec![Spot::Node(capped)];
+        while let Some(spot) = open.pop() {
+            if flow.number(spot).is_some() && inside.insert(spot) {
+                open.extend(
+                    usual_ways(spot)
+                        .flat_map(|way| &way.goals)
+                        .map(|goal| goal.to),
+                );
+            }
+        }
+        let mut spots = cycle.spots().skip(1).peekable();
+        if spots.peek().is_none_or(|first| inside.contains(first)) {
+            return None;
+        }
+        let last = spots.take_while(|spot| !inside.contains(spot)).last()?;
+        let mut goals = usual_ways(last).flat_map(|way| &way.goals);
+        goals
+            .find(|goal| inside.contains(&goal.to))
+            .map(|goal| goal.span)
+    }
+
     fn report(&self, group: &[Spot]) -> Option<Diagnostic> {
         let flow = self.flow;
         let inside = |goal: Spot| group.binary_search(&goal).is_ok();
@@ -104,7 +135,20 @@ impl<'a> Full<'a> {
                 let path = shortest(flow, Spot::Node(one), |from, way, to| {
                     inside(to) && self.takes(from, way)
                 });
+                let closing = path.as_ref().and_then(|cycle| self.closing(one, cycle));
                 let path = path.map_or_else(String::new, |cycle| cycle.path(flow));
+                if let Some(back) = closing {
+                    let message = format!(
+                        "once `max_visits` of `{}` is met, no way leads out of the circle `{path}`",
+                        name(one)
+                    );
+                    return Some(
+                        Diagnostic::new(&codes::VISITS_CIRCLE, message, back)
+                            .here("this leads back")
+                            .label(*first, "what leads here")
+                            .help("lead on to `end` from here"),
+                    );
+                }
                 format!(
                     "`max_visits` of `{}` leads in a circle that no way leads out of once it is met: `{path}`",
                     name(one)

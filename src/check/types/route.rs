@@ -125,9 +125,14 @@ impl Cases {
                 twice.as_slice(),
                 matches!(left, Left::Only(..) | Left::Part(..)),
             ) {
+                let to = again.message.split('`').nth(1).unwrap_or("?");
+                let message = format!(
+                    "{}: this one to `{to}` takes what another takes",
+                    found.message
+                );
                 let labels = again.labels.iter().skip(1);
-                found = Diagnostic::new(found.code, found.message, again.span())
-                    .here("never taken, as another arm takes the same");
+                found = Diagnostic::new(found.code, message, again.span())
+                    .here("this arm is never taken");
                 found = labels.fold(found, |found, label| {
                     found.label(label.span, "taken here already")
                 });

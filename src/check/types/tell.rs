@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
 
-use super::super::flow::exit::Exits;
+use super::super::flow::exit::{Exits, told};
 use super::super::flow::{Spot, Way};
 use super::cx::Cx;
 use super::facts::Facts;
@@ -148,8 +148,9 @@ impl<'a> Walk<'a> {
             cx.route(route, &mut Behind::new());
         }
         let graph = self.graph;
-        let exits: Vec<Vec<Fact>> = graph.exits.iter().map(|when| cx.says(when, true)).collect();
-        let goes_on = graph.exits.iter().map(|when| cx.says(when, false));
+        let told = told(self.program, graph, self.flow);
+        let exits: Vec<Vec<Fact>> = told.iter().map(|when| cx.says(when, true)).collect();
+        let goes_on = told.iter().map(|when| cx.says(when, false));
         let goes_on = goes_on.flatten().collect();
         let start = said(cx, &mut conditions);
         let mut nodes = Vec::new();
@@ -183,7 +184,7 @@ impl<'a> Walk<'a> {
             circles: &self.circles,
             passing: &self.passing,
             exits,
-            ends: Exits::of(graph, self.flow),
+            ends: Exits::of(self.program, graph, self.flow),
             goes_on,
             fields: BTreeMap::new(),
         };
