@@ -1,12 +1,13 @@
 //! Findings on the ways of a graph that only follow from another mistake on them.
 //!
 //! Where a node leads nowhere, what it was to lead to is not reached, and what would have been written there is not
-//! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it.
+//! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
+//! of names and of text that did not parse is the matter of [`aftermath`](super::aftermath), when all findings are known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
 use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
@@ -108,7 +109,6 @@ static UNUSED: Codes = &[
 /// Takes them out.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
-    dead_ends(&places, diags);
     let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {
@@ -116,7 +116,8 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
             continue;
         };
         of.entry(graph).or_default().push(found.code);
-        if is_lost_target(found) {
+        // A jump that can't be made as it is written: another target was meant, or it lacks what it brings.
+        if found.facts.contains(&Fact::Arrow) {
             targets.insert(graph);
         }
     }
@@ -133,7 +134,7 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         })
         .collect();
     let unsure = fed_by(program, &of);
-    let written: BTreeSet<(GraphId, String)> = diags
+    let written: BTreeSet<Span> = diags
         .iter()
         .filter(|found| {
             any(
@@ -141,7 +142,7 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
                 &[&codes::OUT_LEFT_UNWRITTEN, &codes::OUT_NEVER_WRITTEN],
             )
         })
-        .filter_map(|found| Some((places.graph(found.span())?, first_name(found)?)))
+        .map(Diagnostic::span)
         .collect();
     diags.retain(|found| {
         let code = found.code;
@@ -166,109 +167,19 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
             || targets.contains(&graph) && any(&[code], VALUES);
         let reads = any(&[code], &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET]);
         let again = reads
-            && first_name(found).is_some_and(|name| {
-                let field = name.strip_prefix("state.").unwrap_or(&name).to_owned();
-                written.contains(&(graph, field))
-            });
+            && found
+                .spoken_of()
+                .is_some_and(|field| written.contains(&field));
         let fed = any(&[code], VALUES) && unsure.contains(&graph);
         !(spread || within || target || again || fed)
     });
 }
 
-/// Nodes that lead nowhere, where others are not reached for that: one finding.
-fn dead_ends(places: &Places, diags: &mut Diagnostics) {
-    let mut ends: BTreeMap<GraphId, Vec<(Span, String)>> = BTreeMap::new();
-    let mut islands: BTreeMap<GraphId, Vec<(Span, String)>> = BTreeMap::new();
-    for found in diags.iter() {
-        let kind = match found.code {
-            code if is(code, &codes::NO_WAY_ON) => &mut ends,
-            code if is(code, &codes::UNREACHABLE_NODE) => &mut islands,
-            _ => continue,
-        };
-        if let (Some(graph), Some(name)) = (places.graph(found.span()), first_name(found)) {
-            kind.entry(graph).or_default().push((found.span(), name));
-        }
-    }
-    ends.retain(|graph, _| islands.contains_key(graph));
-    if ends.is_empty() {
-        return;
-    }
-    let mut merged = Diagnostics::new();
-    diags.retain(|found| {
-        let graph = places.graph(found.span());
-        let Some((graph, all)) = graph.and_then(|graph| Some((graph, ends.get(&graph)?))) else {
-            return true;
-        };
-        if is(found.code, &codes::NO_WAY_ON) {
-            if all.first().is_some_and(|(span, _)| *span == found.span()) {
-                let missed = islands.get(&graph).map_or(&[][..], Vec::as_slice);
-                merged.push(dead_end(found, all, missed));
-            }
-            return false;
-        }
-        !is(found.code, &codes::UNREACHABLE_NODE)
-    });
-    diags.append(merged);
-}
-
-fn dead_end(found: &Diagnostic, all: &[(Span, String)], missed: &[(Span, String)]) -> Diagnostic {
-    let mut found = found.clone();
-    let names = |list: &[(Span, String)]| {
-        crate::base::name::list(list.iter().map(|(_, name)| name.as_str()))
-    };
-    found.message = match all {
-        [_] => format!("{}, and nothing leads to {}", found.message, names(missed)),
-        _ => format!(
-            "nodes {} lead nowhere, and nothing leads to {}",
-            names(all),
-            names(missed)
-        ),
-    };
-    for (span, name) in all.iter().skip(1) {
-        found = found.label(*span, format!("`{name}` leads nowhere either"));
-    }
-    for (span, name) in missed {
-        found = found.label(*span, format!("nothing leads to `{name}`"));
-    }
-    let (from, to) = (all.first(), missed.first());
-    if let (Some((_, from)), Some((_, to))) = (from, to) {
-        let from = match all.len() {
-            1 => from.clone(),
-            _ => format!(
-                "[{}]",
-                all.iter()
-                    .map(|(_, name)| name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
-        };
-        found = found.help(format!("say where it goes: `{from} -> {to}`"));
-    }
-    found
-}
-
-/// A jump to a node that can't be made as it is written: another target was meant, or it lacks what it brings.
-fn is_lost_target(found: &Diagnostic) -> bool {
-    let text = &found.message;
-    match found.code {
-        code if is(code, &codes::MISSING_FIELD) => {
-            text.starts_with("this goes to") || text.contains("` sends to `")
-        }
-        code if is(code, &codes::MISSING_PROPERTY) => text.contains("but declares no `input`"),
-        code if is(code, &codes::UNKNOWN_FIELD) => {
-            text.contains("` sends `") || text.starts_with("the input of")
-        }
-        code if is(code, &codes::PROPERTY_NOT_ALLOWED) => text.ends_with("has a target"),
-        code => is(code, &codes::DUPLICATE_NAME) && text.contains("ends"),
-    }
-}
-
 /// Nodes of a kind that was not meant: they speak of what another kind gives.
 fn of_other_kinds(program: &Program, diags: &Diagnostics) -> Vec<Span> {
-    let told = diags.iter().filter(|found| {
-        is(found.code, &codes::PROPERTY_NOT_ALLOWED)
-            && found.message.contains(" node, which has no ")
-    });
+    let told = diags
+        .iter()
+        .filter(|found| is(found.code, &codes::PROPERTY_NOT_ALLOWED) && found.labels.len() > 2);
     let places: BTreeSet<Span> = told.map(Diagnostic::span).collect();
     if places.is_empty() {
         return Vec::new();
@@ -331,12 +242,6 @@ fn is(code: &Code, other: &'static Code) -> bool {
 fn any(seen: &[&'static Code], of: &[&'static Code]) -> bool {
     seen.iter()
         .any(|code| of.iter().any(|other| is(code, other)))
-}
-
-/// What stands first in backticks, such as a node; words of the language that come before it are passed over.
-fn first_name(found: &Diagnostic) -> Option<String> {
-    let mut quoted = found.message.split('`').skip(1).step_by(2);
-    quoted.find(|name| *name != "out").map(str::to_owned)
 }
 
 /// Where the graphs of a program stand.

@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::closest;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
 use crate::resolve::program::{Graph, Route, TargetKind};
 
 /// Checks that each `parent.name` is declared and each declared name is used.
@@ -37,6 +37,9 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
                 ),
                 *span,
             )
+            .unknown(name, Home::Leaves(Some(graph.name.span)))
+            .near(near)
+            .fact(Fact::Arrow)
             .label(graph.name.span, "the graph")
             .help(help),
         );

@@ -22,7 +22,7 @@ impl Cx<'_> {
         };
         if let Some((place, by)) = added(item, field, types) {
             saying.assigned.push(Fact {
-                place,
+                place: place.into(),
                 fields: BTreeSet::from([id]),
                 values: Values::Plus(by),
             });

@@ -4,8 +4,8 @@ use super::super::flow::{Goal, Spot, Way};
 use super::paths::{Known, Step};
 
 /// One state of a spot.
-pub(super) struct State<'a> {
-    pub(super) spot: Spot,
+pub struct State<'a> {
+    pub spot: Spot,
     /// The spot was come to from its own circle.
     pub(super) again: bool,
     /// No other task runs: no way to here has led to several places.
@@ -19,7 +19,7 @@ pub(super) struct State<'a> {
 }
 
 /// What following the ways of a question has found.
-pub(super) struct Explored<'a> {
+pub struct Explored<'a> {
     pub(super) states: Vec<State<'a>>,
     pub(super) start: Vec<(&'a Way, Vec<Option<usize>>)>,
 }

@@ -203,7 +203,7 @@ impl Cases {
         };
         let none = Atoms::new();
         let known = taken.values.get(subject).map_or(&none, |(known, _)| known);
-        let left: Vec<String> = all.difference(known).map(Atom::show).collect();
+        let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
         let left = match left.len() {
             // A list of all would bury what it says.
             more if more > MOST_NAMED => {
@@ -313,7 +313,8 @@ impl<'a> Taken<'a> {
         let ranges = || {
             case.ranges.iter().find_map(|found| {
                 let within = |known: &Compared| {
-                    known.subject == found.subject && found.range.within(known.range)
+                    let (all, taken) = (found.counted(), known.counted());
+                    known.subject == found.subject && all.within(taken)
                 };
                 let mut known = self.ranges.iter().filter(|(known, _)| within(known));
                 known.next().map(|(_, place)| *place)
@@ -354,7 +355,7 @@ impl<'a> Taken<'a> {
         for (subject, atoms) in case.whole.iter().chain(&case.either) {
             let slot = self.values.entry(subject.clone());
             let (known, last) = slot.or_insert((Atoms::new(), place));
-            known.extend(atoms.iter().cloned());
+            known.join(atoms);
             *last = place;
         }
         if let Some(found) = &case.compares {

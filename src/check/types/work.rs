@@ -49,6 +49,7 @@ impl Cx<'_> {
                         what: format!("tool `{}`", name.node),
                         params,
                         span: name.span,
+                        declared: tool.map_or(name.span, |tool| tool.name.span),
                     };
                     self.args(&callee, args);
                 }
@@ -57,7 +58,8 @@ impl Cx<'_> {
                 let result = tool.map(|tool| tool.returns.as_ref().map(|ty| ty.node.clone()));
                 self.declare(
                     "result",
-                    result.map_or(Type::Error, |ty| ty.unwrap_or(Type::Null)),
+                    // That there is none is reported at the tool.
+                    result.flatten().unwrap_or(Type::Error),
                 );
             }
             Work::Interrupt {
@@ -112,6 +114,7 @@ impl Cx<'_> {
                 what: format!("prompt `{}`", used.name.node),
                 params: &prompt.params,
                 span: used.name.span,
+                declared: prompt.name.span,
             };
             self.args(&callee, &used.args);
         }

@@ -107,7 +107,7 @@ impl Resolver<'_> {
         let mut kept: Vec<&Property> = Vec::new();
         let alien = |property: &&Property| {
             let word = self.sources.text(property.keyword);
-            !kinds(word).contains(&kind)
+            !kinds(word).contains(&kind) && crate::parse::is_property(word)
         };
         let alien: Vec<&Property> = node.properties.iter().filter(alien).collect();
         let several = alien.len() > 1;
@@ -116,7 +116,8 @@ impl Resolver<'_> {
         }
         for property in &node.properties {
             let word = self.sources.text(property.keyword).to_owned();
-            if !kinds(&word).contains(&kind) {
+            // A word that no kind has is misspelt, and was read as the one that was meant.
+            if !kinds(&word).contains(&kind) && crate::parse::is_property(&word) {
                 if !several {
                     self.not_allowed(kind, &word, property);
                 }

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
@@ -15,8 +18,10 @@ use super::super::names::{Thing, Wanted};
 use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
 
-/// Usual values of `reasoning_effort`.
-const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// Values of `reasoning_effort`.
+const EFFORTS: [&str; 8] = [
+    "none", "default", "minimal", "low", "medium", "high", "xhigh", "max",
+];
 
 /// Settings of a model.
 const KEYS: [&str; 9] = [
@@ -36,8 +41,12 @@ impl Resolver<'_> {
     pub fn model(&mut self, file: FileId, decl: &ModelDecl) {
         let parts = decl.reference.node.split_once('/');
         if !parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty()) {
+            let missing = match parts {
+                Some((provider, _)) if !provider.is_empty() => "model",
+                _ => "provider",
+            };
             let message = format!(
-                "`{}` names no provider, expected `provider/model`",
+                "`{}` names no {missing}, expected `provider/model`",
                 decl.reference.node
             );
             self.bad_value(message, decl.reference.span);
@@ -105,17 +114,20 @@ impl Resolver<'_> {
         self.wrong_kind(key, value, "a text such as `\"high\"`")
     }
 
-    /// Providers have words of their own; what is nearly one of the usual ones is misspelt.
+    /// The words that providers share. One of its own is said in the provider's settings.
     fn effort(&mut self, word: Option<&str>, span: Span) {
         let Some(word) = word.filter(|word| !EFFORTS.contains(word)) else {
             return;
         };
-        if let Some(near) = closest(word, EFFORTS) {
-            let message = format!("`{word}` is no `reasoning_effort`");
-            let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
-            self.diags
-                .push(found.help(format!("did you mean `{near}`?")));
-        }
+        let message = format!("`{word}` is no `reasoning_effort`");
+        let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
+        self.diags.push(found.help(match closest(word, EFFORTS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "it is one of {}; what a provider has besides goes into its `extra_body` in graphc.yaml",
+                list(EFFORTS)
+            ),
+        }));
     }
 
     fn setting_integer(&mut self, key: &Name, value: &SettingValue) -> Option<i64> {
@@ -137,9 +149,10 @@ impl Resolver<'_> {
             self.bad_value("`fallback` is empty, expected models".into(), setting.span);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
+        let mut known = BTreeSet::new();
         for name in names {
             if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
-                && models.iter().all(|known| known.node != id)
+                && known.insert(id)
             {
                 models.push(Spanned::new(id, name.span));
             }
@@ -152,8 +165,12 @@ impl Resolver<'_> {
         let models = &self.program.models;
         let mut told: BTreeSet<ModelId> = BTreeSet::new();
         let mut found = Vec::new();
+        let groups = groups(models);
         for id in models.ids() {
-            let circle = circle(models, id);
+            if told.contains(&id) {
+                continue;
+            }
+            let circle = circle(models, &groups, id);
             let Some(((from, closing), rest)) = circle.split_last() else {
                 continue;
             };
@@ -179,13 +196,39 @@ impl Resolver<'_> {
     }
 }
 
+/// A number for each model: those that lead to each other have the same one.
+fn groups(models: &IdVec<ModelId, Model>) -> Vec<usize> {
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    for _ in models {
+        graph.add_node(());
+    }
+    for (from, model) in models.entries() {
+        for to in &model.fallback {
+            let (from, to) = (from.0 as usize, to.node.0 as usize);
+            if to < models.len() {
+                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+            }
+        }
+    }
+    let mut group = vec![0; models.len()];
+    for (number, members) in kosaraju_scc(&graph).into_iter().enumerate() {
+        for member in members {
+            if let Some(slot) = group.get_mut(member.index()) {
+                *slot = number;
+            }
+        }
+    }
+    group
+}
+
 /// The shortest way from a model back to itself: each model of it with the place where it names the next.
-fn circle(models: &IdVec<ModelId, Model>, id: ModelId) -> Vec<(ModelId, Span)> {
+fn circle(models: &IdVec<ModelId, Model>, groups: &[usize], id: ModelId) -> Vec<(ModelId, Span)> {
+    let group = |id: ModelId| groups.get(id.0 as usize);
     let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
     let mut open = VecDeque::from([id]);
     while let Some(from) = open.pop_front() {
         for next in models.get(from).into_iter().flat_map(|m| &m.fallback) {
-            if came.contains_key(&next.node) {
+            if came.contains_key(&next.node) || group(next.node) != group(id) {
                 continue;
             }
             came.insert(next.node, (from, next.span));

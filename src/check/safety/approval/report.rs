@@ -6,6 +6,7 @@ use crate::ir::ToolId;
 use crate::resolve::program::{Node, Program};
 
 use super::super::super::flow::Spot;
+use super::bypassed::Bypassed;
 use super::destroys;
 use super::walk::{Asked, At, Bypass, Found, Hop, Walk};
 
@@ -16,7 +17,7 @@ const SHOWN: usize = 10;
 const FOLLOWED: usize = 1000;
 
 /// Reports each tool of each node that was come to, in the order declared.
-pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
+pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mut Diagnostics) {
     let mut all: Vec<&Found> = walk.found.iter().collect();
     all.sort_by_key(|found| (found.at.graph, found.at.spot));
     for found in all {
@@ -24,8 +25,19 @@ pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
             continue;
         };
         let path = path(program, walk, found);
+        let before = match found.at.spot {
+            Spot::Node(id) if path.past.is_empty() => bypassed.before(found.at.graph, id),
+            _ => None,
+        };
         for (tool, span) in destroys(program, node) {
-            diags.push(finding(program, &path, found.at, (tool, span), node));
+            let found = finding(program, &path, found.at, (tool, span), node);
+            diags.push(match before {
+                Some(asks) => found
+                    .label(asks, "this would ask, but nothing leads to it")
+                    .help("lead to the interrupt first")
+                    .about(asks),
+                None => found,
+            });
         }
     }
 }
@@ -49,8 +61,16 @@ struct Path {
 fn passed(node: &Node, span: Span) -> String {
     let stop = node.stops.iter().find(|stop| stop.name.span == span);
     let after = || node.stops.iter().find(|stop| stop.after);
-    let name = stop.or_else(after).map(|stop| &stop.name);
+    let first = || node.stops.first();
+    let name = stop.or_else(after).or_else(first).map(|stop| &stop.name);
     name.unwrap_or(&node.name).node.clone()
+}
+
+/// Whether the place is a `skip` or `require` of the node.
+fn in_guard(node: &Node, span: Span) -> bool {
+    let mut skips = node.skips.iter().map(|skip| skip.when.span);
+    let mut requires = node.requires.iter().map(|require| require.condition.span);
+    skips.any(|at| at == span) || requires.any(|at| at == span)
 }
 
 fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
@@ -58,11 +78,16 @@ fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
     let mut names: Vec<&str> = Vec::new();
     let mut past: Vec<(Bypass, Span, String)> = Vec::new();
     let mut straight = false;
+    let written = |bypass: Bypass, span: Span| {
+        let write = walk.overwritten.writes.get(&span);
+        let write = write.filter(|_| bypass == Bypass::Overwritten);
+        write.map(|(field, by)| format!("`{by}` writes to `{field}`"))
+    };
     if let Some((bypass, span)) = found.own {
         let stops = node(program, to).into_iter().flat_map(|node| &node.stops);
         let by = stops.into_iter().find(|stop| !stop.after);
         let by = by.map_or_else(String::new, |stop| stop.name.node.clone());
-        past.push((bypass, span, by));
+        past.push((bypass, span, written(bypass, span).unwrap_or(by)));
         straight = true;
     }
     let mut at = Some(to);
@@ -74,8 +99,10 @@ fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
         };
         if let Hop::Past(bypass, span) = hop {
             let by = from.and_then(|from| node(program, from));
+            let arm = |node: &&Node| bypass != Bypass::Refused || !in_guard(node, span);
+            let by = by.filter(arm);
             let name = by.map_or_else(String::new, |node| passed(node, span));
-            past.push((bypass, span, name));
+            past.push((bypass, span, written(bypass, span).unwrap_or(name)));
             straight |= here == to;
         }
         at = from;
@@ -134,6 +161,13 @@ fn finding(
             "decide by the answer: `goto {{ when answer.. -> {}  else -> end }}`",
             node.name.node
         )),
+        Some((Bypass::Overwritten, place, written)) => Diagnostic::new(
+            &codes::ANSWER_IGNORED,
+            format!("{runs} runs by what {written}, in place of a person's answer"),
+            *place,
+        )
+        .label(span, format!("runs `{name}`"))
+        .help("write it to a field of its own, or ask a person behind this"),
         _ => {
             let place = last.filter(|_| path.straight).map(|(_, span, _)| *span);
             let found = Diagnostic::new(
@@ -175,6 +209,7 @@ fn told(bypass: Bypass, by: &str) -> String {
         Bypass::Failed => format!("`{by}` fails"),
         Bypass::Visits => format!("`{by}` is not entered any more"),
         Bypass::Refused => "here the answer is no".to_owned(),
+        Bypass::Overwritten => "what was answered is overwritten here".to_owned(),
         Bypass::Ignored => format!("nothing looks at the answer of `{by}`"),
     }
 }
