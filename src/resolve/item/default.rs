@@ -64,6 +64,10 @@ impl Resolver<'_> {
                     message,
                     default.span,
                 ));
+                // What it came to so far fills itself in without an end.
+                if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
+                    field.default = Some(serde_json::Value::Null);
+                }
                 continue;
             }
             let value = default_value(default, &param.ty.node, &self.program.types);
