@@ -255,10 +255,7 @@ fn with<K: Clone, V: Clone>(
 }
 
 /// What is less than a key, whether it is there, and what is greater.
-fn split<K: Ord + Clone, V: Clone>(
-    at: &Link<K, V>,
-    key: &K,
-) -> (Link<K, V>, bool, Link<K, V>) {
+fn split<K: Ord + Clone, V: Clone>(at: &Link<K, V>, key: &K) -> (Link<K, V>, bool, Link<K, V>) {
     let Some(node) = at else {
         return (None, false, None);
     };
@@ -281,7 +278,11 @@ fn joined<K: Ord + Clone, V: Clone>(less: Link<K, V>, greater: Link<K, V>) -> Li
         return less.or(greater);
     };
     Some(match b.below(a.rank, &a.key) {
-        true => with(a, a.less.clone(), joined(a.greater.clone(), greater.clone())),
+        true => with(
+            a,
+            a.less.clone(),
+            joined(a.greater.clone(), greater.clone()),
+        ),
         false => with(b, joined(less.clone(), b.less.clone()), b.greater.clone()),
     })
 }
@@ -368,7 +369,9 @@ fn chosen<K: Ord + Clone>(
         true => Some(with(node, less, greater)),
         false => joined(less, greater),
     };
-    noted.0.insert(Arc::as_ptr(node), (at.clone(), found.clone()));
+    noted
+        .0
+        .insert(Arc::as_ptr(node), (at.clone(), found.clone()));
     found
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::ast::expr::Expr;
-use crate::base::{SharedSet, Span};
 use crate::base::name::list;
+use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::{Reads, reads};
 use crate::expr::scope::StateFields;

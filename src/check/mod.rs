@@ -201,7 +201,10 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
 
 /// A node that nothing leads to is likely where the arm that a route lacks was to lead.
 fn uncovered(diags: &mut Diagnostics) {
-    if diags.iter().any(|found| found.code == &codes::ROUTE_NOT_EXHAUSTIVE) {
+    if diags
+        .iter()
+        .any(|found| found.code == &codes::ROUTE_NOT_EXHAUSTIVE)
+    {
         diags.retain(|found| found.code != &codes::UNREACHABLE_NODE);
     }
 }

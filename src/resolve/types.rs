@@ -215,7 +215,9 @@ impl Resolver<'_> {
                 let ExprKind::Literal(Literal::String(alias)) = &argument.kind else {
                     continue;
                 };
-                let own = names.get(&**alias).map(|span| (*span, "the field of that name"));
+                let own = names
+                    .get(&**alias)
+                    .map(|span| (*span, "the field of that name"));
                 let other = aliases.insert(alias, argument.span);
                 let other = other.map(|span| (span, "first given here"));
                 if let Some((first, what)) = own.or(other) {
@@ -223,7 +225,10 @@ impl Resolver<'_> {
                         Some(_) if **alias == *field.name.node => {
                             format!("`@alias` of `{alias}` is its own name")
                         }
-                        Some(_) => format!("`@alias` of `{}` is the name of field `{alias}`", field.name.node),
+                        Some(_) => format!(
+                            "`@alias` of `{}` is the name of field `{alias}`",
+                            field.name.node
+                        ),
                         None => format!("`@alias` `{alias}` is given twice"),
                     };
                     self.diags.push(

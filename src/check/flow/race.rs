@@ -181,8 +181,7 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                     };
                     let known = written.entry(write.field).or_default();
                     let other = known.iter().find(|(_, goal)| *goal != i);
-                    if let Some((first, _)) = other.filter(|(first, _)| *first != write.span)
-                    {
+                    if let Some((first, _)) = other.filter(|(first, _)| *first != write.span) {
                         let from = flow.name(Spot::Node(id));
                         diags.push(
                             Diagnostic::new(

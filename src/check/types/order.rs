@@ -21,7 +21,9 @@ pub fn beside(flow: &Flow, together: &Together) -> Vec<SharedSet<FieldId>> {
     let mut known: HashMap<NodeId, SharedSet<FieldId>> = HashMap::new();
     for (a, b) in together.pairs() {
         for (one, other) in [(a, b), (b, a)] {
-            let written = known.entry(other).or_insert_with(|| writes(other).collect());
+            let written = known
+                .entry(other)
+                .or_insert_with(|| writes(other).collect());
             if let Some(slot) = beside.get_mut(one.0 as usize) {
                 slot.join(written);
             }

@@ -212,7 +212,12 @@ impl Checker<'_> {
         self.overload(function, call)
     }
 
-    pub(super) fn unknown_function(&mut self, name: &Name, receiver: Option<&Type>, args: &[Expr]) -> Type {
+    pub(super) fn unknown_function(
+        &mut self,
+        name: &Name,
+        receiver: Option<&Type>,
+        args: &[Expr],
+    ) -> Type {
         let message = match receiver {
             Some(ty) => format!(
                 "{} has no method `{}`",

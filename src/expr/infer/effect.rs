@@ -51,7 +51,9 @@ fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Ty
         let message = format!("`{}` takes no arguments, found {}", name.node, args.len());
         let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, expr.span);
         return checker.report(match name.node.as_str() {
-            "random" => found.help("it gives a float from 0 to 1: `int(random() * 6.0) + 1` is a die"),
+            "random" => {
+                found.help("it gives a float from 0 to 1: `int(random() * 6.0) + 1` is a die")
+            }
             _ => found.help(format!("write `{}()`", name.node)),
         });
     }

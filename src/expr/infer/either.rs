@@ -20,7 +20,9 @@ impl Checker<'_> {
     /// What `has(x.f)` says of `x`, one of several records, where it is false; see [`Narrowing`].
     pub(super) fn without_field(&mut self, field: &Expr) -> Option<String> {
         let ExprKind::Select {
-            operand, field: name, ..
+            operand,
+            field: name,
+            ..
         } = &field.kind
         else {
             return None;
@@ -64,11 +66,10 @@ impl Checker<'_> {
             .collect();
         let names = list(without.iter().map(String::as_str));
         let place = path(operand);
-        let of = place.clone().map_or_else(|| "it".to_owned(), |place| format!("`{place}`"));
-        let message = format!(
-            "{of} may be {names}, which has no field `{}`",
-            field.node
-        );
+        let of = place
+            .clone()
+            .map_or_else(|| "it".to_owned(), |place| format!("`{place}`"));
+        let message = format!("{of} may be {names}, which has no field `{}`", field.node);
         let place = place.unwrap_or_else(|| "x".to_owned());
         let name = &field.node;
         let help = format!("ask first which it is: `has({place}.{name}) ? {place}.{name} : ..`");

@@ -33,7 +33,10 @@ fn verbs(text: &str) -> Result<Vec<char>, String> {
 fn wants(verb: char, ty: &Type) -> Option<&'static str> {
     let number = matches!(ty, Type::Int | Type::Uint | Type::Float);
     let whole = matches!(ty, Type::Int | Type::Uint);
-    let text = matches!(ty, Type::String | Type::Literal(_) | Type::Enum(_) | Type::Bytes);
+    let text = matches!(
+        ty,
+        Type::String | Type::Literal(_) | Type::Enum(_) | Type::Bytes
+    );
     let open = match ty {
         Type::Json | Type::Error | Type::Never | Type::Optional(_) => true,
         Type::Union(members) => members.iter().any(|member| wants(verb, member).is_none()),

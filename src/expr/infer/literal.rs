@@ -97,7 +97,8 @@ impl Checker<'_> {
     /// `{ name: .. }` where the name of the record belongs before the brace.
     fn unnamed_record(&mut self, expr: &Expr, entry: &Entry, key: &str, id: RecordId) {
         let name = self.types.records.get(id).map_or("", |record| &record.name);
-        let message = format!("`{key}` is a name, and keys of a map are texts; `{name}` is expected here");
+        let message =
+            format!("`{key}` is a name, and keys of a map are texts; `{name}` is expected here");
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span);
         // Names of records that a graph or a node has for itself can't be written.
         let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');

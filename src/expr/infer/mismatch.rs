@@ -284,7 +284,9 @@ fn without_null(expr: &Expr) -> String {
             _ => path(target),
         };
         let of = of.unwrap_or_else(|| "xs".to_owned());
-        return format!("leave out what is null in the same step: `{of}.map({var}, {value} != null, {value})`");
+        return format!(
+            "leave out what is null in the same step: `{of}.map({var}, {value} != null, {value})`"
+        );
     }
     let of = path(expr).unwrap_or_else(|| "xs".to_owned());
     format!("leave out what is null: `{of}.filter(x, x != null)`")

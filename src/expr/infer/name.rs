@@ -85,11 +85,7 @@ impl Checker<'_> {
             );
         }
         if let Some(place) = self.field_elsewhere(name) {
-            return self.report(
-                found
-                    .help(format!("write `{place}`"))
-                    .fix(expr.span, place),
-            );
+            return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
         }
         if let Some(quoted) = self.quoted(name, hint) {
             return self.report(

@@ -110,7 +110,13 @@ impl Narrowing {
             return;
         }
         let mut gone: Vec<Arc<str>> = Vec::new();
-        gone.extend(self.paths.from(written).take(1).filter(|path| ***path == *written).cloned());
+        gone.extend(
+            self.paths
+                .from(written)
+                .take(1)
+                .filter(|path| ***path == *written)
+                .cloned(),
+        );
         for sign in [".", "["] {
             let under = format!("{written}{sign}");
             let all = self.paths.from(under.as_str());
@@ -139,7 +145,9 @@ fn is_under(place: &str, written: &str) -> bool {
 
 /// What stands in the indices of a path, and behind them.
 fn inside(path: &str) -> impl Iterator<Item = &str> {
-    path.split(['[', ']']).skip(1).filter(|part| !part.is_empty())
+    path.split(['[', ']'])
+        .skip(1)
+        .filter(|part| !part.is_empty())
 }
 
 impl FromIterator<String> for Narrowing {

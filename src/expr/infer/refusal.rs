@@ -50,7 +50,11 @@ impl Checker<'_> {
             return Type::Error;
         };
         let shown = self.show(&widen(ty.clone()));
-        let message = format!("`{}` has no meaning for {}", function.name, named(arg, &shown));
+        let message = format!(
+            "`{}` has no meaning for {}",
+            function.name,
+            named(arg, &shown)
+        );
         let value = path(arg).unwrap_or_else(|| "x".to_owned());
         let help = match (function.name, ty) {
             ("string", _) => format!("`json_encode({value})` gives the text of any value"),

@@ -46,8 +46,16 @@ impl Check<'_> {
         };
         let takes = matches!(
             applied.name,
-            "map" | "groupby" | "selectattr" | "rejectattr" | "sort" | "unique" | "sum" | "max"
-                | "min" | "join"
+            "map"
+                | "groupby"
+                | "selectattr"
+                | "rejectattr"
+                | "sort"
+                | "unique"
+                | "sum"
+                | "max"
+                | "min"
+                | "join"
         );
         match takes {
             true => self.field_path(&of, path, value),

@@ -206,8 +206,7 @@ impl Check<'_> {
                 if let Some(lacking) = lacking
                     && !members.iter().all(|of| lacks(&of))
                 {
-                    let message =
-                        format!("this may be {lacking}, which has no field `{name}`");
+                    let message = format!("this may be {lacking}, which has no field `{name}`");
                     let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
                     return self.report(found.help(format!(
                         "ask first which it is: `{{% if x.{name} is defined %}}`"

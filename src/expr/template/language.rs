@@ -95,9 +95,7 @@ pub(super) fn call(of: &Shown, name: &str, args: &[Shown]) -> Result<Shown, Erro
     let all: Vec<Value> = std::iter::once(of).chain(args).map(value).collect();
     (found.call)(&all)
         .map(|value| shown(&value))
-        .map_err(|message| {
-            Error::new(ErrorKind::InvalidOperation, format!("`{name}`: {message}"))
-        })
+        .map_err(|message| Error::new(ErrorKind::InvalidOperation, format!("`{name}`: {message}")))
 }
 
 /// A value of the template engine as one of the language.

@@ -21,7 +21,10 @@ static LOOKALIKE: LazyLock<Regex> = LazyLock::new(|| {
 #[allow(clippy::unwrap_used)]
 static HALF_TAG: LazyLock<Regex> = LazyLock::new(|| {
     const WORDS: &str = "(if|elif|else|endif|for|endfor|set|with|endwith|raw|endraw)";
-    Regex::new(&format!(r"\{{?\s*%\s*{WORDS}\b[^%{{}}\n]*%\s*\}}|\{{\s+%\s*{WORDS}\b[^{{}}\n]*")).unwrap()
+    Regex::new(&format!(
+        r"\{{?\s*%\s*{WORDS}\b[^%{{}}\n]*%\s*\}}|\{{\s+%\s*{WORDS}\b[^{{}}\n]*"
+    ))
+    .unwrap()
 });
 
 /// Warns of each, where the name in it is one that a placeholder could have.
@@ -54,9 +57,13 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
         }
         for found in HALF_TAG.captures_iter(text) {
             let Some(all) = found.get(0) else { continue };
-            let word = found.get(1).or(found.get(2)).map_or("", |word| word.as_str());
+            let word = found
+                .get(1)
+                .or(found.get(2))
+                .map_or("", |word| word.as_str());
             let span = template.span_of(offset + all.start(), offset + all.end());
-            let tag = format!("a tag is written `{{% {word} .. %}}`, without blanks within its signs");
+            let tag =
+                format!("a tag is written `{{% {word} .. %}}`, without blanks within its signs");
             diags.push(stays_plain(all.as_str(), span).help(tag));
         }
     }
@@ -75,9 +82,13 @@ fn surplus(parts: &[Stmt], template: &TemplateText, diags: &mut Diagnostics) {
     for part in parts {
         if let Stmt::EmitRaw(text) = part {
             if behind_value && open == 0 && text.raw.starts_with('}') {
-                let offset = (text.raw.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
+                let offset =
+                    (text.raw.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
                 let span = template.span_of(offset, offset + 1);
-                diags.push(stays_plain("}", span).help("a placeholder ends with `}}`: take the third brace out"));
+                diags.push(
+                    stays_plain("}", span)
+                        .help("a placeholder ends with `}}`: take the third brace out"),
+                );
             }
             let mut depth = open;
             for c in text.raw.chars() {

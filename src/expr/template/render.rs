@@ -62,8 +62,8 @@ impl Template {
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
-        let environment =
-            environment(&text.text, scope.functions.clone()).map_err(|error| located(text, &error))?;
+        let environment = environment(&text.text, scope.functions.clone())
+            .map_err(|error| located(text, &error))?;
         let reads = reads(text, scope);
         let fields = scope.state.as_deref();
         let field = |index: u32| {

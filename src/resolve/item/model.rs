@@ -213,11 +213,7 @@ fn groups(models: &IdVec<ModelId, Model>) -> Vec<usize> {
 }
 
 /// The shortest way from a model back to itself: each model of it with the place where it names the next.
-fn circle(
-    models: &IdVec<ModelId, Model>,
-    groups: &[usize],
-    id: ModelId,
-) -> Vec<(ModelId, Span)> {
+fn circle(models: &IdVec<ModelId, Model>, groups: &[usize], id: ModelId) -> Vec<(ModelId, Span)> {
     let group = |id: ModelId| groups.get(id.0 as usize);
     let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
     let mut open = VecDeque::from([id]);
