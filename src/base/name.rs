@@ -98,7 +98,9 @@ const FEW: usize = 8;
 
 /// The first names in backticks, and how many more there are: what there is to choose from, in a help line.
 pub fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.into_iter().collect();
+    let mut seen = std::collections::BTreeSet::new();
+    let names = names.into_iter().filter(|name| seen.insert(*name));
+    let names: Vec<&str> = names.collect();
     match names.get(..FEW) {
         Some(first) if names.len() > FEW + 1 => {
             let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();

@@ -6,7 +6,7 @@
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
-//! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
+//! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod aftermath;
 pub mod assign;
@@ -27,8 +27,10 @@ pub mod instance;
 pub mod lasting;
 pub mod leave;
 pub mod limit;
+pub mod lost;
 pub mod narrow;
 pub mod order;
+pub mod poison;
 pub mod prompt;
 pub mod safety;
 pub mod scope;
@@ -70,6 +72,8 @@ pub struct Checked {
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
+    let poisoned = poison::poisoned(program, diags);
+    let program = poisoned.as_ref().unwrap_or(program);
     let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()

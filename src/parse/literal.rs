@@ -95,9 +95,10 @@ fn no_number(text: &str, span: Span) -> Diagnostic {
 pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let apart = unit.starts_with(|c: char| c.is_ascii_whitespace());
     let unit = unit.trim_ascii_start();
     let bad = |message: String| Diagnostic::new(&codes::BAD_LITERAL, message, span);
-    let Some(factor) = unit_millis(unit) else {
+    let Some(factor) = unit_millis(unit).filter(|_| !apart) else {
         let found = match unit {
             "" => bad(format!("the duration `{text}` has no unit")),
             _ => bad(format!("`{text}` is no duration")),

@@ -15,6 +15,7 @@ use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
+use super::cases::Domains;
 use super::facts::Facts;
 use super::says::Saying;
 
@@ -55,6 +56,8 @@ pub struct Cx<'a> {
     pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
+    /// Values of enums, shared by the places of a graph.
+    pub domains: Domains,
 }
 
 /// A computed target and the names that it may give.
@@ -114,6 +117,7 @@ impl<'a> Cx<'a> {
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -139,6 +143,7 @@ impl<'a> Cx<'a> {
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The walk over an expression: which form is typed where, and what is in scope on the way.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
@@ -129,7 +129,12 @@ impl<'a> Checker<'a> {
     /// The type without checking it against the hint, which only fills in what the form leaves open.
     pub(super) fn expr(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
         match &expr.kind {
-            ExprKind::Literal(literal) => Self::literal(literal),
+            ExprKind::Literal(literal) => {
+                if let Literal::String(text) = literal {
+                    self.plain_placeholder(text, expr.span);
+                }
+                Self::literal(literal)
+            }
             ExprKind::Ident(name) => self.ident(expr, name, hint),
             ExprKind::Select {
                 operand,

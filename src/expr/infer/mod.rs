@@ -12,6 +12,7 @@
 mod call;
 mod checker;
 mod compare;
+mod condition;
 mod constant;
 mod doomed;
 mod effect;
@@ -29,6 +30,7 @@ mod numbered;
 mod operator;
 mod overload;
 mod path;
+mod placeholder;
 mod reads;
 mod record;
 mod refusal;
@@ -44,6 +46,7 @@ use super::scope::Scope;
 use super::ty::{Type, TypeTable};
 
 pub use checker::{Checker, Taker};
+pub use condition::no_condition;
 pub use constant::{constant, default_value};
 pub use doomed::doomed;
 pub(in crate::expr) use effect::is_effect;

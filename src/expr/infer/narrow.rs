@@ -48,7 +48,7 @@ impl Narrowing {
     pub fn fields(&self, path: &str) -> Vec<&str> {
         let prefix = format!("{path}.");
         let mut names = Vec::new();
-        for known in self.paths.from(prefix.as_str()) {
+        for known in self.paths.starting_at(prefix.as_str()) {
             let Some(rest) = known.strip_prefix(prefix.as_str()) else {
                 break;
             };
@@ -112,19 +112,19 @@ impl Narrowing {
         let mut gone: Vec<Arc<str>> = Vec::new();
         gone.extend(
             self.paths
-                .from(written)
+                .starting_at(written)
                 .take(1)
                 .filter(|path| ***path == *written)
                 .cloned(),
         );
         for sign in [".", "["] {
             let under = format!("{written}{sign}");
-            let all = self.paths.from(under.as_str());
+            let all = self.paths.starting_at(under.as_str());
             gone.extend(all.take_while(|path| path.starts_with(&under)).cloned());
         }
         let first: (Arc<str>, Arc<str>) = (written.into(), "".into());
         // What stands between the two and begins so is another name: `state.a_b`, `state.a-`.
-        let all = self.inside.from(&first);
+        let all = self.inside.starting_at(&first);
         let all = all.take_while(|(part, _)| part.starts_with(written));
         let under = all.filter(|(part, _)| is_under(part, written));
         gone.extend(under.map(|(_, path)| path.clone()));

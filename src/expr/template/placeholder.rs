@@ -52,8 +52,11 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
                 continue;
             }
             let span = template.span_of(offset + all.start(), offset + all.end());
-            let found = stays_plain(all.as_str(), span).fact(Fact::Meant(meant.clone()));
-            diags.push(found.help(format!("a placeholder is written `{{{{ {meant} }}}}`")));
+            diags.push(
+                stays_plain(all.as_str(), span)
+                    .fact(Fact::Meant(meant.clone()))
+                    .help(format!("a placeholder is written `{{{{ {meant} }}}}`")),
+            );
         }
         for found in HALF_TAG.captures_iter(text) {
             let Some(all) = found.get(0) else { continue };

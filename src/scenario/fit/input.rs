@@ -27,6 +27,13 @@ pub fn fit(case: &mut Case<'_>) {
                 }
                 if let Err(wrong) = accept(json, &field.ty, &flow.types) {
                     case.mismatches(&at, &format!("input `{name}`"), &wrong);
+                    continue;
+                }
+                for broken in field.constraints.broken(json) {
+                    case.report(Misfit::value(
+                        at.clone(),
+                        format!("input `{name}`: {broken}"),
+                    ));
                 }
             }
             Some(field) => {
