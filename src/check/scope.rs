@@ -141,11 +141,10 @@ impl Bound<'_> {
                 [] => continue,
                 [span] => *span,
                 several => {
-                    let found =
-                        Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, self.list.span);
+                    let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, self.list.span);
                     let shown_uses = several.iter().take(MOST_USES);
-                    let found = shown_uses
-                        .fold(found, |found, place| found.label(*place, "used here"));
+                    let found =
+                        shown_uses.fold(found, |found, place| found.label(*place, "used here"));
                     let help = format!("add {shown} here, or take it out of the nodes");
                     diags.push(found.here("the most that its nodes may use").help(help));
                     continue;

@@ -52,10 +52,7 @@ pub fn told(comment: &str) -> Option<Told> {
         };
         (wrong, rest)
     } else if first == VERB && !colon && rest.opens() {
-        let back = Rest {
-            text: said,
-            at: 2,
-        };
+        let back = Rest { text: said, at: 2 };
         let wrong = "a comment to graphc begins with `graphc:`, so nothing is allowed";
         (wrong.to_owned(), back.skipped())
     } else {
@@ -63,7 +60,10 @@ pub fn told(comment: &str) -> Option<Told> {
     };
     let told = spoken(rest, Some(wrong));
     let list = told.codes.clone().and_then(|range| comment.get(range));
-    let code = |list: &str| list.split(',').any(|code| codes::find(code.trim()).is_some());
+    let code = |list: &str| {
+        list.split(',')
+            .any(|code| codes::find(code.trim()).is_some())
+    };
     list.is_some_and(code).then_some(told)
 }
 

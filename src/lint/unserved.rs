@@ -75,8 +75,9 @@ fn unserved(
     let found = match serving.as_slice() {
         [(serving, tools)] => {
             let by = &serving.name.node;
-            let message =
-                format!("`{name}` offers its model {shown}, and `{by}`, which runs the calls, has it not");
+            let message = format!(
+                "`{name}` offers its model {shown}, and `{by}`, which runs the calls, has it not"
+            );
             Diagnostic::new(&codes::WIDE_SCOPE, message, tools.span)
                 .label(offered.span, "offered here")
                 .help(format!("add {shown} here, or take it out of `{name}`"))

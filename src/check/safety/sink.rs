@@ -108,12 +108,14 @@ fn call(
             None => found,
         };
         let found = found.label(trail.source.0, trail.source.1.clone());
-        let found = trail.through.iter().fold(found, |found, (span, text)| {
-            match Some(*span) == place {
-                true => found.here(text.clone()),
-                false => found.label(*span, text.clone()),
-            }
-        });
+        let found =
+            trail
+                .through
+                .iter()
+                .fold(found, |found, (span, text)| match Some(*span) == place {
+                    true => found.here(text.clone()),
+                    false => found.label(*span, text.clone()),
+                });
         diags.push(
             found
                 .label(sink.span, format!("`{name}` is a sink"))

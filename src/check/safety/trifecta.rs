@@ -8,9 +8,7 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{
-    Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves,
-};
+use super::origin::{Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {

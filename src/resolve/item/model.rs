@@ -16,7 +16,9 @@ use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
 
 /// Values of `reasoning_effort`.
-const EFFORTS: [&str; 8] = ["none", "default", "minimal", "low", "medium", "high", "xhigh", "max"];
+const EFFORTS: [&str; 8] = [
+    "none", "default", "minimal", "low", "medium", "high", "xhigh", "max",
+];
 
 /// Settings of a model.
 const KEYS: [&str; 9] = [

@@ -78,7 +78,10 @@ fn any(case: &mut Case<'_>, answers: &[Answer], asked: &[(String, Option<&Type>)
         let paths = asked.iter().map(|(path, _)| path.as_str());
         let message = match asked {
             [(path, _)] => format!("this answer fits neither `{path}` nor a tool's question"),
-            _ => format!("this answer fits none of {}", crate::base::name::list(paths)),
+            _ => format!(
+                "this answer fits none of {}",
+                crate::base::name::list(paths)
+            ),
         };
         case.report(Misfit::value(answer.at.clone(), message));
     }

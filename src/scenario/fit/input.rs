@@ -30,7 +30,10 @@ pub fn fit(case: &mut Case<'_>) {
                     continue;
                 }
                 for broken in field.constraints.broken(json) {
-                    case.report(Misfit::value(at.clone(), format!("input `{name}`: {broken}")));
+                    case.report(Misfit::value(
+                        at.clone(),
+                        format!("input `{name}`: {broken}"),
+                    ));
                 }
             }
             Some(field) => {

@@ -172,7 +172,11 @@ fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     };
     let flow = case.flow;
     let known = nodes::all(flow, case.graph);
-    let is = |id: &ToolId| flow.tools.get(*id).is_some_and(|other| other.name == tool.name);
+    let is = |id: &ToolId| {
+        flow.tools
+            .get(*id)
+            .is_some_and(|other| other.name == tool.name)
+    };
     let minded = known.iter().any(|(path, node)| match &node.work {
         // An agent is told of the error and goes on.
         Work::Agent { call, .. } => call.tools.iter().any(is),

@@ -90,8 +90,7 @@ impl<'a> Persons<'a> {
             _ => Vec::new(),
         };
         let mut all = args.into_iter().chain(arms);
-        keeps_answer(self.program, node)
-            || all.any(|expr| reads_decision(self.program, node, expr))
+        keeps_answer(self.program, node) || all.any(|expr| reads_decision(self.program, node, expr))
     }
 
     fn by_goto(&self, id: GraphId, node: &'a Node, way: Span) -> Says {
@@ -105,9 +104,8 @@ impl<'a> Persons<'a> {
                     return self.says(id, node, when, true);
                 }
                 let whens = before.iter().filter_map(|arm| arm.when.as_ref());
-                let before: Vec<Says> = whens
-                    .map(|when| self.says(id, node, when, false))
-                    .collect();
+                let before: Vec<Says> =
+                    whens.map(|when| self.says(id, node, when, false)).collect();
                 match before.is_empty() {
                     true => Says::Nothing,
                     false => joined(LogicalOp::And, &before),

@@ -432,7 +432,10 @@ impl<'a> Walk<'a> {
                 }
                 _ => behind.and_then(|asked| self.arm(&said, node, way, asked)),
             };
-            let own = matches!(way.cause, Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child);
+            let own = matches!(
+                way.cause,
+                Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+            );
             if let Some((asked, hop)) = on {
                 let hop = match (hop, turned) {
                     // The node goes on only where the answer is no.

@@ -130,11 +130,7 @@ fn causes(node: &Node) -> impl Iterator<Item = (Cause, &Jump)> {
         .chain(node.edges.iter().map(|jump| (Cause::Edge, jump)))
         .chain(skips.map(|jump| (Cause::Skip, jump)))
         .chain(errors.map(|jump| (Cause::Error, jump)))
-        .chain(
-            node.max_visits
-                .iter()
-                .map(|max| (Cause::Visits, &max.to)),
-        )
+        .chain(node.max_visits.iter().map(|max| (Cause::Visits, &max.to)))
         .chain(timeout.map(|to| (Cause::Timeout, to)))
 }
 
