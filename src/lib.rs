@@ -85,6 +85,7 @@
 //!   from the pages: `tests/explain.rs`, `tests/check.rs`.
 //! - Expressions mean what CEL's conformance cases say, but for the listed exceptions: `tests/cel.rs`; they agree with another
 //!   implementation: `tests/differential.rs`; each example of the function table is true: `tests/expr.rs`.
+//! - An expression that fails in a run names the part of the source that did, wherever it stands: `tests/places.rs`.
 //! - The stores agree with each other record by record, also on what they refuse, and a process that is killed loses nothing
 //!   that was kept: `tests/store`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished

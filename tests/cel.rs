@@ -1,4 +1,4 @@
-//! The CEL conformance cases of `tests/cel`.
+//! The CEL conformance cases of `tests/cel`, and this project's own in the same form in `tests/cel/own`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod evaluate;
@@ -13,8 +13,10 @@ use serde_json::Value as Json;
 fn conformance() {
     let mut known = known();
     let (mut total, mut wrong) = (0, Vec::new());
-    let mut files: Vec<_> = fs::read_dir("tests/cel")
-        .unwrap()
+    let folders = ["tests/cel", "tests/cel/own"].map(|folder| fs::read_dir(folder).unwrap());
+    let mut files: Vec<_> = folders
+        .into_iter()
+        .flatten()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "json"))
         .collect();

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use graphc::compile::compile;
 use graphc::diag::{Level, render};
+use graphc::expr::function::form::{FORMS, Form, Sort};
 use graphc::expr::function::{FUNCTIONS, Function};
 
 const DOCUMENTS: [&str; 5] = [
@@ -118,20 +119,38 @@ fn functions() -> String {
         "# Functions\n\n\
          What expressions may call, made from the table that the compiler checks calls against and the runtime\n\
          evaluates. A capital letter in a signature is any type; `T?` may be null; `optional<T>` is what `a.?b`\n\
-         gives. A method's receiver is its first parameter. Every example is true, and run as a test. Macros\n\
-         (`map`, `filter`, `all`, ...) and operators are in [language.md](language.md#4-expressions).\n",
+         gives. `T => U` is an expression in which a name stands for a `T`. A method's receiver is its first\n\
+         parameter. Every example is true, and run as a test. Operators are in [language.md](language.md#4-expressions).\n",
     );
+    for (sort, title, about) in [
+        (
+            Sort::Macro,
+            "Macros",
+            "They bind names, or look at their argument without its value.",
+        ),
+        (
+            Sort::Effect,
+            "Effects",
+            "Their answers are journaled. They stand where a node or a tool does its work: `let`, `set`, arguments, payloads.",
+        ),
+        (
+            Sort::Field,
+            "Questions about fields",
+            "Of fields that are [`based_on`](language.md#6-state-and-reducers) others. In the examples `draft` is based on `topic`, which was written after it.",
+        ),
+    ] {
+        write!(out, "\n## {title}\n\n{about}\n\n{HEAD}").unwrap();
+        for form in FORMS.iter().filter(|form| form.sort == sort) {
+            out.push_str(&form_row(form));
+        }
+    }
     let modules: std::collections::BTreeSet<&str> = FUNCTIONS.iter().map(|f| f.module).collect();
     for module in modules {
         let title = match module {
             "" => "Built in".to_owned(),
             module => format!("From `{module}`"),
         };
-        write!(
-            out,
-            "\n## {title}\n\n| call | types | meaning | example |\n|---|---|---|---|\n"
-        )
-        .unwrap();
+        write!(out, "\n## {title}\n\n{HEAD}").unwrap();
         for function in FUNCTIONS.iter().filter(|f| f.module == module) {
             out.push_str(&row(function));
         }
@@ -139,19 +158,29 @@ fn functions() -> String {
     out
 }
 
+const HEAD: &str = "| call | types | meaning | example |\n|---|---|---|---|\n";
+
+fn form_row(form: &Form) -> String {
+    cells(form.written, form.types, form.doc, form.example)
+}
+
 fn row(function: &Function) -> String {
     let call = match function.method {
         true => format!("x.{}(..)", function.name),
         false => format!("{}(..)", function.name),
     };
+    cells(&call, function.signatures, function.doc, function.example)
+}
+
+fn cells(call: &str, types: &[&str], doc: &str, example: &str) -> String {
     let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
-    let signatures: Vec<String> = function.signatures.iter().map(|text| code(text)).collect();
+    let types: Vec<String> = types.iter().map(|text| code(text)).collect();
     format!(
         "| {} | {} | {} | {} |\n",
-        code(&call),
-        signatures.join("<br>"),
-        function.doc.replace('|', "\\|"),
-        code(function.example)
+        code(call),
+        types.join("<br>"),
+        doc.replace('|', "\\|"),
+        code(example)
     )
 }
 

@@ -9,7 +9,11 @@ mod evaluate;
 
 use std::fs;
 
+use graphc::expr::eval::{Effect, Env, MACROS, compile_text};
+use graphc::expr::function::form::{FORMS, Sort};
 use graphc::expr::function::{FUNCTIONS, find};
+use graphc::expr::scope::StateFields;
+use graphc::expr::{Scope, Slot, Type, TypeTable};
 use graphc::value::Value;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -115,4 +119,63 @@ fn each_is_found_by_its_name() {
             function.name
         );
     }
+}
+
+/// A state whose `draft` was made from an older `topic`.
+struct Stale;
+
+impl Env for Stale {
+    fn slot(&self, _: Slot) -> Option<Value> {
+        None
+    }
+
+    fn field(&self, _: u32) -> Option<Value> {
+        Some(Value::from("x"))
+    }
+
+    fn effect(&self, _: Effect) -> Result<Value, String> {
+        Err("there is none here".to_owned())
+    }
+
+    fn invalidated_by(&self, index: u32) -> Result<Value, String> {
+        let names = (index == 1).then(|| Value::from("topic"));
+        Ok(Value::List(names.into_iter().collect()))
+    }
+}
+
+#[test]
+fn examples_of_macros_hold() {
+    let names = ["topic", "draft"].map(|name| (name.to_owned(), Type::String));
+    let scope = Scope {
+        state: Some(names.into_iter().collect::<StateFields>().into()),
+        ..Scope::default()
+    };
+    for form in FORMS {
+        let result = match form.sort {
+            Sort::Macro | Sort::Effect => evaluate::evaluate(form.example, &[]),
+            Sort::Field => {
+                let program = compile_text(form.example, &scope, &TypeTable::default()).unwrap();
+                program.eval(&Stale).map_err(|error| error.message)
+            }
+        };
+        assert_eq!(result, Ok(Value::Bool(true)), "{}", form.example);
+        let call = form.written.split('(').next().unwrap();
+        let name = call.rsplit('.').next().unwrap();
+        assert_eq!(name, form.name, "{}", form.written);
+        assert!(
+            form.example.contains(&format!("{name}(")),
+            "{}",
+            form.example
+        );
+        assert!(form.doc.ends_with('.'), "{}", form.written);
+    }
+}
+
+#[test]
+fn each_macro_has_its_form() {
+    for name in MACROS {
+        assert!(FORMS.iter().any(|form| form.name == *name), "{name}");
+    }
+    let sorted = FORMS.is_sorted_by_key(|form| (form.sort, form.name));
+    assert!(sorted, "the forms are not in order");
 }

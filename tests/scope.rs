@@ -159,7 +159,7 @@ fn failures_have_kinds() {
             ErrorKind::NoSuchIndex,
             "index 0 is out of range: the list is empty",
         ),
-        ("1 / 0", ErrorKind::Arithmetic, "division by zero"),
+        ("1 / 0", ErrorKind::Arithmetic, "division by zero: `1 / 0`"),
         (
             "required(state.hero)",
             ErrorKind::Function,

@@ -50,7 +50,7 @@ pub enum Member {
     /// `start -> a` or `start { when .. }`
     Start(Jumps, Span),
     /// `a -> b -> [c, d]`, `[a, b] -> c`
-    Edge(Edge),
+    Edge(Box<Edge>),
     /// `interrupt NAME before NODE { .. }`
     Interrupt(Box<StaticInterrupt>),
     /// `migrate { .. }`

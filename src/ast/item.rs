@@ -51,6 +51,27 @@ pub enum Item {
     Function(FunctionDecl),
 }
 
+impl Item {
+    /// The name that it declares; `None` for an import.
+    pub fn name(&self) -> Option<&Name> {
+        match self {
+            Item::Import(_) => None,
+            Item::Type(decl) => Some(&decl.name),
+            Item::Enum(decl) => Some(&decl.name),
+            Item::Reducer(decl) => Some(&decl.name),
+            Item::Event(decl) => Some(&decl.name),
+            Item::Model(decl) => Some(&decl.name),
+            Item::Tool(decl) => Some(&decl.name),
+            Item::Toolset(decl) => Some(&decl.name),
+            Item::Retry(decl) => Some(&decl.name),
+            Item::Prompt(decl) => Some(&decl.name),
+            Item::Graph(decl) => Some(&decl.name),
+            Item::Instance(decl) => Some(&decl.name),
+            Item::Function(decl) => Some(&decl.name),
+        }
+    }
+}
+
 /// `import { A, b as c } from "./types.graph"`
 #[derive(Debug, Clone)]
 pub struct Import {

@@ -109,19 +109,8 @@ fn credential(text: &str, range: Range<usize>, kind: &'static str) -> Credential
     }
 }
 
-/// Whether keys are made of the byte; by table, since all texts of a flow are looked through.
 fn in_word(byte: u8) -> bool {
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = (byte as u8).is_ascii_alphanumeric()
-                || matches!(byte as u8, b'_' | b'-' | b'+' | b'/' | b'=');
-            byte += 1;
-        }
-        table
-    };
-    TABLE[usize::from(byte)]
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=')
 }
 
 /// Runs of the characters that keys are made of.

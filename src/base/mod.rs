@@ -8,10 +8,12 @@ pub mod duration;
 pub mod id;
 pub mod index;
 pub mod name;
+pub mod shared;
 pub mod source;
 pub mod span;
 
 pub use id::IdVec;
 pub use index::NameIndex;
+pub use shared::{SharedMap, SharedSet};
 pub use source::{Location, SourceFile, SourceMap};
 pub use span::{FileId, Span, Spanned};

@@ -12,6 +12,9 @@ const EFFORT: u64 = 50_000_000;
 /// Most names that [`list`] and [`either`] write out.
 const LISTED: usize = 40;
 
+/// What looking at one name counts.
+const LOOK: u64 = 4;
+
 thread_local! {
     /// How much may still be compared on this thread.
     static LEFT: Cell<u64> = const { Cell::new(EFFORT) };
@@ -47,6 +50,8 @@ pub fn closest<'a>(
         if candidate == written {
             continue;
         }
+        // To look at a name at all takes time too.
+        LEFT.set(LEFT.get().checked_sub(LOOK)?);
         let longer = written.chars().count().max(candidate.chars().count());
         let allowed = (longer / 3).max(1);
         let distance = match candidate.eq_ignore_ascii_case(written) {
@@ -93,7 +98,9 @@ const FEW: usize = 8;
 
 /// The first names in backticks, and how many more there are: what there is to choose from, in a help line.
 pub fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.into_iter().collect();
+    let mut seen = std::collections::BTreeSet::new();
+    let names = names.into_iter().filter(|name| seen.insert(*name));
+    let names: Vec<&str> = names.collect();
     match names.get(..FEW) {
         Some(first) if names.len() > FEW + 1 => {
             let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();

@@ -2,8 +2,8 @@
 
 use crate::ast::Name;
 use crate::base::Spanned;
-use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::base::name::closest;
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::assignable;
 use crate::resolve::program::{Graph, Param, Program, Work};
@@ -83,14 +83,23 @@ impl Lacking<'_> {
             .context
             .as_ref()
             .map_or(&[][..], |own| &own.fields);
-        let names = own.iter().map(|field| field.name.node.as_str());
-        let help = did_you_mean(field, names).unwrap_or_else(|| {
+        let near = closest(field, own.iter().map(|field| field.name.node.as_str()));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        let help = help.unwrap_or_else(|| {
             let ty = self.program.types.show(&self.field.ty.node);
             format!("declare it in `{caller}`: `context {{ {field}: {ty} }}`")
         });
-        Diagnostic::new(&codes::CONTEXT_MISMATCH, message, self.name.span)
+        let found = Diagnostic::new(&codes::CONTEXT_MISMATCH, message, self.name.span)
             .label(self.field.name.span, "declared here")
-            .help(help)
+            .help(help);
+        // What the caller has is a name that the called graph's context may have been meant to have.
+        match (self.called.context.as_ref().zip(near), &self.graph.context) {
+            (Some((context, near)), _) => found
+                .unknown(near, Home::Record(context.record.0))
+                .near(Some(field)),
+            (None, Some(own)) => found.unknown(field, Home::Record(own.record.0)),
+            (None, None) => found.unknown(field, Home::Takes(self.graph.name.span)),
+        }
     }
 }
 

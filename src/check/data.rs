@@ -25,6 +25,7 @@ pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut 
                 format!("`out` field `{name}` is never written"),
                 field.name.span,
             )
+            .about(field.name.span)
             .help(format!(
                 "write it in a node: `set {{ {name}: .. }}`, or give it a default"
             )),

@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::flow::Written;
@@ -22,9 +22,19 @@ struct Jump {
     declared: Option<Span>,
     /// Whether it leaves the graph by that name, for a tool that goes to `parent.name`.
     upward: bool,
+    /// The names that it is one of, where it is declared among others: those that a graph leaves by, members of an enum.
+    home: Option<Home>,
 }
 
 impl Jump {
+    /// Says that another name is written where this jump's was meant.
+    fn meant_by(&self, found: Diagnostic, written: &str) -> Diagnostic {
+        match self.home {
+            Some(home) => found.unknown(written, home).near(Some(&self.name)),
+            None => found,
+        }
+    }
+
     /// As `ends` must have it.
     fn shown(&self) -> String {
         match self.upward {
@@ -58,6 +68,7 @@ pub fn ends(
                 required: true,
                 declared: None,
                 upward: false,
+                home: target.home,
             });
         }
     }
@@ -118,6 +129,7 @@ fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
             required: false,
             declared: None,
             upward: false,
+            home: None,
         })
     });
     named.collect()
@@ -153,6 +165,7 @@ fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
                 required: true,
                 declared: Some(place),
                 upward,
+                home: None,
             };
             jumps.push(new);
         };
@@ -183,10 +196,8 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
     else {
         return Vec::new();
     };
-    let leaves = program
-        .graphs
-        .get(*child)
-        .map_or(&[][..], |child| &child.leaves);
+    let child = program.graphs.get(*child);
+    let leaves = child.map_or(&[][..], |child| &child.leaves);
     leaves
         .iter()
         .map(|left| Jump {
@@ -196,6 +207,7 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
             required: true,
             declared: Some(left.span),
             upward: false,
+            home: child.map(|child| Home::Leaves(Some(child.name.span))),
         })
         .collect()
 }
@@ -241,9 +253,10 @@ fn slip(jump: &Jump, declared: Span, meant: &End) -> Diagnostic {
         "{} `{}`, but `ends` has `{}`",
         jump.what, jump.name, meant.name.node
     );
-    Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, at)
+    let found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, at)
         .label(other, why)
-        .help(format!("did you mean `{right}`?"))
+        .help(format!("did you mean `{right}`?"));
+    jump.meant_by(found, &meant.name.node)
 }
 
 fn outside(
@@ -263,7 +276,8 @@ fn outside(
     if misspelt(graph, node, first, listed.collect(), diags) {
         return;
     }
-    if let (Some(declared), Some(meant)) = (first.declared, nearest(ends, all, &first.name)) {
+    let declared = first.declared.or(first.home.map(|_| first.span));
+    if let (Some(declared), Some(meant)) = (declared, nearest(ends, all, &first.name)) {
         diags.push(slip(first, declared, meant));
         return;
     }
@@ -309,11 +323,10 @@ fn misspelt(
         jump.shown(),
         graph.name.node
     );
-    diags.push(
-        Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, place)
-            .label(jump.span, format!("in the scope of `{}`", node.name.node))
-            .help(format!("did you mean `{near}`?")),
-    );
+    let found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, place)
+        .label(jump.span, format!("in the scope of `{}`", node.name.node))
+        .help(format!("did you mean `{near}`?"));
+    diags.push(jump.meant_by(found, near));
     true
 }
 

@@ -60,11 +60,11 @@ fn both(node: &Node, goto: crate::base::Span, edge: crate::base::Span) -> Diagno
             "node `{}` has both a static edge and a `goto`",
             node.name.node
         ),
-        goto,
+        edge,
     )
-    .here("the `goto`")
-    .label(edge, "the static edge")
-    .help("keep one of them; with several targets, `goto [a, b]` runs both")
+    .here("the static edge")
+    .label(goto, "the `goto`")
+    .help("take the edge out: the `goto` says where the node goes; `goto [a, b]` runs both")
 }
 
 /// A node goes on by an edge or a `goto`, unless it can only go on by what its tool or subgraph says.

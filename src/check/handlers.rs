@@ -11,12 +11,13 @@ use super::flow::{Cause, Flow, Spot};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.
 pub fn handlers(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
+    let lone = Lone::of(graph, flow);
     for (id, node) in graph.nodes.entries() {
         let Some(route) = graph.on_error_of(id) else {
             continue;
         };
         for (jump, always) in jumps(route) {
-            if let Some(path) = back(graph, flow, id, jump) {
+            if let Some(path) = back(graph, &lone, id, jump) {
                 diags.push(again(flow, id, jump, &path, always));
             }
         }
@@ -42,7 +43,7 @@ fn jumps(route: &Route) -> Vec<(&Jump, bool)> {
 
 /// The arrows from a handler's jump back to the node that failed, where each node on the way can go nowhere else and
 /// nothing counts the rounds. A person who is asked on the way is no loop either.
-fn back(graph: &Graph, flow: &Flow, failed: NodeId, jump: &Jump) -> Option<Vec<Span>> {
+fn back(graph: &Graph, lone: &Lone, failed: NodeId, jump: &Jump) -> Option<Vec<Span>> {
     let [target] = jump.to.as_slice() else {
         return None;
     };
@@ -50,39 +51,100 @@ fn back(graph: &Graph, flow: &Flow, failed: NodeId, jump: &Jump) -> Option<Vec<S
         return None;
     };
     let capped = |id: NodeId| {
-        graph
-            .nodes
-            .get(id)
-            .is_none_or(|node| node.max_visits.is_some())
+        let node = graph.nodes.get(id);
+        node.is_none_or(|node| node.max_visits.is_some())
     };
-    if capped(failed) {
+    if capped(failed) || !lone.may_lead(at, failed) {
         return None;
     }
     let mut path = Vec::new();
     let mut seen = BTreeSet::new();
     while at != failed {
-        let node = graph.nodes.get(at)?;
-        let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-        if capped(at) || asks || !seen.insert(at) {
+        if !seen.insert(at) {
             return None;
         }
-        let mut ways = flow
-            .ways(Spot::Node(at))
-            .iter()
-            .filter(|way| way.cause != Cause::Error);
-        let (way, None) = (ways.next()?, ways.next()) else {
-            return None;
-        };
-        let [goal] = way.goals.as_slice() else {
-            return None;
-        };
-        let Spot::Node(next) = goal.to else {
-            return None;
-        };
-        path.push(goal.span);
+        let (next, span) = lone.next(at)?;
+        path.push(span);
         at = next;
     }
     Some(path)
+}
+
+/// Where nodes lead that can lead to one node alone, and neither ask a person nor are counted.
+struct Lone {
+    next: Vec<Option<(NodeId, Span)>>,
+    /// When a node is come to and left, walking back from where such ways end; none in a circle of them.
+    times: Vec<Option<(usize, usize)>>,
+}
+
+impl Lone {
+    fn of(graph: &Graph, flow: &Flow) -> Self {
+        let nodes = graph.nodes.entries();
+        let next: Vec<Option<(NodeId, Span)>> = nodes
+            .map(|(id, node)| {
+                let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
+                let only = only_way(flow, id)?;
+                (node.max_visits.is_none() && !asks).then_some(only)
+            })
+            .collect();
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); next.len()];
+        for (from, to) in next.iter().enumerate() {
+            let list = to.and_then(|(to, _)| before.get_mut(to.0 as usize));
+            list.into_iter().for_each(|list| list.push(from));
+        }
+        let mut times = vec![None; next.len()];
+        let mut clock = 0;
+        for (root, _) in next.iter().enumerate().filter(|(_, to)| to.is_none()) {
+            // Each node stands there twice: when it is come to, and when it is left.
+            let mut open = vec![(root, false)];
+            while let Some((at, leaving)) = open.pop() {
+                clock += 1;
+                let Some(slot) = times.get_mut(at) else {
+                    continue;
+                };
+                match (leaving, slot) {
+                    (true, Some((_, left))) => *left = clock,
+                    (_, slot) => {
+                        *slot = Some((clock, clock));
+                        open.push((at, true));
+                        let before = before.get(at).into_iter().flatten();
+                        open.extend(before.map(|from| (*from, false)));
+                    }
+                }
+            }
+        }
+        Self { next, times }
+    }
+
+    fn next(&self, id: NodeId) -> Option<(NodeId, Span)> {
+        self.next.get(id.0 as usize).copied().flatten()
+    }
+
+    /// Whether following the ways from one node comes to another, as far as is known without following them.
+    fn may_lead(&self, from: NodeId, to: NodeId) -> bool {
+        let times = |id: NodeId| self.times.get(id.0 as usize).copied().flatten();
+        match (times(from), times(to)) {
+            (Some(from), Some(to)) => to.0 <= from.0 && from.1 <= to.1,
+            (Some(_), None) => false,
+            (None, _) => true,
+        }
+    }
+}
+
+/// Where a node leads, where that is one node and it has no other way than errors.
+fn only_way(flow: &Flow, id: NodeId) -> Option<(NodeId, Span)> {
+    let ways = flow.ways(Spot::Node(id)).iter();
+    let mut ways = ways.filter(|way| way.cause != Cause::Error);
+    let (way, None) = (ways.next()?, ways.next()) else {
+        return None;
+    };
+    match way.goals.as_slice() {
+        [goal] => match goal.to {
+            Spot::Node(next) => Some((next, goal.span)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn again(flow: &Flow, id: NodeId, jump: &Jump, path: &[Span], always: bool) -> Diagnostic {

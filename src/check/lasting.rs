@@ -15,6 +15,7 @@ pub fn lost(graph: &Graph, diags: &mut Diagnostics) {
         let message = format!("`{name}` is kept in no checkpoint, and has no value after a resume");
         diags.push(
             Diagnostic::new(&codes::LOST_ON_RESUME, message, word)
+                .about(field.name.span)
                 .label(field.ty.span, "may not be null, and has no default")
                 .help("give it a first value: `= ..` behind its type, or a type `T?`"),
         );

@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::closest;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::resolve::program::{Graph, Route, TargetKind};
 
 /// Checks that each `parent.name` is declared and each declared name is used.
@@ -29,6 +29,8 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
                 ),
                 *span,
             )
+            .unknown(name, Home::Leaves(Some(graph.name.span)))
+            .near(near)
             .label(graph.name.span, "the graph")
             .help(help),
         );

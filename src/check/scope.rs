@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::ast::Name;
 use crate::base::name::{closest, list};
 use crate::base::{IdVec, SourceMap, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::{assignable, default_value};
 use crate::expr::{Type, TypeTable};
 use crate::ir::{FieldMode, GraphId, ToolId};
@@ -481,14 +481,12 @@ impl<'a> Needs<'a, '_> {
             Some(_) => (span, self.place, "used here"),
             None => (self.place, span, "needed here"),
         };
-        let known = |found: &Diagnostic| found.span() == span && found.message == message;
-        if near.is_none() || !self.diags.iter().any(known) {
-            self.diags.push(
-                Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, place)
-                    .label(other, said)
-                    .help(help),
-            );
-        }
+        let found = Diagnostic::new(&codes::TOOL_NEEDS_FIELD, message, place)
+            .label(other, said)
+            .help(help);
+        // However many nodes use the tool, the slip is one.
+        let home = Home::State(Some(graph.name.span));
+        self.diags.push(found.unknown(name, home).near(near));
         None
     }
 
@@ -497,9 +495,9 @@ impl<'a> Needs<'a, '_> {
         let tool = self.tool.span;
         let inside =
             |span: Span| span.file == tool.file && span.start >= tool.start && span.end <= tool.end;
-        let told = format!("no `{near}` in scope");
         self.diags.retain(|found| {
-            found.code != &codes::UNKNOWN_NAME || !inside(found.span()) || found.message != told
+            let unknown = found.unknown_name();
+            !(unknown.is_some_and(|unknown| unknown.name == near) && inside(found.span()))
         });
     }
 

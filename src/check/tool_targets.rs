@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Work};
 
@@ -78,7 +78,8 @@ pub fn targets(program: &Program, lost: &Lost, diags: &mut Diagnostics) {
                     "add a node `{name}`, and `{name}` to the `ends` of the nodes that run the tool"
                 ),
             };
-            diags.push(Diagnostic::new(&codes::UNKNOWN_TARGET, message, to.span).help(help));
+            let found = Diagnostic::new(&codes::UNKNOWN_TARGET, message, to.span).help(help);
+            diags.push(found.fact(Fact::WholeProgram));
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostics, render};
-use crate::expr::eval::{Effect, Env, compile};
+use crate::expr::eval::{Effect, Env, compile_unchecked};
 use crate::expr::function::FUNCTIONS;
 use crate::expr::{Scope, Slot, Type, TypeTable};
 use crate::parse;
@@ -50,7 +50,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         term::say(render::fault(message, span, &sources, style).trim_end());
         Failure::silent(Exit::Errors)
     };
-    let program = compile(&expr, &bindings.scope(), &TypeTable::default())
+    // As CEL without a type check: a name that nothing has is an error where the evaluation comes to it.
+    let program = compile_unchecked(&expr, &bindings.scope(), &TypeTable::default())
         .map_err(|error| failed(&error.message, error.span))?;
     let value = program
         .eval(&bindings)

@@ -10,6 +10,8 @@ pub struct Failure {
     pub exit: Exit,
     /// What is wrong, lower case, no full stop; empty where it has been said already.
     pub message: String,
+    /// Lines of a source that it is about, drawn.
+    pub lines: Option<String>,
     /// What to do, where that is an action.
     pub help: Option<String>,
 }
@@ -20,6 +22,7 @@ impl Failure {
         Self {
             exit: Exit::Unusable,
             message: message.into(),
+            lines: None,
             help: None,
         }
     }
@@ -29,6 +32,7 @@ impl Failure {
         Self {
             exit,
             message: String::new(),
+            lines: None,
             help: None,
         }
     }
@@ -36,6 +40,12 @@ impl Failure {
     /// Says what to do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Shows lines of a source.
+    pub fn lines(mut self, lines: Option<String>) -> Self {
+        self.lines = lines;
         self
     }
 
@@ -51,6 +61,9 @@ impl Failure {
             return;
         }
         term::say(&format!("error: {}", self.message));
+        if let Some(lines) = &self.lines {
+            term::say(lines);
+        }
         if let Some(help) = &self.help {
             term::say(&format!("  help: {help}"));
         }

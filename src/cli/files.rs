@@ -109,10 +109,11 @@ fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> Result<(), F
 /// Reads one file, or stdin for `-`.
 pub fn read(path: &Path) -> Result<Source, Failure> {
     let (name, bytes) = match path.as_os_str() == "-" {
-        true => ("<stdin>".to_owned(), read_bytes(stdin().lock(), path)?),
+        true => ("<stdin>".to_owned(), read_bytes(stdin().lock(), 0, path)?),
         false => {
             let file = fs::File::open(path).map_err(|error| failed("read", path, &error))?;
-            (shown(path), read_bytes(file, path)?)
+            let size = file.metadata().map_or(0, |about| about.len());
+            (shown(path), read_bytes(file, size, path)?)
         }
     };
     if bytes.len() as u64 > MOST_BYTES {
@@ -149,9 +150,10 @@ pub fn unreadable(path: &Path, failure: &Failure, sources: &mut SourceMap) -> Op
     Some(found.help("save it as UTF-8 text, or take it out of the folder"))
 }
 
-/// Reads at most one byte more than is allowed, also from what has no size, such as a pipe.
-fn read_bytes(from: impl Read, path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
+/// Reads at most one byte more than is allowed, also from what has no size, such as a pipe. `size` is how much is
+/// likely there, in bytes.
+fn read_bytes(from: impl Read, size: u64, path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::with_capacity(size.min(MOST_BYTES) as usize + 1);
     from.take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| failed("read", path, &error))?;

@@ -128,7 +128,7 @@ pub fn analyse_source(
     let loader = Disk {
         root: project.root.clone(),
         entry: project::relative(&place, &project.root),
-        text: source.text,
+        text: source.text.into(),
     };
     let analysis = analyse(&loader.entry, &loader, families);
     let mut named = SourceMap::new();

@@ -4,6 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use crate::resolve::{LoadError, Loader};
 
@@ -116,9 +117,9 @@ pub struct Past<'c> {
 }
 
 impl Loader for Past<'_> {
-    fn read(&self, path: &str) -> Result<String, LoadError> {
+    fn read(&self, path: &str) -> Result<Arc<str>, LoadError> {
         match self.commit.read(&self.root.join(path)) {
-            Ok(Some(text)) => Ok(text),
+            Ok(Some(text)) => Ok(text.into()),
             Ok(None) => Err(LoadError::NotFound),
             Err(failure) => Err(LoadError::Unreadable(failure.message)),
         }

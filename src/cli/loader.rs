@@ -1,6 +1,7 @@
 //! Files of a flow, read from disk for the compiler.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::resolve::{LoadError, Loader};
 
@@ -14,13 +15,13 @@ pub struct Disk {
     /// Path of the first file in the project.
     pub entry: String,
     /// Its text.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 impl Loader for Disk {
-    fn read(&self, path: &str) -> Result<String, LoadError> {
+    fn read(&self, path: &str) -> Result<Arc<str>, LoadError> {
         if path == self.entry {
-            return Ok(self.text.clone());
+            return Ok(Arc::clone(&self.text));
         }
         let place = self.root.join(path);
         if place.is_dir() {
@@ -29,7 +30,7 @@ impl Loader for Disk {
         match place.try_exists() {
             Ok(false) => Err(LoadError::NotFound),
             _ => files::read(&place)
-                .map(|source| source.text)
+                .map(|source| source.text.into())
                 .map_err(|failure| LoadError::Unreadable(reason(failure.message))),
         }
     }

@@ -136,6 +136,7 @@ codes! {
     Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
     Error IMPURE_CALL "impure-call";
     Error BAD_REGEX "bad-regex";
+    Error ALWAYS_FAILS "always-fails";
     Error BAD_TEMPLATE "bad-template";
     Error UNKNOWN_FILTER "unknown-filter";
     Warning PLACEHOLDER_IN_TEXT "placeholder-in-text";

@@ -1,8 +1,14 @@
 //! One finding, and the list of all of a run.
 
+use std::collections::HashMap;
+
 use crate::base::{Span, name};
 
-use super::codes::{Code, Level};
+use super::codes::{self, Code, Level};
+use super::fact::{Fact, Home, Unknown};
+
+/// Most further places that one finding points at.
+const SHOWN: usize = 6;
 
 /// One finding about a program: what is wrong, where, and what to write instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +25,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Edits that mend it; empty where the mend isn't certain.
     pub fix: Vec<Edit>,
+    /// What it means for other findings.
+    pub facts: Vec<Fact>,
 }
 
 /// A place that matters to a diagnostic.
@@ -53,6 +61,7 @@ impl Diagnostic {
             labels: vec![primary],
             help: None,
             fix: Vec::new(),
+            facts: Vec::new(),
         }
     }
 
@@ -94,6 +103,58 @@ impl Diagnostic {
         self
     }
 
+    /// Says what it means for other findings.
+    pub fn fact(mut self, fact: Fact) -> Self {
+        self.facts.push(fact);
+        self
+    }
+
+    /// Says that it speaks of the declaration whose name stands at that place.
+    pub fn about(self, declared: Span) -> Self {
+        self.fact(Fact::About(declared))
+    }
+
+    /// Says that a name stands for nothing in the place where it was looked for.
+    pub fn unknown(self, name: &str, home: Home) -> Self {
+        let name = name.to_owned();
+        let near = None;
+        self.fact(Fact::Unknown(Unknown { name, home, near }))
+    }
+
+    /// Says which known name is close to the unknown one.
+    pub fn near(mut self, close: Option<&str>) -> Self {
+        for fact in &mut self.facts {
+            if let Fact::Unknown(unknown) = fact {
+                unknown.near = close.map(str::to_owned);
+            }
+        }
+        self
+    }
+
+    /// The name that stands for nothing, where the finding says so.
+    pub fn unknown_name(&self) -> Option<&Unknown> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::Unknown(unknown) => Some(unknown),
+            _ => None,
+        })
+    }
+
+    /// The declaration that it speaks of.
+    pub fn spoken_of(&self) -> Option<Span> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::About(declared) => Some(*declared),
+            _ => None,
+        })
+    }
+
+    /// The value that it speaks of, as a path.
+    pub fn value(&self) -> Option<&str> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::Value(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
     /// Asks whether one of the names was meant that are known at `at`, and mends it where that is certain. Where none is
     /// near, says which there are, behind `there_are`: ``its fields are``.
     pub fn meant<'n, N>(self, at: Span, written: &str, names: N, there_are: &str) -> Self
@@ -102,7 +163,9 @@ impl Diagnostic {
     {
         match name::closest(written, names.clone()) {
             Some(near) => {
-                let asked = self.help(format!("did you mean `{near}`?"));
+                let asked = self
+                    .near(Some(near))
+                    .help(format!("did you mean `{near}`?"));
                 match name::certain(written, names) {
                     Some(certain) => asked.fix(at, certain),
                     None => asked,
@@ -164,6 +227,37 @@ impl Diagnostics {
     /// Adds all findings of another list.
     pub fn append(&mut self, other: Diagnostics) {
         self.items.extend(other.items);
+    }
+
+    /// Of what may be null and is not guarded, from the finding at `from` on, each place is told of once, and where else it
+    /// stands: one guard mends all that a node does with it.
+    pub fn gather_nulls(&mut self, from: usize) {
+        let mut first: HashMap<String, usize> = HashMap::new();
+        let mut kept: Vec<Diagnostic> = Vec::with_capacity(self.items.len());
+        for (at, found) in std::mem::take(&mut self.items).into_iter().enumerate() {
+            let null = at >= from && found.code == &codes::NULL_NOT_HANDLED;
+            let Some(place) = found.value().filter(|_| null).map(str::to_owned) else {
+                kept.push(found);
+                continue;
+            };
+            match first.get(&place).and_then(|at| kept.get_mut(*at)) {
+                Some(told) if told.labels.len() > SHOWN || told.span() == found.span() => {}
+                Some(told) => told.labels.push(Label {
+                    span: found.span(),
+                    message: "here too".to_owned(),
+                }),
+                None => {
+                    first.insert(place, kept.len());
+                    kept.push(found);
+                }
+            }
+        }
+        self.items = kept;
+    }
+
+    /// Takes all findings out.
+    pub fn take(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.items)
     }
 
     /// Takes out what `keep` does not hold for.

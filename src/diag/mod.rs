@@ -5,10 +5,12 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod fact;
 pub mod literal_secret;
 pub mod page;
 pub mod render;
 
 pub use codes::{Code, Level};
 pub use diagnostic::{Diagnostic, Diagnostics, Edit, Label};
+pub use fact::{Fact, Home};
 pub use page::Page;

@@ -50,6 +50,9 @@ pub struct Flow {
     /// Standard-library functions that its expressions use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
+    /// Names of the fields that are marked `@secret`: messages don't show the values of expressions that may read one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// Events.
     pub events: IdVec<EventId, Event>,
     /// Declared reducers.

@@ -32,13 +32,24 @@ pub struct Template {
     pub text: String,
     /// Where the literal begins, or the file that holds it.
     pub at: Place,
-    /// Where parts of the text stand in the file: `(offset in text, offset in file)`, ascending.
+    /// Where parts of the text stand in the file, ascending. From one to the next both run side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub anchors: Vec<(u32, u32)>,
+    pub anchors: Vec<Anchor>,
     /// For the text of a named prompt: its parameters with their values in the scope of the place, which are the only
     /// names of the text. `None` where its names are those of the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<Named>>,
+}
+
+/// A point of a template's text, and where it stands in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Anchor {
+    /// Offset in the text, in bytes.
+    pub text: u32,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// Column, from 1, in characters.
+    pub column: u32,
 }
 
 /// A name and the expression of its value: arguments, bindings, payloads.

@@ -71,8 +71,13 @@ impl<'p> Cx<'p> {
 
     /// A model and all that it falls back to, each once, itself first.
     pub fn asked(&self, model: ModelId) -> Vec<ModelId> {
-        let mut all = vec![model];
-        let mut seen = HashSet::from([model]);
+        self.asked_by([model])
+    }
+
+    /// The same of several models.
+    pub fn asked_by(&self, models: impl IntoIterator<Item = ModelId>) -> Vec<ModelId> {
+        let mut seen = HashSet::new();
+        let mut all: Vec<ModelId> = models.into_iter().filter(|id| seen.insert(*id)).collect();
         let mut next = 0;
         while let Some(model) = all.get(next).copied() {
             next += 1;

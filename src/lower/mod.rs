@@ -49,6 +49,7 @@ pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow 
         files: text::files(sources),
         types: program.types.clone(),
         functions: cx.functions(),
+        secrets: cx.secrets(),
         events: program.events.iter().map(|event| cx.event(event)).collect(),
         reducers: program.reducers.iter().map(|r| cx.reducer(r)).collect(),
         models: program.models.iter().map(|model| cx.model(model)).collect(),
@@ -76,6 +77,24 @@ impl Lowering<'_> {
         let mut names: Vec<String> = modules
             .flat_map(|module| module.functions.iter())
             .cloned()
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Of states, contexts and records.
+    fn secrets(&self) -> Vec<String> {
+        let secret = |param: &Param| param.marks.secret.map(|_| param.name.node.clone());
+        let graphs = || self.program.graphs.iter();
+        let state = graphs().flat_map(|graph| graph.fields.iter());
+        let state = state.filter(|field| field.marks.secret.is_some());
+        let context = graphs().filter_map(|graph| graph.context.as_ref());
+        let records = self.program.records.iter();
+        let mut names: Vec<String> = state
+            .map(|field| field.name.node.clone())
+            .chain(context.flat_map(|context| context.fields.iter().filter_map(secret)))
+            .chain(records.flat_map(|record| record.fields.iter().filter_map(secret)))
             .collect();
         names.sort();
         names.dedup();

@@ -3,6 +3,7 @@
 use crate::ast::expr as ast;
 use crate::ast::item::Require as WrittenRequire;
 use crate::ast::item::{Let, NamedArg};
+use crate::ast::node::TemplateText;
 use crate::base::{SourceMap, Span};
 use crate::expr::infer::default_value;
 use crate::resolve::node::Words;
@@ -10,7 +11,7 @@ use crate::resolve::program::Param;
 
 use super::Lowering;
 use crate::ir::node::Require;
-use crate::ir::text::{Expr, Named, Place, Template};
+use crate::ir::text::{Anchor, Expr, Named, Place, Template};
 
 /// Names of all files, relative to the folder of the first.
 pub(super) fn files(sources: &SourceMap) -> Vec<String> {
@@ -89,9 +90,22 @@ impl Lowering<'_> {
         Template {
             text: words.text.text.clone(),
             at: self.place(words.text.span),
-            anchors: words.text.anchors.clone(),
+            anchors: self.anchors(&words.text),
             args,
         }
+    }
+
+    fn anchors(&self, text: &TemplateText) -> Vec<Anchor> {
+        let anchors = text.anchors.iter().map(|(text_offset, offset)| {
+            let offset = *offset as usize;
+            let at = self.place(Span::new(text.span.file, offset, offset));
+            Anchor {
+                text: *text_offset,
+                line: at.line,
+                column: at.column,
+            }
+        });
+        anchors.collect()
     }
 
     /// What a parameter is that is given no value: its default, else null. JSON is an expression of the language.

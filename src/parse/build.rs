@@ -45,6 +45,14 @@ pub struct Builder<'a> {
     pub shift: Option<Shift>,
     /// Pieces that did not parse and are not certainly what they were read as.
     pub damaged: Vec<Span>,
+    /// Places that are reported already, in order.
+    pub torn: &'a [usize],
+    /// Places around which it isn't certain what was meant, in order.
+    pub lost: &'a [usize],
+    /// Closing braces that were taken out as too many, in order.
+    pub surplus: &'a [usize],
+    /// Those of them whose opening one was found to lack.
+    pub explained: Vec<usize>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -59,7 +67,11 @@ impl<'a> Builder<'a> {
             base: 0,
             next: 0,
             shift: None,
-            damaged: Vec::new(),
+            damaged: scanned.damaged.clone(),
+            torn: &scanned.torn,
+            lost: &scanned.lost,
+            surplus: &scanned.surplus,
+            explained: Vec::new(),
             diags,
             too_deep: false,
         }
@@ -161,7 +173,12 @@ impl<'a> Builder<'a> {
         let rule = pair.as_rule();
         let is_bad = matches!(
             rule,
-            Rule::bad_item | Rule::bad_entry | Rule::bad_field | Rule::bad_line | Rule::bad_arm
+            Rule::bad_item
+                | Rule::bad_entry
+                | Rule::bad_name
+                | Rule::bad_field
+                | Rule::bad_line
+                | Rule::bad_arm
         );
         let span = self.span(&pair);
         let (start, end) = (span.start as usize, span.end as usize);
@@ -180,12 +197,29 @@ impl<'a> Builder<'a> {
             if rule_needs_separator(rule) {
                 self.check_separator(before, start);
             }
-            build(self, pair)
+            match is_whole(rule) && self.is_lost(start, end) {
+                true => {
+                    self.damaged.push(span);
+                    None
+                }
+                false => build(self, pair),
+            }
         };
         if let Some(previous) = previous {
             previous.made = entry.is_some();
         }
         entry
+    }
+
+    /// Whether it isn't certain what was meant in a stretch, or right behind it.
+    fn is_lost(&self, start: usize, end: usize) -> bool {
+        if self.lost.is_empty() {
+            return false;
+        }
+        let rest = self.text.get(end..).unwrap_or("");
+        let until = end + (rest.len() - rest.trim_ascii_start().len());
+        let first = self.lost.partition_point(|at| *at < start);
+        self.lost.get(first).is_some_and(|at| *at < until)
     }
 
     /// Reports two entries with neither a comma nor a line end between them.
@@ -197,7 +231,11 @@ impl<'a> Builder<'a> {
             return;
         };
         let between = self.text.get(end..start).unwrap_or("");
-        if !between.contains([',', '\n']) {
+        // A bracket that was put where one lacks may stand on the next line.
+        let line = self.text.get(..end).and_then(|text| text.rfind('\n'));
+        let first = self.torn.partition_point(|at| Some(*at) <= line);
+        let mended = self.torn.get(first).is_some_and(|at| *at < start);
+        if !between.contains([',', '\n']) && !mended {
             let here = Span::new(self.file, end, end);
             let next = self.text.get(start..).unwrap_or("");
             let found = format!(
@@ -208,6 +246,23 @@ impl<'a> Builder<'a> {
                 .push(Diagnostic::new(&codes::SYNTAX_ERROR, found, here).fix(here, ","));
         }
     }
+}
+
+/// Whether an entry holds no others, so that it is lost as a whole.
+fn is_whole(rule: Rule) -> bool {
+    rule_needs_separator(rule)
+        || matches!(
+            rule,
+            Rule::let_p
+                | Rule::require_p
+                | Rule::messages_p
+                | Rule::until_p
+                | Rule::max_turns_p
+                | Rule::tools_p
+                | Rule::return_line
+                | Rule::exit_m
+                | Rule::limit_m
+        )
 }
 
 /// Whether entries of this kind may not follow each other without a comma or a line end: those that

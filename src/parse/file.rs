@@ -9,6 +9,9 @@ use pest::Parser;
 use crate::ast::graph::Graph;
 use crate::ast::item::{File, Item};
 
+use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
+
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Pair, Rule};
 use super::message;
@@ -21,6 +24,9 @@ impl<'a> Builder<'a> {
         while let Some(pair) = self.piece(Rule::one_item) {
             if pair.as_rule() == Rule::EOI {
                 break;
+            }
+            if self.stray_member(&pair, &mut items, &mut previous) {
+                continue;
             }
             let item = self.entry(pair, &mut previous, Rule::only_item, Self::item_or_graph);
             if let (Some(Item::Graph(graph)), Some(previous)) = (&item, &mut previous) {
@@ -36,6 +42,55 @@ impl<'a> Builder<'a> {
             items,
             damaged: std::mem::take(&mut self.damaged),
         }
+    }
+
+    /// Reads a member that stands behind the graph before it as one of that graph. The first one is reported.
+    fn stray_member(
+        &mut self,
+        pair: &Pair,
+        items: &mut [Item],
+        previous: &mut Option<Previous>,
+    ) -> bool {
+        let (Rule::bad_item, Some(Item::Graph(graph))) = (pair.as_rule(), items.last_mut()) else {
+            return false;
+        };
+        let text = pair.as_str().trim_ascii_end();
+        let member = Grammar::parse(Rule::only_member, text).ok();
+        let Some(member) = member.and_then(|mut pairs| pairs.next()?.into_inner().next()) else {
+            return false;
+        };
+        let span = self.span(pair);
+        let goes_on = previous.is_some_and(|previous| previous.is_bad);
+        *previous = Some(Previous {
+            start: span.start as usize,
+            end: span.end as usize,
+            is_bad: true,
+            made: false,
+            follows_entry: false,
+            replaces: false,
+        });
+        if !goes_on {
+            let length = super::message::token(text).len();
+            let at = Span::new(self.file, span.start as usize, span.start as usize + length);
+            let head: Vec<&str> = text.split_ascii_whitespace().take(2).collect();
+            let head = head.join(" ");
+            let head = head.trim_end_matches([':', '{', ' ', '-', '>']);
+            let message = format!(
+                "`{head}` stands behind graph `{}`, not in it",
+                graph.name.node
+            );
+            let end = (graph.span.end as usize).saturating_sub(1);
+            self.diags.push(
+                Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+                    .label(Span::new(self.file, end, end + 1), "the graph ends here")
+                    .help("move it into the graph"),
+            );
+        }
+        let base = std::mem::replace(&mut self.base, span.start as usize);
+        let members = self.member(member);
+        self.base = base;
+        graph.members.extend(members);
+        true
     }
 
     fn item_or_graph(&mut self, pair: Pair) -> Option<Item> {

@@ -6,6 +6,7 @@ use crate::ast::graph::{
 };
 use crate::ast::node::{Jumps, PropertyKind};
 use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
 
 use super::build::Builder;
 use super::grammar::{Pair, Rule};
@@ -104,7 +105,7 @@ impl Builder<'_> {
                 members.extend(
                     self.chain(from, jumps.into_iter())
                         .into_iter()
-                        .map(Member::Edge),
+                        .map(|edge| Member::Edge(Box::new(edge))),
                 );
             }
             (Some((None, at)), Some(next)) => self.no_way_on(at, self.span(next)),
@@ -126,7 +127,8 @@ impl Builder<'_> {
         };
         let jumps = parts.filter(|p| p.as_rule() == Rule::jump);
         let edges = self.chain(from, jumps);
-        edges.into_iter().map(Member::Edge).collect()
+        let boxed = |edge| Member::Edge(Box::new(edge));
+        edges.into_iter().map(boxed).collect()
     }
 
     fn state_field(&mut self, pair: Pair) -> Option<StateField> {
@@ -136,6 +138,7 @@ impl Builder<'_> {
         while let Some(word) = parts.next_if(|p| p.as_rule() == Rule::modifier) {
             modifiers.push((word.as_str(), self.word_span(&word)));
         }
+        self.check_modifiers(&modifiers);
         let find = |wanted| modifiers.iter().find(|(word, _)| *word == wanted);
         let name = self.name(&parts.next()?);
         let mut ty = None;
@@ -164,6 +167,35 @@ impl Builder<'_> {
             attributes: field.3,
             span,
         })
+    }
+
+    /// Reports a modifier that stands twice, and `out in`.
+    fn check_modifiers(&mut self, modifiers: &[(&str, Span)]) {
+        for (at, (word, span)) in modifiers.iter().enumerate() {
+            let before = modifiers.get(..at).unwrap_or_default();
+            if let Some((_, first)) = before.iter().find(|(other, _)| other == word) {
+                self.diags.push(
+                    Diagnostic::new(
+                        &codes::SYNTAX_ERROR,
+                        format!("a second `{word}` here"),
+                        *span,
+                    )
+                    .label(*first, "the first one")
+                    .help("keep one of the two")
+                    .fix(first.to(*span), *word),
+                );
+            } else if let Some((_, out)) = before
+                .iter()
+                .find(|(other, _)| *word == "in" && *other == "out")
+            {
+                let message = "`out in` is written `in out`";
+                self.diags.push(
+                    Diagnostic::new(&codes::SYNTAX_ERROR, message, out.to(*span))
+                        .help("write `in out`, or one of the two")
+                        .fix(out.to(*span), "in out"),
+                );
+            }
+        }
     }
 
     fn reducer_ref(&mut self, pair: Pair) -> Option<ReducerRef> {

@@ -58,7 +58,8 @@ impl Builder<'_> {
         // A keyword is certain enough; behind other corrections nothing more is said of the piece.
         let keyword = meant
             .edit
-            .is_some_and(|edit| edit.span.start as usize == start && read.is_some());
+            .is_some_and(|edit| edit.span.start as usize == start && read.is_some())
+            && meant.start == start;
         if !keyword {
             self.damaged.push(Span::new(self.file, meant.start, end));
         }
@@ -66,6 +67,27 @@ impl Builder<'_> {
             previous.replaces = meant.start < start && read.is_some() && previous.follows_entry;
         }
         read
+    }
+
+    /// The text of a piece with a correction. One that opens a brace brings back what should close it.
+    pub fn corrected(&self, start: usize, end: usize, edit: &Edit) -> Option<String> {
+        let (from, to) = (edit.span.start as usize, edit.span.end as usize);
+        let before = self.text.get(start..from)?;
+        let mut text = format!("{before}{}{}", edit.text, self.text.get(to..end)?);
+        if edit.text.contains('{')
+            && let Some(at) = self.surplus_behind(start, end)
+        {
+            let blanks = at.checked_sub(end).unwrap_or(0);
+            text.extend(std::iter::repeat_n(' ', blanks));
+            match at < end {
+                true => {
+                    let at = before.len() + edit.text.len() + at.checked_sub(to)?;
+                    text.replace_range(at..=at, "}");
+                }
+                false => text.push('}'),
+            }
+        }
+        Some(text)
     }
 
     fn read_again<T>(
@@ -77,8 +99,7 @@ impl Builder<'_> {
         build: impl for<'p> FnOnce(&mut Self, Pair<'p>) -> Option<T>,
     ) -> Option<T> {
         let (from, to) = (edit.span.start as usize, edit.span.end as usize);
-        let before = self.text.get(start..from)?;
-        let text = format!("{before}{}{}", edit.text, self.text.get(to..end)?);
+        let text = self.corrected(start, end, edit)?;
         let piece = Grammar::parse(only, &text).ok()?.next()?;
         let piece = piece.into_inner().next()?;
         let shift = Shift {

@@ -34,6 +34,7 @@ pub fn is_word_or_sign(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::arrow
+            | Rule::bar
             | Rule::colon
             | Rule::assign
             | Rule::equals
@@ -156,7 +157,7 @@ fn described(rule: Rule) -> Option<String> {
         Rule::expr | Rule::state_expr | Rule::prefix | Rule::record => EXPRESSION,
         Rule::string => "a text in quotes",
         Rule::duration | Rule::sure_duration => "a duration, as in `10s`",
-        Rule::type_expr | Rule::type_member => "a type",
+        Rule::type_expr | Rule::type_member | Rule::type_name => "a type",
         Rule::names | Rule::tool_refs => "a list in brackets",
         Rule::template => "a text in quotes, `file` or a prompt with its arguments",
         Rule::retry_spec => "a number, the name of a policy or `{`",
@@ -178,7 +179,7 @@ fn described(rule: Rule) -> Option<String> {
 macro_rules! keywords {
     ($($rule:ident $word:literal)*) => {
         /// The word of a keyword's rule.
-        fn keyword(rule: Rule) -> Option<&'static str> {
+        pub fn keyword(rule: Rule) -> Option<&'static str> {
             Some(match rule {
                 $(Rule::$rule => $word,)*
                 _ => return None,

@@ -4,13 +4,14 @@
 //! which property belongs to which kind of node, or reads a file. Both report and go on: what could
 //! not be read is left out of the tree (or is [`ExprKind::Error`](crate::ast::expr::ExprKind::Error)).
 //!
-//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`] and
+//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`], [`layout`] and
 //! [`comment`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`mod@file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
 //! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse, [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
 
+mod astray;
 mod bracket;
 mod build;
 mod comment;
@@ -21,6 +22,7 @@ mod graph;
 mod item;
 mod jump;
 mod keyword;
+mod layout;
 mod literal;
 mod mend;
 mod message;
@@ -54,7 +56,16 @@ pub fn parse(text: &str, file: FileId, diags: &mut Diagnostics) -> ast::item::Fi
     }
     let scanned = scan::file(text, file, diags);
     let mut builder = Builder::new(&scanned, file, diags);
-    builder.file()
+    let tree = builder.file();
+    let explained = std::mem::take(&mut builder.explained);
+    if !explained.is_empty() {
+        let is_explained = |found: &Diagnostic| {
+            let at = found.span();
+            at.file == file && explained.contains(&(at.start as usize))
+        };
+        diags.retain(|found| !std::ptr::eq(found.code, &codes::UNCLOSED) || !is_explained(found));
+    }
+    tree
 }
 
 /// Reads a text that is one expression; `None` where it is none, which is then reported.
@@ -76,6 +87,11 @@ pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<a
             None
         }
     }
+}
+
+/// Whether a word begins a property of a node.
+pub fn is_property(word: &str) -> bool {
+    keyword::PROPERTIES.contains(&word)
 }
 
 fn fits(text: &str, file: FileId, diags: &mut Diagnostics) -> bool {

@@ -3,7 +3,7 @@
 use pest::Parser;
 
 use crate::base::{Span, name};
-use crate::diag::{Code, Diagnostic, codes};
+use crate::diag::{Code, Diagnostic, Edit, codes};
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Rule};
@@ -31,11 +31,33 @@ impl Builder<'_> {
         {
             return Meant { start, edit: None };
         }
+        if let Some(meant) = self.reported(start, end) {
+            if let Some(previous) = previous
+                && !self
+                    .text
+                    .get(previous.end..start)
+                    .unwrap_or("")
+                    .contains([',', '\n'])
+            {
+                let whole = Span::new(self.file, previous.start, end);
+                self.damaged.push(whole);
+            }
+            return meant;
+        }
+        if let Some(meant) =
+            previous.and_then(|previous| self.behind_comma((start, end), previous, only))
+        {
+            return meant;
+        }
         // What goes on where something complete ended belongs to that: `model a b`.
         let from = previous.filter(|previous| {
             let between = self.text.get(previous.end..start).unwrap_or("");
-            let begins_name = slice.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            !between.contains(',') && (!between.contains('\n') || !begins_name)
+            let begins = |c: char| {
+                c.is_ascii_alphabetic()
+                    || c == '_'
+                    || only == Rule::only_member && matches!(c, '[' | '(')
+            };
+            !between.contains(',') && (!between.contains('\n') || !slice.starts_with(begins))
         });
         let from = match from {
             Some(previous) if !self.is_line_of_its_own(slice, only) => previous.start,
@@ -48,7 +70,11 @@ impl Builder<'_> {
         };
         let slice = self.text.get(from..end).unwrap_or("");
         let found = match Grammar::parse(only, slice) {
-            Err(error) => mistake::report(slice, from, self.file, error),
+            Err(error) => {
+                let at = from + message::offset(&error);
+                let found = mistake::report(slice, from, self.file, error);
+                self.with_brace(found, (from, end), at, only)
+            }
             Ok(_) => {
                 let at = message::token_span(self.text, start, 0, self.file);
                 let found = message::found(self.text.get(start..).unwrap_or(""));
@@ -62,6 +88,29 @@ impl Builder<'_> {
         self.meant(from, found)
     }
 
+    /// Whether something in the stretch, or right behind it, is reported already.
+    fn reported(&mut self, start: usize, end: usize) -> Option<Meant> {
+        let before = self.text.get(..start).and_then(|before| before.rfind('\n'));
+        let first = self
+            .torn
+            .partition_point(|at| *at < before.map_or(0, |at| at + 1));
+        let line = self.text.get(end..).and_then(|rest| rest.find('\n'));
+        let line = line.map_or(self.text.len(), |at| end + at);
+        let surplus = self.surplus.partition_point(|at| *at < start);
+        let surplus = self.surplus.get(surplus).filter(|at| **at < line);
+        self.explained.extend(surplus);
+        let torn = self.torn.get(first).is_some_and(|at| *at < line);
+        torn.then_some(Meant { start, edit: None })
+    }
+
+    /// The closing brace in the stretch, or right behind it, that was taken out as too many.
+    pub(super) fn surplus_behind(&self, start: usize, end: usize) -> Option<usize> {
+        let rest = self.text.get(end..).unwrap_or("");
+        let until = end + (rest.len() - rest.trim_ascii_start().len());
+        let first = self.surplus.partition_point(|at| *at < start);
+        self.surplus.get(first).copied().filter(|at| *at < until)
+    }
+
     /// Reports what is wrong with the stretch from `start` on, and says what it was likely meant to be.
     fn meant(&mut self, start: usize, found: Diagnostic) -> Meant {
         let edit = match found.fix.as_slice() {
@@ -72,12 +121,83 @@ impl Builder<'_> {
         Meant { start, edit }
     }
 
+    /// What goes on with the entry before it, from which only a comma parts it: `via append, based_on [x]`, `on a, b`.
+    fn behind_comma(
+        &mut self,
+        (start, end): (usize, usize),
+        previous: Previous,
+        only: Rule,
+    ) -> Option<Meant> {
+        let between = self.text.get(previous.end..start)?;
+        let comma = previous.end + between.find(',')?;
+        let slice = self.text.get(start..end)?;
+        let word = mistake::first_word(slice);
+        let own = Span::new(self.file, start, start + word.len());
+        let before = self.text.get(previous.start..previous.end)?;
+        match only {
+            Rule::only_state_field if matches!(word, "via" | "based_on") => {
+                let field = before.split(':').next()?.split_ascii_whitespace().last()?;
+                let message = format!("`{word}` belongs to the field `{field}` before it");
+                let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, own)
+                    .help("take out the comma before it")
+                    .fix(Span::new(self.file, comma, comma + 1), "");
+                Some(self.meant(previous.start, found))
+            }
+            Rule::only_setting if word == slice && !word.is_empty() => {
+                let (key, first) = before.split_once(' ')?;
+                let first = first.trim_ascii();
+                if !matches!(key, "on" | "fallback") || mistake::first_word(first) != first {
+                    return None;
+                }
+                let message = format!("expected a list in brackets after `{key}`, found `{first}`");
+                let at = Span::new(self.file, previous.end - first.len(), previous.end);
+                let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+                    .help(format!("write `{key} [{first}, {word}]`"));
+                self.diags.push(found);
+                self.damaged.push(Span::new(self.file, previous.start, end));
+                Some(Meant { start, edit: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the brace that lacks at a place, where that is what makes the stretch right.
+    fn with_brace(
+        &self,
+        found: Diagnostic,
+        (start, end): (usize, usize),
+        at: usize,
+        only: Rule,
+    ) -> Diagnostic {
+        if self.surplus_behind(start, end).is_none() {
+            return found;
+        }
+        let edit = Edit {
+            span: Span::new(self.file, at, at),
+            text: "{ ".to_owned(),
+        };
+        let text = self.corrected(start, end, &edit);
+        match text.is_some_and(|text| Grammar::parse(only, &text).is_ok()) {
+            true => Diagnostic {
+                fix: vec![edit],
+                ..found
+            },
+            false => found,
+        }
+    }
+
     /// Whether a stretch begins with a keyword of its list, or nearly so, so that it is no rest of what stands before.
     fn is_line_of_its_own(&self, slice: &str, only: Rule) -> bool {
         let word = mistake::first_word(slice);
-        words_of(only).is_some_and(|(words, _)| {
-            words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
-        })
+        let is_arm = only == Rule::only_arm
+            && slice
+                .get(word.len()..)
+                .is_some_and(|rest| rest.trim_ascii_start().starts_with("->"));
+        is_arm
+            || other_word(word, only).is_some()
+            || words_of(only).is_some_and(|(words, _)| {
+                words.contains(&word) || name::closest(word, words.iter().copied()).is_some()
+            })
     }
 
     /// A stretch whose first word begins nothing in this list.
@@ -88,6 +208,12 @@ impl Builder<'_> {
         if word.is_empty() {
             let found = message::found(slice);
             let at = message::token_span(slice, 0, start, self.file);
+            if only == Rule::only_member && slice.starts_with(['(', '{']) {
+                let found = super::astray::join(self, slice, start);
+                if found.is_some() {
+                    return found;
+                }
+            }
             return (only != Rule::only_member || !slice.starts_with('[')).then(|| {
                 Diagnostic::new(
                     &codes::SYNTAX_ERROR,
@@ -112,6 +238,9 @@ impl Builder<'_> {
         }
         if only == Rule::only_member && (after.starts_with("->") || after.starts_with("=>")) {
             return None;
+        }
+        if let Some(found) = super::astray::report(self, (word, slice, start), only, what) {
+            return Some(found);
         }
         if after.starts_with('.') || after.starts_with('=') {
             let field = match (word, after.strip_prefix('.')) {
@@ -146,7 +275,7 @@ impl Builder<'_> {
             format!("expected {what}, found `{word}`"),
         );
         let close = name::closest(word, words.iter().copied());
-        Some(match close.or_else(|| elsewhere_called(word, only)) {
+        Some(match close.or_else(|| other_word(word, only)) {
             Some(close) => found
                 .help(format!("did you mean `{close}`?"))
                 .fix(span, close),
@@ -175,10 +304,17 @@ fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
 }
 
 /// The keyword for what other languages call so.
-fn elsewhere_called(word: &str, only: Rule) -> Option<&'static str> {
+pub(super) fn other_word(word: &str, only: Rule) -> Option<&'static str> {
     Some(match (only, word) {
         (Rule::only_arm, "if" | "case" | "elif") => "when",
-        (Rule::only_arm, "otherwise" | "default") => "else",
+        (Rule::only_arm, "otherwise" | "default" | "_") => "else",
+        (Rule::only_property, "needs" | "requires" | "assert") => "require",
+        (Rule::only_property, "loop_limit" | "max_visit" | "max_loops") => "max_visits",
+        (Rule::only_property, "catch" | "onerror") => "on_error",
+        (Rule::only_property, "next" | "route" | "then" | "routes") => "goto",
+        (Rule::only_property, "schema" | "response") => "output",
+        (Rule::only_property, "write" | "assign" | "update") => "set",
+        (Rule::only_tool_line, "write" | "assign" | "writes") => "set",
         (Rule::only_item, "struct" | "record" | "interface" | "class") => "type",
         (Rule::only_item, "workflow" | "flow") => "graph",
         _ => return None,

@@ -13,13 +13,17 @@ use std::borrow::Cow;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
-use super::bracket::Brackets;
+use super::bracket::{self, Brackets, Meant};
 use super::comment::Comments;
+use super::layout::{Culprit, Layout};
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
 /// this fits the 2 MiB of a thread; pest's own check of the stack is thus left out (it costs a fifth
 /// of the time).
 pub const MAX_NESTING: usize = 100;
+
+/// How many braces that close nothing are traced to where the mistake is, in one file.
+const MAX_TRACED: usize = 16;
 
 /// A text ready for the grammar.
 pub struct Scanned<'a> {
@@ -27,24 +31,64 @@ pub struct Scanned<'a> {
     pub text: Cow<'a, str>,
     /// Where comments stand.
     pub comments: Comments,
+    /// Stretches of which it isn't certain what was meant.
+    pub damaged: Vec<Span>,
+    /// Places that are reported: more is not to be said of the pieces around them.
+    pub torn: Vec<usize>,
+    /// Closing braces that are reported as too many and taken out. The grammar may find that what opens one lacks.
+    pub surplus: Vec<usize>,
+    /// Places around which it isn't certain what was meant.
+    pub lost: Vec<usize>,
 }
 
-/// Looks over a file. What is reported is taken out item by item.
+/// Looks over a file. What is reported is taken out, or mended where it is clear what was meant.
 pub fn file<'a>(text: &'a str, id: FileId, diags: &mut Diagnostics) -> Scanned<'a> {
-    let mut scan = Scan::new(text, id, false);
+    let mut traced = Vec::new();
+    let mut scan = Scan::new(text, id);
     scan.run();
+    while let Some((item, at)) = scan.closes_nothing.filter(|_| traced.len() < MAX_TRACED) {
+        let Some(culprit) = culprit(text, id, item, at, &traced) else {
+            break;
+        };
+        traced.push((culprit, at));
+        traced.sort_by_key(|(culprit, _)| culprit.at());
+        scan = Scan::new(text, id);
+        scan.traced = traced.clone();
+        scan.run();
+    }
     if scan.brackets.is_open() {
         // The end came too early: look again, taking a declaration at the start of a line for a
         // sign that what is open there was meant to be closed before.
-        scan = Scan::new(text, id, true);
+        scan = Scan::new(text, id);
+        scan.strict = true;
+        scan.traced = traced;
         scan.run();
     }
     scan.finish(diags)
 }
 
+/// What is wrong with the braces of an item in which the one at `at` closes nothing.
+fn culprit(
+    text: &str,
+    id: FileId,
+    item: usize,
+    at: usize,
+    traced: &[(Culprit, usize)],
+) -> Option<Culprit> {
+    let line = text.get(..item)?.rfind('\n').map_or(0, |at| at + 1);
+    let mut scan = Scan::new(text.get(..=at)?, id);
+    scan.at = line;
+    scan.traced = traced.to_vec();
+    scan.layout = Some(Layout::default());
+    scan.run();
+    let found = scan.layout?.culprit(text)?;
+    let again = traced.iter().any(|(other, _)| other.at() == found.at());
+    (!again).then_some(found)
+}
+
 /// Looks over an expression; `None` where something was reported.
 pub fn expression<'a>(text: &'a str, id: FileId, diags: &mut Diagnostics) -> Option<Scanned<'a>> {
-    let mut scan = Scan::new(text, id, false);
+    let mut scan = Scan::new(text, id);
     scan.run();
     let clean = !scan.brackets.is_open() && scan.found.is_empty();
     let scanned = scan.finish(diags);
@@ -67,20 +111,36 @@ struct Scan<'a> {
     damaged: bool,
     /// Stretches to blank.
     blanked: Vec<(usize, usize)>,
-    /// Quotes to put where a string was left open.
-    quotes: Vec<(usize, u8)>,
+    /// Bytes to put where a string was left open, or a bracket is another one than was meant.
+    replaced: Vec<(usize, u8)>,
     /// Whether an open string of the item holds brackets, whose partners are thus missing.
     torn: bool,
     /// How many `<` of types are open.
     angles: usize,
+    /// What is wrong with braces, in order, each with the brace that closed nothing because of it.
+    traced: Vec<(Culprit, usize)>,
+    /// How many of those were come to.
+    met: usize,
+    /// The first brace that closes nothing, and the item that it stands behind.
+    closes_nothing: Option<(usize, usize)>,
+    /// The layout of lines and braces, where it is asked for.
+    layout: Option<Layout>,
+    /// See [`Scanned`].
+    spoilt: Vec<Span>,
+    /// See [`Scanned`].
+    reported: Vec<usize>,
+    /// See [`Scanned`].
+    surplus: Vec<usize>,
+    /// See [`Scanned`].
+    lost: Vec<usize>,
 }
 
 impl<'a> Scan<'a> {
-    fn new(text: &'a str, file: FileId, strict: bool) -> Self {
+    fn new(text: &'a str, file: FileId) -> Self {
         Self {
             text,
             file,
-            strict,
+            strict: false,
             at: 0,
             brackets: Brackets::default(),
             comments: Comments::default(),
@@ -88,9 +148,17 @@ impl<'a> Scan<'a> {
             item: 0,
             damaged: false,
             blanked: Vec::new(),
-            quotes: Vec::new(),
+            replaced: Vec::new(),
             torn: false,
             angles: 0,
+            traced: Vec::new(),
+            met: 0,
+            closes_nothing: None,
+            layout: None,
+            spoilt: Vec::new(),
+            reported: Vec::new(),
+            surplus: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -106,27 +174,112 @@ impl<'a> Scan<'a> {
         let bytes = self.text.as_bytes();
         let mut line_start = true;
         while let Some(byte) = bytes.get(self.at).copied() {
+            if let Some((next, cause)) = self.traced.get(self.met).copied()
+                && next.at() <= self.at
+            {
+                self.met += 1;
+                if self.trace(next, cause) {
+                    continue;
+                }
+            }
             match byte {
                 b'\n' => {
                     self.brackets.new_line();
                     line_start = true;
                     self.at += 1;
-                    continue;
                 }
                 b' ' | b'\t' | b'\r' => {
                     self.brackets.blank(byte);
                     self.at += 1;
-                    continue;
                 }
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => self.comment(),
-                b'"' | b'\'' => self.string(false),
-                b'{' | b'(' | b'[' => self.open(byte),
-                b'}' | b')' | b']' => self.close(byte),
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(line_start),
-                _ => self.other(byte),
+                _ => {
+                    self.token(byte, line_start);
+                    self.brackets.content(byte);
+                    line_start = false;
+                }
             }
-            self.brackets.content();
-            line_start = false;
+        }
+    }
+
+    fn token(&mut self, byte: u8, line_start: bool) {
+        if let Some(layout) = &mut self.layout {
+            let (indent, first) = self.brackets.indent();
+            layout.token(self.at, indent, first);
+        }
+        match byte {
+            b'"' | b'\'' => self.string(false),
+            b'{' | b'(' | b'[' => self.open(byte),
+            b'}' | b')' | b']' => self.close(byte),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(line_start),
+            _ => self.other(byte),
+        }
+        if let Some(layout) = &mut self.layout {
+            layout.end(self.at);
+        }
+    }
+
+    /// Comes to a place where a brace is one too many or lacks; says whether that was a brace.
+    fn trace(&mut self, culprit: Culprit, cause: usize) -> bool {
+        match culprit {
+            Culprit::Surplus(at) if at == self.at => {
+                self.found.push(self.too_many(at, cause));
+                self.blanked.push((at, at + 1));
+                self.surplus.push(at);
+                let line = self.text.get(..at).unwrap_or("");
+                let line = line.rfind('\n').map_or(0, |at| at + 1);
+                self.spoilt.push(self.span(line, at + 1));
+                self.lost.push(at);
+                self.brackets.content(b'}');
+                self.at += 1;
+                true
+            }
+            Culprit::Lacking { start, end } if end == self.at => {
+                let head = self.text.get(start..end).unwrap_or("");
+                let last = end - head.rsplit(' ').next().map_or(0, str::len);
+                let found = Diagnostic::new(
+                    &codes::SYNTAX_ERROR,
+                    format!("expected `{{` behind `{head}`"),
+                    self.span(last, end),
+                );
+                self.found.push(
+                    found
+                        .label(self.span(cause, cause + 1), "so this closes nothing")
+                        .fix(self.span(end, end), " {"),
+                );
+                let behind = self.text.get(end..).unwrap_or("").as_bytes();
+                let blank = |at: usize| matches!(behind.get(at), Some(b' ' | b'\t' | b'\r'));
+                match (0..2).find(|at| blank(*at)) {
+                    Some(at) => self.replaced.push((end + at, b'{')),
+                    None => self.damaged = true,
+                }
+                self.open_brace(end);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn too_many(&self, at: usize, cause: usize) -> Diagnostic {
+        let here = self.span(at, at + 1);
+        let shown = self.text.get(at..at + 1).unwrap_or("}");
+        if at == cause {
+            return Diagnostic::new(&codes::UNCLOSED, format!("`{shown}` closes nothing"), here)
+                .help("remove it, or write what it should close");
+        }
+        Diagnostic::new(
+            &codes::UNCLOSED,
+            format!("this `{shown}` is one too many"),
+            here,
+        )
+        .label(self.span(cause, cause + 1), "so this one closes nothing")
+        .help("remove it, or write what it should close")
+    }
+
+    fn open_brace(&mut self, at: usize) {
+        self.brackets.open(b'{', at);
+        if let Some(layout) = &mut self.layout {
+            layout.bracket(at, b'{', true);
         }
     }
 
@@ -139,9 +292,16 @@ impl<'a> Scan<'a> {
             .count();
         let word = rest.get(..length).unwrap_or("");
         if line_start && super::keyword::ITEMS.contains(&word) {
-            if self.brackets.is_empty() {
+            // `model`, `retry` and `prompt` are words of graphs and nodes, too.
+            let is_item =
+                !matches!(word, "model" | "retry" | "prompt") || is_declaration(rest, length);
+            if self.brackets.is_empty() && is_item {
                 self.end_item();
-            } else if self.strict && self.brackets.first_column() && is_declaration(rest, length) {
+            } else if self.brackets.is_open()
+                && self.strict
+                && self.brackets.first_column()
+                && is_declaration(rest, length)
+            {
                 self.unclosed_before(self.at, "the next item begins here");
                 self.end_item();
             }
@@ -237,7 +397,7 @@ impl<'a> Scan<'a> {
         // A quote in place of its last character lets the rest of the item be read.
         let last = start + content.len();
         if content.ends_with(|c: char| c.is_ascii()) && !content.contains('\\') {
-            self.quotes
+            self.replaced
                 .push((last, quote.as_bytes().first().copied().unwrap_or(b'"')));
             self.at = last + 1;
         } else {
@@ -248,6 +408,9 @@ impl<'a> Scan<'a> {
     fn open(&mut self, byte: u8) {
         self.angles = 0;
         self.brackets.open(byte, self.at);
+        if let Some(layout) = &mut self.layout {
+            layout.bracket(self.at, byte, true);
+        }
         if self.brackets.depth() == MAX_NESTING + 1 {
             self.too_deep(self.at);
         }
@@ -270,53 +433,115 @@ impl<'a> Scan<'a> {
     fn close(&mut self, byte: u8) {
         self.angles = 0;
         let here = self.span(self.at, self.at + 1);
-        match self.brackets.close(byte) {
-            Ok(skipped) => {
-                // What was open inside is reported once, at the innermost.
-                if let Some((opening, at)) = skipped {
-                    let opening = opening as char;
-                    let found = Diagnostic::new(
-                        &codes::UNCLOSED,
-                        format!("`{opening}` is never closed"),
-                        self.span(at, at + 1),
-                    )
-                    .label(here, format!("`{}` closes what is around it", byte as char))
-                    .help(format!("write `{}` where it ends", closing(opening)));
-                    if !self.torn {
-                        self.found.push(found);
-                    }
-                    self.damaged = true;
+        let meant = match self.brackets.expects(byte) {
+            true => Meant::Itself,
+            false => {
+                let rest = self.text.get(self.at + 1..).unwrap_or("");
+                self.brackets.meant(byte, &bracket::closers(rest))
+            }
+        };
+        match meant {
+            Meant::Instead(other) => {
+                let opening = self.brackets.innermost().unwrap_or(self.at);
+                let opened = bracket::opening(other) as char;
+                let message = format!("`{opened}` is closed by `{}`", byte as char);
+                if !self.torn {
+                    self.found.push(
+                        Diagnostic::new(&codes::UNCLOSED, message, here)
+                            .label(self.span(opening, opening + 1), "opened here")
+                            .help(format!("write `{}`", other as char)),
+                    );
                 }
+                self.replaced.push((self.at, other));
+                self.reported.push(self.at);
+                self.closed(other);
             }
-            Err(()) if self.headless() => self.damaged = true,
-            Err(()) => {
-                let byte = byte as char;
-                let message = format!("`{byte}` closes nothing");
-                self.found.push(
-                    Diagnostic::new(&codes::UNCLOSED, message, here)
-                        .help("remove it, or write what it should close"),
-                );
-                self.blanked.push((self.at, self.at + 1));
-            }
+            Meant::Nothing => self.nothing(byte, false),
+            Meant::Itself => self.closed(byte),
         }
         self.at += 1;
     }
 
-    /// Whether this closes a graph whose `{` is missing, which is reported.
-    fn headless(&mut self) -> bool {
-        let item = self.text.get(self.item..self.at).unwrap_or("");
-        let head = item.lines().next().unwrap_or("").trim_ascii_end();
-        if !head.starts_with("graph ") || head.contains(['{', '=']) || self.damaged {
-            return false;
+    /// A closing bracket, as it is or as it was meant.
+    fn closed(&mut self, byte: u8) {
+        match self.brackets.close(byte) {
+            Ok(skipped) => {
+                if !skipped.is_empty() {
+                    self.forgotten(&skipped, byte);
+                }
+                if let Some(layout) = &mut self.layout {
+                    layout.bracket(self.at, byte, false);
+                }
+            }
+            Err(()) => self.nothing(byte, true),
         }
-        let end = self.item + head.len();
-        let start = end - head.rsplit(' ').next().map_or(0, str::len);
-        let message = format!("expected `{{` behind `{head}`");
-        let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span(start, end))
-            .label(self.span(self.at, self.at + 1), "what this should close")
-            .fix(self.span(end, end), " {");
-        self.found.push(found);
-        true
+    }
+
+    /// A bracket that closes nothing, because of what is opened or closed before it where `owed`.
+    fn nothing(&mut self, byte: u8, owed: bool) {
+        if owed {
+            if let Some(layout) = &mut self.layout {
+                layout.bracket(self.at, byte, false);
+            }
+            self.closes_nothing.get_or_insert((self.item, self.at));
+        }
+        let message = format!("`{}` closes nothing", byte as char);
+        let here = self.span(self.at, self.at + 1);
+        if !self.torn {
+            self.found.push(
+                Diagnostic::new(&codes::UNCLOSED, message, here)
+                    .help("remove it, or write what it should close"),
+            );
+        }
+        self.blanked.push((self.at, self.at + 1));
+        self.uncertain(self.at, self.at + 1);
+    }
+
+    /// It isn't certain what was meant on the line of `from`, up to `to`.
+    fn uncertain(&mut self, from: usize, to: usize) {
+        let line = self.text.get(..from).unwrap_or("");
+        let line = line.rfind('\n').map_or(0, |at| at + 1);
+        self.spoilt.push(self.span(line, to));
+        self.reported.push(from);
+        self.lost.push(from);
+    }
+
+    /// Brackets, the outermost first, that are still open where `byte` closes what is around them.
+    fn forgotten(&mut self, skipped: &[(u8, usize)], byte: u8) {
+        let (Some((_, outermost)), Some((opening, at))) = (skipped.first(), skipped.last()) else {
+            return;
+        };
+        let here = self.span(self.at, self.at + 1);
+        let shown = *opening as char;
+        // What is open inside is reported once, at the innermost.
+        let found = Diagnostic::new(
+            &codes::UNCLOSED,
+            format!("`{shown}` is never closed"),
+            self.span(*at, at + 1),
+        )
+        .label(here, format!("`{}` closes what is around it", byte as char))
+        .help(format!(
+            "write `{}` where it ends",
+            bracket::closing(*opening) as char
+        ));
+        if !self.torn {
+            self.found.push(found);
+        }
+        self.uncertain(*outermost, self.at);
+        let closers = skipped
+            .iter()
+            .rev()
+            .map(|(opening, _)| bracket::closing(*opening));
+        let closers: Vec<u8> = closers.collect();
+        match recover_end(self.text, (*at, self.at), closers.len()) {
+            Some(from) => self.replaced.extend(
+                closers
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, byte)| (from + i, byte)),
+            ),
+            None => self.blanked.push((*outermost, self.at)),
+        }
     }
 
     /// Reports what is open at `at`, where the text must have closed it.
@@ -330,7 +555,7 @@ impl<'a> Scan<'a> {
             .label(self.span(at, at), why)
             .help(format!(
                 "write `{}` where it ends",
-                closing(opening as char)
+                bracket::closing(opening) as char
             ));
             if !self.damaged && !self.torn {
                 self.found.push(found);
@@ -343,6 +568,7 @@ impl<'a> Scan<'a> {
     fn end_item(&mut self) {
         if self.damaged {
             self.blanked.push((self.item, self.at));
+            self.spoilt.push(self.span(self.item, self.at));
         }
         self.damaged = false;
         self.torn = false;
@@ -357,15 +583,80 @@ impl<'a> Scan<'a> {
         for found in self.found {
             diags.push(found);
         }
-        let text = match self.blanked.is_empty() && self.quotes.is_empty() {
-            true => Cow::Borrowed(self.text),
-            false => Cow::Owned(mended(self.text, &self.blanked, &self.quotes)),
+        let mended = !(self.blanked.is_empty() && self.replaced.is_empty());
+        let mut text = match mended {
+            false => Cow::Borrowed(self.text),
+            true => Cow::Owned(mended_text(self.text, &self.blanked, &self.replaced)),
         };
+        if mended && !is_balanced(&text, self.file) {
+            // A bracket was put into a text in quotes: nothing is certain any more.
+            let all = [(0, self.text.len())];
+            text = Cow::Owned(mended_text(self.text, &all, &[]));
+            self.spoilt.push(Span::new(self.file, 0, self.text.len()));
+        }
+        for places in [&mut self.reported, &mut self.surplus, &mut self.lost] {
+            places.sort_unstable();
+        }
         Scanned {
             text,
+            lost: self.lost,
             comments: self.comments,
+            damaged: self.spoilt,
+            torn: self.reported,
+            surplus: self.surplus,
         }
     }
+}
+
+/// Whether all brackets and quotes of a text are closed.
+fn is_balanced(text: &str, file: FileId) -> bool {
+    let mut scan = Scan::new(text, file);
+    scan.run();
+    scan.found.is_empty() && !scan.brackets.is_open()
+}
+
+/// Where the closing brackets can be put, `count` of them, that lack between the last opening one and the closing one
+/// around it: before the next line that begins with a word of the language, or else before that closing one. There must be
+/// blanks to put them over.
+fn recover_end(text: &str, (opening, closer): (usize, usize), count: usize) -> Option<usize> {
+    let between = text.get(opening..closer)?;
+    let mut lines = between.match_indices('\n').map(|(at, _)| opening + at + 1);
+    let next = lines.find(|line| {
+        let code = text.get(*line..closer).unwrap_or("");
+        begins_line(code.trim_ascii_start())
+    });
+    let (end, blanks) = match next {
+        Some(line) => {
+            let code = text.get(line..closer)?;
+            (
+                line + count,
+                code.len() - code.trim_start_matches(' ').len(),
+            )
+        }
+        None => {
+            let code = between.trim_end_matches(' ');
+            (closer, between.len() - code.len())
+        }
+    };
+    (blanks >= count).then(|| end - count)
+}
+
+/// Whether a line begins with a word of the language, or as an edge or a field does.
+fn begins_line(code: &str) -> bool {
+    let word = super::mistake::first_word(code);
+    let after = code.get(word.len()..).unwrap_or("").trim_ascii_start();
+    let lists = [
+        super::keyword::ITEMS,
+        super::keyword::MEMBERS,
+        super::keyword::PROPERTIES,
+        super::keyword::TOOL_LINES,
+        &["when", "else"],
+    ];
+    !word.is_empty()
+        && !after.starts_with([',', '.', '(', ')', ']', '}'])
+        && (after.starts_with("->")
+            || after.starts_with(':')
+            || lists.iter().any(|words| words.contains(&word)))
 }
 
 /// An open string without the closing brackets and commas at its end that close what is around it.
@@ -397,12 +688,12 @@ fn is_declaration(rest: &str, keyword: usize) -> bool {
     next.starts_with(['{', '(', '=']) || next.starts_with("leaves")
 }
 
-/// The text with stretches blanked and quotes put in; line ends stay.
-fn mended(text: &str, blanked: &[(usize, usize)], quotes: &[(usize, u8)]) -> String {
+/// The text with stretches blanked and replaced put in; line ends stay.
+fn mended_text(text: &str, blanked: &[(usize, usize)], replaced: &[(usize, u8)]) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for (at, quote) in quotes {
-        if let Some(byte) = bytes.get_mut(*at) {
-            *byte = *quote;
+    for (at, byte) in replaced {
+        if let Some(old) = bytes.get_mut(*at) {
+            *old = *byte;
         }
     }
     for (start, end) in blanked {
@@ -414,14 +705,4 @@ fn mended(text: &str, blanked: &[(usize, usize)], quotes: &[(usize, u8)]) -> Str
     }
     // Whole characters were replaced by ASCII, so this is UTF-8 still.
     String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// The bracket that closes one.
-fn closing(opening: char) -> char {
-    match opening {
-        '(' => ')',
-        '[' => ']',
-        '<' => '>',
-        _ => '}',
-    }
 }

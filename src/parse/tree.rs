@@ -319,6 +319,7 @@ fn shape(rule: Rule, around: Rule) -> Option<Shape> {
     }
     Some(match rule {
         Rule::ident
+        | Rule::type_name
         | Rule::upper
         | Rule::dotted
         | Rule::name
@@ -333,6 +334,7 @@ fn shape(rule: Rule, around: Rule) -> Option<Shape> {
         | Rule::assign
         | Rule::equals => (Sign::Word, false, false),
         Rule::arrow => (Sign::Arrow, false, false),
+        Rule::bar => sign('|', around),
         Rule::colon if matches!(around, Rule::expr | Rule::state_expr) => {
             (Sign::Operator, false, false)
         }

@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::graph::ReducerRef;
 use crate::base::name::either;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::infer::assignable;
 use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::ir::{Channel, ReducerId};
@@ -94,21 +94,23 @@ impl Resolver<'_> {
             );
             return Channel::Last;
         };
-        let record = match ty {
+        let id = match ty {
             Type::List(of) => match **of {
-                Type::Record(id) => self.program.types.records.get(id),
+                Type::Record(id) => Some(id),
                 _ => None,
             },
             _ => None,
         };
-        let Some(record) = record else {
+        let record = id.and_then(|id| Some((id, self.program.types.records.get(id)?)));
+        let Some((id, record)) = record else {
             return self.does_not_fit("upsert", ty, "a list of records", via.span);
         };
         if record.field(&key.node).is_none() {
             let message = format!("`{}` has no field `{}`", record.name, key.node);
             let fields = record.fields.iter().map(|field| field.name.as_str());
             let fields: Vec<&str> = fields.collect();
-            let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span);
+            let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, key.span)
+                .unknown(&key.node, Home::Record(id.0));
             self.diags
                 .push(diagnostic.meant(key.span, &key.node, fields, "its fields are"));
             return Channel::Last;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::Name;
 use crate::ast::item::{Import, ImportName, Item};
 use crate::base::{FileId, Span, name};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{EnumId, EnumType, Record, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
@@ -62,7 +62,7 @@ impl Resolver<'_> {
         for file in self.files {
             self.names.push(BTreeMap::new());
             for item in &file.ast.items {
-                let Some(name) = declared_name(item) else {
+                let Some(name) = item.name() else {
                     continue;
                 };
                 let thing = self.thing(item, &mut counts);
@@ -146,7 +146,8 @@ impl Resolver<'_> {
             let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, name.span)
                 .here("declared again")
                 .label(first.span, "first declared here")
-                .help("rename one of the two, or take it out");
+                .help("rename one of the two, or take it out")
+                .fact(Fact::Twice(Home::Items, name.node.clone()));
             self.diags.push(diagnostic);
             return false;
         }
@@ -235,7 +236,8 @@ impl Resolver<'_> {
             return Thing::Broken;
         }
         let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span)
+            .unknown(&wanted.name.node, Home::Items);
         let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
         let own: Vec<&str> = own.map(|(n, _)| n.as_str()).collect();
         self.diags.push(match entry {
@@ -300,9 +302,11 @@ impl Resolver<'_> {
         let unused = self.names.iter().flatten();
         let unused = unused.filter(|(_, e)| e.imported && !e.used && e.thing != Thing::Broken);
         // A misspelt use of it is told to be one.
-        let helps = self.diags.iter().filter_map(|found| found.help.as_deref());
-        let helps: Vec<&str> = helps.collect();
-        let misspelt = |name: &str| helps.contains(&format!("did you mean `{name}`?").as_str());
+        let unknown = self.diags.iter().filter_map(Diagnostic::unknown_name);
+        let meant: BTreeSet<&str> = unknown
+            .filter_map(|unknown| unknown.near.as_deref())
+            .collect();
+        let misspelt = |name: &str| meant.contains(name);
         let unused = unused.filter(|(name, _)| !misspelt(name));
         let found: Vec<Diagnostic> = unused
             .map(|(name, entry)| {
@@ -385,24 +389,6 @@ fn is_shared(thing: Thing) -> bool {
             | Thing::Model(_)
             | Thing::Event(_)
     )
-}
-
-fn declared_name(item: &Item) -> Option<&Name> {
-    match item {
-        Item::Import(_) => None,
-        Item::Type(decl) => Some(&decl.name),
-        Item::Enum(decl) => Some(&decl.name),
-        Item::Reducer(decl) => Some(&decl.name),
-        Item::Event(decl) => Some(&decl.name),
-        Item::Model(decl) => Some(&decl.name),
-        Item::Tool(decl) => Some(&decl.name),
-        Item::Toolset(decl) => Some(&decl.name),
-        Item::Retry(decl) => Some(&decl.name),
-        Item::Prompt(decl) => Some(&decl.name),
-        Item::Graph(decl) => Some(&decl.name),
-        Item::Instance(decl) => Some(&decl.name),
-        Item::Function(decl) => Some(&decl.name),
-    }
 }
 
 fn style(item: &Item) -> Style {

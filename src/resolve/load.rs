@@ -4,6 +4,7 @@
 //! that nothing here does I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::ast::Name;
 use crate::ast::graph::Graph;
@@ -22,7 +23,7 @@ pub trait Loader {
     ///
     /// # Errors
     /// [`LoadError`] says why there is no text.
-    fn read(&self, path: &str) -> Result<String, LoadError>;
+    fn read(&self, path: &str) -> Result<Arc<str>, LoadError>;
 }
 
 /// Why a file gives no text.
@@ -38,8 +39,10 @@ pub enum LoadError {
 
 /// Files held in memory, by path.
 impl Loader for BTreeMap<String, String> {
-    fn read(&self, path: &str) -> Result<String, LoadError> {
-        self.get(path).cloned().ok_or(LoadError::NotFound)
+    fn read(&self, path: &str) -> Result<Arc<str>, LoadError> {
+        self.get(path)
+            .map(|text| text.as_str().into())
+            .ok_or(LoadError::NotFound)
     }
 }
 
@@ -109,10 +112,10 @@ pub(super) fn load(
             message,
             Span::default(),
         ));
-        String::new()
+        Arc::default()
     });
     known.insert(entry.to_owned(), Some(FileId(0)));
-    files.push(parse(entry, &text, false, sources, diags));
+    files.push(parse(entry, text, false, sources, diags));
     let mut next = 0;
     while let Some(file) = files.get(next) {
         let base = file.path.clone();
@@ -125,7 +128,7 @@ pub(super) fn load(
                     return Ok(*id);
                 }
                 let (text, standard) = read(&path, from, loader)?;
-                let file = parse(&path, &text, standard, sources, diags);
+                let file = parse(&path, text, standard, sources, diags);
                 let id = file.id;
                 files.push(file);
                 known.insert(path, Some(id));
@@ -153,12 +156,13 @@ fn imports(ast: &File) -> impl Iterator<Item = &Name> {
 
 fn parse(
     path: &str,
-    text: &str,
+    shared: Arc<str>,
     standard: bool,
     sources: &mut SourceMap,
     diags: &mut Diagnostics,
 ) -> Loaded {
-    let id = sources.add(path, text);
+    let id = sources.add_shared(path, Arc::clone(&shared));
+    let text: &str = &shared;
     let before = diags.len();
     let ast = crate::parse::parse(text, id, diags);
     let errors: Vec<Span> = diags.iter().skip(before).map(Diagnostic::span).collect();
@@ -187,7 +191,7 @@ fn parse(
 
 /// Words of a text that stand where a name is declared: behind a keyword of a declaration or
 /// before a colon. After a syntax error they are taken for known, so that one mistake makes one message.
-fn declared_words(text: &str) -> BTreeSet<String> {
+pub fn declared_words(text: &str) -> BTreeSet<String> {
     const KEYWORDS: [&str; 14] = [
         "type", "enum", "reducer", "event", "model", "tool", "toolset", "retry", "prompt", "graph",
         "node", "let", "function", "as",
@@ -207,10 +211,10 @@ fn declared_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(String, bool), Box<Diagnostic>> {
+fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(Arc<str>, bool), Box<Diagnostic>> {
     if path.starts_with("std/") {
         return match stdlib::source(path) {
-            Some(text) => Ok((text.to_owned(), true)),
+            Some(text) => Ok((text.into(), true)),
             None => Err(Box::new(unknown_module(path, from.span))),
         };
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::Name;
 use crate::base::{FileId, Span, name};
-use crate::diag::{Code, Diagnostic, codes};
+use crate::diag::{Code, Diagnostic, Home, codes};
 use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
 
@@ -197,7 +197,8 @@ impl Resolver<'_> {
 
     fn unknown(&self, file: FileId, name: &Name, wanted: Wanted) -> Diagnostic {
         let message = format!("unknown {} `{}`", wanted.noun(), name.node);
-        let diagnostic = Diagnostic::new(wanted.code(), message, name.span);
+        let diagnostic =
+            Diagnostic::new(wanted.code(), message, name.span).unknown(&name.node, Home::Items);
         let own = || self.names.get(file.0 as usize).into_iter().flatten();
         let near = || {
             own()
@@ -206,7 +207,9 @@ impl Resolver<'_> {
                 .chain(wanted.built_in().iter().copied())
         };
         if let Some(close) = name::closest(&name.node, near()) {
-            let diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
+            let diagnostic = diagnostic
+                .near(Some(close))
+                .help(format!("did you mean `{close}`?"));
             return match name::certain(&name.node, near()) {
                 Some(meant) => diagnostic.fix(name.span, meant),
                 None => diagnostic,

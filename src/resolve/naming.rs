@@ -34,9 +34,22 @@ pub const IN_SCOPE: [&str; 12] = [
 /// Words that a target can't be taken for a node's name.
 const TARGETS: [&str; 5] = ["start", "end", "fail", "parent", "each"];
 
+/// Words that are values wherever an expression may stand.
+const VALUES: [&str; 3] = ["null", "true", "false"];
+
 impl Resolver<'_> {
-    /// Warns of a name in the other style.
+    /// Warns of a name in the other style; refuses one that is a value where an expression names it.
     pub fn check_style(&mut self, name: &Name, style: Style) {
+        if VALUES.contains(&name.node.as_str()) {
+            let message = format!("`{}` is a value and can't be a name", name.node);
+            let diagnostic = Diagnostic::new(&codes::RESERVED_NAME, message, name.span);
+            self.diags.push(diagnostic.help("choose another name"));
+            return;
+        }
+        self.check_letters(name, style);
+    }
+
+    fn check_letters(&mut self, name: &Name, style: Style) {
         let (fits, better, called) = match style {
             Style::Camel => (is_camel(name), camel(name), "UpperCamel"),
             Style::Snake => (is_snake(name), snake(name), "snake_case"),
@@ -52,7 +65,7 @@ impl Resolver<'_> {
 
     /// Checks the name of a node; `false` where no target can name it.
     pub fn check_node_name(&mut self, name: &Name) -> bool {
-        self.check_style(name, Style::Snake);
+        self.check_letters(name, Style::Snake);
         let taken = TARGETS.contains(&name.node.as_str());
         if taken {
             let message = format!(

@@ -39,7 +39,7 @@ impl Resolver<'_> {
             Some(id) => *id,
             None => {
                 let id = match self.loader.read(&inside) {
-                    Ok(text) => Some(self.sources.add(&inside, &text)),
+                    Ok(text) => Some(self.sources.add_shared(&inside, text)),
                     Err(error) => {
                         let message = format!("`{inside}` can't be read: {error}");
                         self.diags.push(Diagnostic::new(

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::ast::Name;
+use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
-use crate::base::{FileId, Spanned, name};
-use crate::diag::{Diagnostic, codes};
+use crate::base::{FileId, Span, Spanned, name};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
@@ -60,10 +61,33 @@ impl Resolver<'_> {
             }
             TypeKind::Optional(of) => Type::nullable(self.ty(file, of)),
             TypeKind::Union(members) => {
-                let members: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
-                union(members)
+                let found: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
+                self.members_once(members, &found);
+                union(found)
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+        }
+    }
+
+    /// Reports a member of a union that is there already.
+    fn members_once(&mut self, written: &[TypeExpr], found: &[Type]) {
+        let mut first: BTreeMap<String, Span> = BTreeMap::new();
+        for (member, ty) in written.iter().zip(found) {
+            if holds_error(ty) {
+                continue;
+            }
+            let shown = self.program.types.show(ty).to_string();
+            let Some(first) = first.get(&shown).copied() else {
+                first.insert(shown, member.span);
+                continue;
+            };
+            let message = format!("member `{shown}` of the union is given twice");
+            self.diags.push(
+                Diagnostic::new(&codes::DUPLICATE_NAME, message, member.span)
+                    .here("given again")
+                    .label(first, "first given here")
+                    .help("take one of the two out"),
+            );
         }
     }
 
@@ -145,6 +169,7 @@ impl Resolver<'_> {
     ) -> Vec<Param> {
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         let mut params = Vec::new();
+        self.other_names(fields);
         for field in fields {
             self.check_style(&field.name, Style::Snake);
             let ty = self.spanned_type(file, &field.ty);
@@ -175,14 +200,66 @@ impl Resolver<'_> {
         params
     }
 
+    /// `@alias` with the name of another field, or that another has: one value would be taken for both.
+    fn other_names(&mut self, fields: &[Field]) {
+        let names: BTreeMap<&str, Span> = fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.name.span))
+            .collect();
+        let mut aliases: BTreeMap<&str, Span> = BTreeMap::new();
+        for field in fields {
+            for attribute in field.attributes.iter().filter(|a| a.name.node == "alias") {
+                let [argument] = attribute.args.as_slice() else {
+                    continue;
+                };
+                let ExprKind::Literal(Literal::String(alias)) = &argument.kind else {
+                    continue;
+                };
+                let own = names
+                    .get(&**alias)
+                    .map(|span| (*span, "the field of that name"));
+                let other = aliases.insert(alias, argument.span);
+                let other = other.map(|span| (span, "first given here"));
+                if let Some((first, what)) = own.or(other) {
+                    let message = match own {
+                        Some(_) if **alias == *field.name.node => {
+                            format!("`@alias` of `{alias}` is its own name")
+                        }
+                        Some(_) => format!(
+                            "`@alias` of `{}` is the name of field `{alias}`",
+                            field.name.node
+                        ),
+                        None => format!("`@alias` `{alias}` is given twice"),
+                    };
+                    self.diags.push(
+                        Diagnostic::new(&codes::DUPLICATE_NAME, message, argument.span)
+                            .label(first, what)
+                            .help("give it a name of its own, or take the attribute out"),
+                    );
+                }
+            }
+        }
+    }
+
     /// Reports a name that is given twice in one list.
     pub fn twice(&mut self, what: &str, first: &Name, again: &Name) {
+        let found = self.found_twice(what, first, again);
+        self.diags.push(found);
+    }
+
+    /// The same, among the names of a home: the second declaration is left out.
+    pub fn twice_in(&mut self, home: Home, what: &str, first: &Name, again: &Name) {
+        let found = self.found_twice(what, first, again);
+        let fact = Fact::Twice(home, again.node.clone());
+        self.diags.push(found.fact(fact));
+    }
+
+    fn found_twice(&self, what: &str, first: &Name, again: &Name) -> Diagnostic {
         let message = format!("{what} `{}` is given twice", again.node);
-        let diagnostic = Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
+        Diagnostic::new(&codes::DUPLICATE_NAME, message, again.span)
             .here("given again")
             .label(first.span, "first given here")
-            .help("take one of the two out, or rename it");
-        self.diags.push(diagnostic);
+            .help("take one of the two out, or rename it")
     }
 
     /// Refuses an attribute that is none of `words`.
@@ -234,4 +311,18 @@ fn union(members: Vec<Type>) -> Type {
         true => Type::nullable(joined),
         false => joined,
     }
+}
+
+/// Whether a name in the type means nothing.
+fn holds_error(ty: &Type) -> bool {
+    let mut open = vec![ty];
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::Error => return true,
+            Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push(of),
+            Type::Union(members) => open.extend(members),
+            _ => {}
+        }
+    }
+    false
 }

@@ -1,5 +1,7 @@
 //! Why a task, and with it a run, failed.
 
+use std::fmt;
+
 use serde_json::{Value as Json, json};
 
 use crate::ir::ErrorKind;
@@ -8,6 +10,40 @@ use super::model::ModelError;
 use super::store::StoreError;
 use super::tool::ToolError;
 
+/// A part of the flow's source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// File, relative to the folder of the flow's first.
+    pub file: String,
+    /// Line and column of its first character, from 1.
+    pub start: (u32, u32),
+    /// Line and column behind its last one.
+    pub end: (u32, u32),
+}
+
+/// Where it begins, `file:line:column`.
+impl fmt::Display for Passage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.start.0, self.start.1)
+    }
+}
+
+impl Passage {
+    /// The passage that its own text and `place_end` stand for.
+    fn from_kept(place: &str, end: Option<&str>) -> Option<Self> {
+        let (rest, column) = place.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        let start = (line.parse().ok()?, column.parse().ok()?);
+        let end = end.and_then(|end| end.split_once(':'));
+        let end = end.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
+        Some(Self {
+            file: file.to_owned(),
+            start,
+            end: end.unwrap_or(start),
+        })
+    }
+}
+
 /// A run-time error with the place that it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunError {
@@ -15,8 +51,8 @@ pub struct RunError {
     pub kind: ErrorKind,
     /// What happened.
     pub message: String,
-    /// Place in the source, `file:line:column`, where an expression or a node's own text is to blame.
-    pub place: Option<String>,
+    /// The part of the source that is to blame: of an expression the part that failed.
+    pub place: Option<Box<Passage>>,
     /// Name of the node.
     pub node: Option<String>,
     /// Path of the node through subgraphs, such as `cake_man/editor`.
@@ -42,8 +78,8 @@ impl RunError {
     }
 
     /// The error at that place.
-    pub fn at(mut self, place: String) -> Self {
-        self.place.get_or_insert(place);
+    pub fn at(mut self, place: Passage) -> Self {
+        self.place.get_or_insert_with(|| Box::new(place));
         self
     }
 
@@ -58,14 +94,15 @@ impl RunError {
     pub fn to_json(&self) -> Json {
         let mut json = json!({ "kind": self.kind.word(), "message": self.message });
         if let Some(entries) = json.as_object_mut() {
-            for (key, value) in [
-                ("node", &self.node),
-                ("path", &self.path),
-                ("place", &self.place),
-            ] {
+            for (key, value) in [("node", &self.node), ("path", &self.path)] {
                 if let Some(value) = value {
                     entries.insert(key.into(), json!(value));
                 }
+            }
+            if let Some(place) = &self.place {
+                let (line, column) = place.end;
+                entries.insert("place".into(), json!(place.to_string()));
+                entries.insert("place_end".into(), json!(format!("{line}:{column}")));
             }
         }
         json
@@ -91,7 +128,9 @@ impl RunError {
         Self {
             kind: kind.unwrap_or(ErrorKind::Expression),
             message: text("message").unwrap_or_default(),
-            place: text("place"),
+            place: text("place")
+                .and_then(|place| Passage::from_kept(&place, text("place_end").as_deref()))
+                .map(Box::new),
             node: text("node"),
             path: text("path"),
             attempt: attempt.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX)),

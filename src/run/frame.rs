@@ -468,10 +468,16 @@ impl<'a> Commit<'a> {
                 {
                     return Err(self.clash(before, task, write.field));
                 }
-                let put = view.put(write.field, write.incoming);
+                let field = write.field;
+                let put = view.put(field, write.incoming);
                 put.map_err(|error| {
-                    let node = &self.around.graph.nodes[task.node].name;
-                    error.in_node(node, &super::task::join_path(self.around.path, node))
+                    let node = &self.around.graph.nodes[task.node];
+                    let error = match node.set.iter().find(|item| item.field == field) {
+                        Some(item) => item.refused(error),
+                        None => error.at(node.place.clone()),
+                    };
+                    let name = &node.name;
+                    error.in_node(name, &super::task::join_path(self.around.path, name))
                 })?;
             }
         }

@@ -309,7 +309,11 @@ async fn run_task(
 }
 
 fn located(error: RunError, frame: &Frame, node: &NodePlan) -> RunError {
-    error.in_node(&node.name, &join_path(&frame.path, &node.name))
+    let mut error = error.in_node(&node.name, &join_path(&frame.path, &node.name));
+    if error.place.is_none() && matches!(error.kind, ErrorKind::Expression | ErrorKind::Require) {
+        error.place = Some(Box::new(node.place.clone()));
+    }
+    error
 }
 
 fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task, effects: &EffectScope) {

@@ -325,7 +325,7 @@ impl<'a> TaskRun<'a> {
             };
             self.view
                 .put(item.field, incoming)
-                .map_err(|error| error.at(item.value.place()))?;
+                .map_err(|error| item.refused(error))?;
         }
         Ok(())
     }
@@ -394,7 +394,11 @@ impl<'a> TaskRun<'a> {
                     }
                 }
                 let message = format!("no arm of the route of `{}` holds", self.name);
-                Err(RunError::new(ErrorKind::Expression, message))
+                let first = arms.iter().find_map(|(when, _)| when.as_ref());
+                Err(RunError {
+                    place: first.map(|code| Box::new(code.place())),
+                    ..RunError::new(ErrorKind::Expression, message)
+                })
             }
         }
     }
@@ -610,5 +614,9 @@ pub fn count_step(cx: &RunContext) -> Result<(), RunError> {
 
 /// `kind` and `message` of an error, for events.
 pub fn brief(error: &RunError) -> Json {
-    json!({ "kind": error.kind.word(), "message": error.message })
+    let mut json = json!({ "kind": error.kind.word(), "message": error.message });
+    if let (Some(entries), Some(place)) = (json.as_object_mut(), &error.place) {
+        entries.insert("place".to_owned(), json!(place.to_string()));
+    }
+    json
 }

@@ -9,7 +9,7 @@ use crate::expr::eval::{Effect, Env};
 use crate::ir::{Channel, FieldId};
 use crate::value::Value;
 
-use super::channel::{self, Incoming, OwnReducer};
+use super::channel::{self, Incoming, OwnReducer, Refusal};
 use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
@@ -144,7 +144,7 @@ impl<'a> View<'a> {
             own.as_ref().map(|own| own as _),
             &mut || ids.next(),
         );
-        let (value, mut change) = put.map_err(|message| self.refused(field, message))?;
+        let (value, mut change) = put.map_err(|refusal| self.refused(field, refusal))?;
         self.in_bounds(field, &value)?;
         if self.graph.ephemeral.contains(&field) {
             // What the field had before is not what this is added to.
@@ -260,14 +260,13 @@ impl<'a> View<'a> {
         }
     }
 
-    fn refused(&self, field: FieldId, message: String) -> RunError {
-        RunError::new(
-            ErrorKind::Expression,
-            format!(
-                "field `{}` can't take the write: {message}",
-                self.graph.fields[field]
-            ),
-        )
+    fn refused(&self, field: FieldId, refusal: Refusal) -> RunError {
+        let name = &self.graph.fields[field];
+        let message = format!("field `{name}` can't take the write: {}", refusal.message);
+        RunError {
+            place: refusal.place,
+            ..RunError::new(ErrorKind::Expression, message)
+        }
     }
 }
 
@@ -348,13 +347,12 @@ impl Env for ReducerEnv<'_> {
 }
 
 impl OwnReducer for OwnCode<'_> {
-    fn reduce(&self, old: &Value, new: &Value) -> Result<Value, String> {
-        self.0
-            .eval(&ReducerEnv(old, new))
-            .map_err(|error| match error.place {
-                Some(place) => format!("{} (in the reducer at {place})", error.message),
-                None => error.message,
-            })
+    fn reduce(&self, old: &Value, new: &Value) -> Result<Value, Refusal> {
+        let made = self.0.eval(&ReducerEnv(old, new));
+        made.map_err(|error| Refusal {
+            message: error.message,
+            place: error.place,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{List, Map, Value};
 
 /// Values of different kinds are unequal, numbers apart: `1 == 1u` and `1 == 1.0` hold, NaN equals
-/// nothing.
+/// nothing. Numbers are compared exactly: `9007199254740993` is not `9007199254740992.0`.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -20,7 +20,7 @@ impl PartialEq for Value {
             (Value::Optional(a), Value::Optional(b)) => a == b,
             (Value::Type(a), Value::Type(b)) => a == b,
             (a, b) => {
-                a.is_number() && b.is_number() && compare_numbers(a, b) == Some(Ordering::Equal)
+                a.is_number() && b.is_number() && compare_exact(a, b) == Some(Ordering::Equal)
             }
         }
     }
@@ -103,13 +103,27 @@ impl Value {
     }
 }
 
-/// As CEL compares: an integer and a float as floats, so that `9007199254740993` equals
-/// `9007199254740992.0`. No order to sort by, since equality isn't transitive then.
+/// Exact, but for floats beyond the integers of the other side's kind: there CEL's cases compare as floats,
+/// so that `9223372036854775807 < 9223372036854775808.0` does not hold.
 fn compare_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-        (Value::Float(_), _) | (_, Value::Float(_)) => float(a)?.partial_cmp(&float(b)?),
-        (a, b) => Some(integer(a)?.cmp(&integer(b)?)),
+        (Value::Float(float), other) if is_beyond(*float, other) => {
+            float.partial_cmp(&as_float(other)?)
+        }
+        (other, Value::Float(float)) if is_beyond(*float, other) => {
+            as_float(other)?.partial_cmp(float)
+        }
+        (a, b) => compare_exact(a, b),
+    }
+}
+
+/// Whether no number of the integer's kind is as great as the float.
+fn is_beyond(float: f64, integer: &Value) -> bool {
+    match integer {
+        Value::Int(_) => float >= i64::MAX as f64,
+        Value::Uint(_) => float >= u64::MAX as f64,
+        _ => false,
     }
 }
 
@@ -123,11 +137,10 @@ fn compare_exact(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-fn float(value: &Value) -> Option<f64> {
-    match value {
+fn as_float(integer: &Value) -> Option<f64> {
+    match integer {
         Value::Int(i) => Some(*i as f64),
         Value::Uint(u) => Some(*u as f64),
-        Value::Float(f) => Some(*f),
         _ => None,
     }
 }

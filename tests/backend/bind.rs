@@ -31,6 +31,7 @@ fn flow(models: &[(&str, &str)], tools: &[(&str, bool)]) -> Flow {
         files: vec!["a.graph".into()],
         types: Default::default(),
         functions: Vec::new(),
+        secrets: Vec::new(),
         events: Default::default(),
         reducers: Default::default(),
         models: models.iter().map(model).collect(),

@@ -1,26 +1,72 @@
 //! By which names tasks of one super-step may leave a graph together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
-use crate::ir::NodeId;
-use crate::resolve::program::{Graph, Jump, Program, Route, TargetKind, Work};
+use crate::base::IdVec;
+use crate::ir::{GraphId, NodeId};
+use crate::resolve::program::{Graph, Jump, Node, Program, Route, Target, TargetKind, Work};
+
+use super::super::calls::{called, callers};
 
 use super::build;
 use super::model::{Flow, Spot};
 use super::together::Together;
 use super::written::Written;
 
+/// For each graph the pairs of names by which two tasks of one super-step may leave it, in order.
+pub type Leaving = IdVec<GraphId, BTreeSet<(String, String)>>;
+
+/// Finds them. A graph may leave as the graphs do that it calls, itself among them: all begin with no pair, and
+/// those that call a graph are looked at again when it has gained one.
+pub fn all(program: &Program) -> Leaving {
+    let mut known = Written::nothing();
+    known.leaving = program.graphs.ids().map(|_| BTreeSet::new()).collect();
+    let callers = callers(program);
+    let several = |id: GraphId| {
+        let graph = program.graphs.get(id);
+        graph.filter(|graph| graph.leaves.len() > 1)
+    };
+    let mut open: VecDeque<GraphId> = program.graphs.ids().rev().collect();
+    let mut waits: IdVec<GraphId, bool> = program.graphs.ids().map(|_| true).collect();
+    while let Some(id) = open.pop_front() {
+        waits.get_mut(id).into_iter().for_each(|w| *w = false);
+        let Some(graph) = several(id) else { continue };
+        let found = pairs(program, graph, &known);
+        let Some(before) = known.leaving.get_mut(id) else {
+            continue;
+        };
+        let count = before.len();
+        before.extend(found);
+        if before.len() == count {
+            continue;
+        }
+        for (caller, _) in callers.get(id).into_iter().flatten() {
+            if let Some(slot) = waits.get_mut(*caller).filter(|waits| !**waits) {
+                *slot = true;
+                open.push_back(*caller);
+            }
+        }
+    }
+    known.leaving
+}
+
 /// Pairs of names by which two tasks of one super-step may leave, in order. None where only one task runs at a
 /// time, and where those that run together leave by one name.
-pub fn pairs(program: &Program, graph: &Graph) -> BTreeSet<(String, String)> {
+fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String, String)> {
     let mut pairs = BTreeSet::new();
+    for node in &graph.nodes {
+        handed_on(node, known, &mut pairs);
+    }
+    if !splits(graph) && pairs.is_empty() {
+        return pairs;
+    }
     let starts = graph.start.iter().flat_map(Route::jumps).map(of_jump);
     let own: Vec<Vec<BTreeSet<String>>> = graph.nodes.ids().map(|id| of_node(graph, id)).collect();
     // Names of one jump.
     for names in starts.chain(own.iter().flatten().cloned()) {
         cross(&names, &names, &mut pairs);
     }
-    let flow = build::of(program, graph, &Written::nothing());
+    let flow = build::of(program, graph, known);
     let together = Together::new(&flow);
     let all = |id: NodeId| -> BTreeSet<String> {
         let nodes = with_branches(&flow, id).into_iter();
@@ -40,6 +86,22 @@ pub fn pairs(program: &Program, graph: &Graph) -> BTreeSet<(String, String)> {
         }
     }
     pairs
+}
+
+/// What a called graph leaves by together, where the node hands both names on.
+fn handed_on(node: &Node, known: &Written, pairs: &mut BTreeSet<(String, String)>) {
+    let (Some((child, _)), Some(ends)) = (called(node), &node.ends) else {
+        return;
+    };
+    let up = |name: &str| match ends.find(name).map(|end| &end.to.kind) {
+        Some(TargetKind::Parent(to)) => Some(BTreeSet::from([to.node.clone()])),
+        _ => None,
+    };
+    for (one, other) in known.leaving.get(child).into_iter().flatten() {
+        if let (Some(one), Some(other)) = (up(one), up(other)) {
+            cross(&one, &other, pairs);
+        }
+    }
 }
 
 fn cross(a: &BTreeSet<String>, b: &BTreeSet<String>, pairs: &mut BTreeSet<(String, String)>) {
@@ -100,4 +162,25 @@ fn with_branches(flow: &Flow, id: NodeId) -> BTreeSet<NodeId> {
         }
     }
     seen
+}
+
+/// Whether more than one task may run at once in a graph.
+fn splits(graph: &Graph) -> bool {
+    let several = |jump: &Jump| {
+        let each = |target: &Target| matches!(target.kind, TargetKind::Each { .. });
+        jump.to.len() > 1 || jump.to.iter().any(each)
+    };
+    let routes = graph.start.iter().chain(&graph.on_error);
+    routes.flat_map(Route::jumps).any(several)
+        || graph.nodes.iter().any(|node| {
+            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+            let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
+            let errors = node.on_error.iter().flat_map(|route| route.jumps());
+            node.edges.len() + node.joins.len() > 1
+                || goto
+                    .chain(skips)
+                    .chain(errors)
+                    .chain(&node.edges)
+                    .any(several)
+        })
 }

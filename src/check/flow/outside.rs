@@ -2,10 +2,9 @@
 
 use crate::base::{Span, Spanned};
 use crate::ir::ToolId;
-use crate::resolve::program::{Graph, Jump, Node, Route, Target, TargetKind, Work};
+use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
 
 use super::build::Builder;
-use super::leaving;
 use super::model::{Cause, Goal, Spot, Way, Write};
 
 impl Builder<'_> {
@@ -102,6 +101,7 @@ impl Builder<'_> {
         else {
             return Vec::new();
         };
+        let together = self.written.leaving.get(*child);
         let Some(child) = self.program.graphs.get(*child) else {
             return Vec::new();
         };
@@ -112,13 +112,12 @@ impl Builder<'_> {
             .collect();
         // Tasks that run side by side in the called graph may leave by two names at once.
         let mut at_once: Vec<Vec<Goal>> = Vec::new();
-        if goals.len() > 1 && splits(child) {
+        if let Some(pairs) = together.filter(|pairs| !pairs.is_empty()) {
             let of = |name: &str| child.leaves.iter().position(|left| left.node == name);
             let both = |one: &str, other: &str| {
                 let (one, other) = (goals.get(of(one)?)?, goals.get(of(other)?)?);
                 Some(one.iter().chain(other).cloned().collect())
             };
-            let pairs = leaving::pairs(self.program, child);
             at_once.extend(pairs.iter().filter_map(|(one, other)| both(one, other)));
         }
         let way = |goals| Way {
@@ -153,25 +152,4 @@ impl Builder<'_> {
             None => self.unknown(),
         }
     }
-}
-
-/// Whether more than one task may run at once in a graph.
-fn splits(graph: &Graph) -> bool {
-    let several = |jump: &Jump| {
-        let each = |target: &Target| matches!(target.kind, TargetKind::Each { .. });
-        jump.to.len() > 1 || jump.to.iter().any(each)
-    };
-    let routes = graph.start.iter().chain(&graph.on_error);
-    routes.flat_map(Route::jumps).any(several)
-        || graph.nodes.iter().any(|node| {
-            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-            let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-            let errors = node.on_error.iter().flat_map(|route| route.jumps());
-            node.edges.len() + node.joins.len() > 1
-                || goto
-                    .chain(skips)
-                    .chain(errors)
-                    .chain(&node.edges)
-                    .any(several)
-        })
 }

@@ -88,6 +88,31 @@ impl<'a> Places<'a> {
         ways.filter(|way| way.cause != Cause::Visits)
     }
 
+    /// The place that a goal leads to itself, `from` being the node that arrives at a join. The ways that are taken on at
+    /// once from there are handed to `passed`.
+    pub fn step(
+        &self,
+        goal: &Goal,
+        from: Option<NodeId>,
+        passed: impl FnMut(&'a Way),
+    ) -> Option<Place> {
+        match goal.to {
+            Spot::Node(id) => {
+                let stop = self.flow.stops.get(id)?;
+                let on = stop.ways.iter();
+                let on = on.filter(|way| stop.branch || way.cause == Cause::Visits);
+                on.for_each(passed);
+                match (stop.branch, stop.defer) {
+                    (true, _) => None,
+                    (false, true) => Some(self.deferred + id.0),
+                    (false, false) => Some(id.0),
+                }
+            }
+            Spot::Join(join) => from.and_then(|member| self.wait(join, member)),
+            Spot::End | Spot::Fail | Spot::Leave => None,
+        }
+    }
+
     /// The places that going to a spot may lead to, `from` being the node that arrives at a join.
     /// Branches are followed, and a node that has been visited too often is left for its `max_visits` target.
     /// The ways passed on the way are handed to `passed`.

@@ -1,6 +1,6 @@
 //! Two writers of a field without a reducer that may run in one super-step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -25,7 +25,7 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
         .iter()
         .filter(|way| way.cause != Cause::Visits)
         .collect();
-    let mut seen: Vec<NodeId> = Vec::new();
+    let mut seen: HashSet<NodeId> = HashSet::new();
     while let Some(way) = open.pop() {
         writes.extend(&way.writes);
         for goal in &way.goals {
@@ -39,7 +39,7 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
                 .filter(|way| next.branch || way.cause == Cause::Visits);
             let mut on = on.peekable();
             if on.peek().is_some() {
-                seen.push(to);
+                seen.insert(to);
                 if next.branch {
                     writes.extend(&next.writes);
                 }
@@ -61,21 +61,23 @@ struct Clash {
 
 /// Reports each field that two tasks of one super-step may write, once, with all its writers.
 pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    let writes: Vec<Vec<Write>> = flow
-        .stops
-        .ids()
-        .map(|id| {
-            let mut writes = writes_of(flow, id);
-            writes.retain(|w| collides(flow, w.field).is_some());
-            writes
-        })
-        .collect();
+    let colliding = |id: NodeId| {
+        let mut writes = writes_of(flow, id);
+        writes.retain(|w| collides(flow, w.field).is_some());
+        writes
+    };
     if !together.complete() {
+        let writes: Vec<Vec<Write>> = flow.stops.ids().map(colliding).collect();
         return unproven(flow, &writes, diags);
     }
-    let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+    let pairs = together.pairs();
+    let mut writes: HashMap<NodeId, Vec<Write>> = HashMap::new();
+    for node in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
+        writes.entry(node).or_insert_with(|| colliding(node));
+    }
+    let of = |id: NodeId| writes.get(&id).map_or(&[][..], Vec::as_slice);
     let mut clashes: BTreeMap<FieldId, Clash> = BTreeMap::new();
-    for (a, b) in together.pairs() {
+    for (a, b) in pairs {
         for first in of(a) {
             let Some(second) = of(b).iter().find(|w| w.field == first.field) else {
                 continue;
@@ -166,8 +168,8 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
         .entries()
         .filter(|(id, stop)| !stop.branch && together.runs(*id))
     {
-        for way in &stop.ways {
-            let mut written: Vec<(FieldId, Span, usize)> = Vec::new();
+        for way in stop.ways.iter().filter(|way| way.goals.len() > 1) {
+            let mut written: HashMap<FieldId, Vec<(Span, usize)>> = HashMap::new();
             for (i, goal) in way.goals.iter().enumerate() {
                 let Spot::Node(to) = goal.to else { continue };
                 if !flow.stops.get(to).is_some_and(|stop| stop.branch) {
@@ -177,11 +179,9 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                     let Some(name) = collides(flow, write.field) else {
                         continue;
                     };
-                    let other = written
-                        .iter()
-                        .find(|(f, _, goal)| *f == write.field && *goal != i);
-                    if let Some((_, first, _)) = other.filter(|(_, first, _)| *first != write.span)
-                    {
+                    let known = written.entry(write.field).or_default();
+                    let other = known.iter().find(|(_, goal)| *goal != i);
+                    if let Some((first, _)) = other.filter(|(first, _)| *first != write.span) {
                         let from = flow.name(Spot::Node(id));
                         diags.push(
                             Diagnostic::new(
@@ -194,7 +194,10 @@ fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
                             .help(format!("write `{name}` in one of them, or give it a reducer")),
                         );
                     }
-                    written.push((write.field, write.span, i));
+                    // The first one of each of two goals is enough to find one of another goal.
+                    if known.len() < 2 && known.iter().all(|(_, goal)| *goal != i) {
+                        known.push((write.span, i));
+                    }
                 }
             }
         }

@@ -58,6 +58,8 @@ pub struct Together<'a> {
     pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
     next: Vec<Option<Rc<[Place]>>>,
+    /// Ways that were followed.
+    taken: HashSet<*const Way>,
     overflow: bool,
 }
 
@@ -77,6 +79,7 @@ impl<'a> Together<'a> {
             touched: BTreeSet::new(),
             fired: BTreeSet::new(),
             next: vec![None; count],
+            taken: HashSet::new(),
             overflow: false,
             places,
         };
@@ -182,9 +185,16 @@ impl<'a> Together<'a> {
 
     pub(super) fn take(&mut self, way: &'a Way, from: Option<NodeId>) {
         let mut ways = vec![way];
-        let mut seen: HashSet<*const Way> = HashSet::new();
         while let Some(way) = ways.pop() {
-            if !seen.insert(std::ptr::from_ref(way)) {
+            // What a branch leads to is the same whoever comes to it.
+            if !self.taken.insert(std::ptr::from_ref(way)) {
+                continue;
+            }
+            if let [goal] = way.goals.as_slice()
+                && !goal.many
+            {
+                let place = self.places.step(goal, from, |on| ways.push(on));
+                place.into_iter().for_each(|place| self.enter(place));
                 continue;
             }
             let origin = Origin::Fork {

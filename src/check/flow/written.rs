@@ -12,6 +12,7 @@ use super::super::tool_targets::{Lost, lost};
 use super::super::types::cx::Computed;
 use super::super::types::tool::tool;
 use super::build::called_bodies;
+use super::leaving::{self, Leaving};
 
 /// For each graph the fields that some node, tool or called graph in it may write.
 pub struct Written {
@@ -20,6 +21,8 @@ pub struct Written {
     computed: BTreeMap<ToolId, Vec<Computed>>,
     /// Jumps of tools that no node can take, which are reported.
     pub lost: Lost,
+    /// Names by which called graphs may leave at once.
+    pub(super) leaving: Leaving,
 }
 
 impl Written {
@@ -35,6 +38,7 @@ impl Written {
                 .map(|(id, _)| (id, tool(program, id, &mut Diagnostics::new()).computed))
                 .collect(),
             lost: lost(program),
+            leaving: leaving::all(program),
         };
         let callers = callers(program);
         let mut open: VecDeque<GraphId> = program.graphs.ids().collect();
@@ -67,6 +71,7 @@ impl Written {
             fields: IdVec::new(),
             computed: BTreeMap::new(),
             lost: Lost::new(),
+            leaving: Leaving::new(),
         }
     }
 

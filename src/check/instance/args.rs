@@ -108,6 +108,7 @@ fn given(
         what: format!("graph `{}`", called.name.node),
         params: &called.params,
         span: place,
+        declared: called.name.span,
     };
     for arg in args {
         let mut params = called.params.iter();
@@ -131,6 +132,7 @@ fn number(cx: &mut Cx, what: &str, by: &Expr, lets: &[&str], wrong: &mut Wrong) 
         verb: "takes",
         part: false,
         declared: None,
+        of: None,
     };
     constant(
         cx,

@@ -308,10 +308,13 @@ impl<'a> Folding<'a> {
         let given = crate::expr::infer::path(by).and_then(|path| {
             let name = path.strip_prefix("params.")?;
             let at = graph.params.iter().position(|p| p.name.node == name)?;
-            graph.instance.as_ref()?.args.get(at)?.clone()
+            let arg = graph.instance.as_ref()?.args.get(at)?.clone()?;
+            Some((graph.params.get(at)?, arg))
         });
         let found = match given {
-            Some(arg) => {
+            // A value that the parameter refuses is reported where it is given.
+            Some((param, arg)) if !param.constraints.broken(&arg.value).is_empty() => return None,
+            Some((_, arg)) => {
                 Diagnostic::new(&codes::BAD_VALUE, message, arg.span).label(by.span, "needed here")
             }
             None => Diagnostic::new(&codes::BAD_VALUE, message, by.span),

@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 use crate::ast::item::NamedArg;
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::Type;
 use crate::expr::fold::lift::literal;
-use crate::expr::infer::default_value;
+use crate::expr::infer::{default_value, doomed};
+use crate::expr::{Scope, Type};
 use crate::ir::GraphId;
 use crate::resolve::Program;
 use crate::resolve::program::{Arg, Declared, Graph, Instance, Node, Param, Work};
@@ -341,7 +341,13 @@ impl Maker<'_> {
             matches!(value, Some(None)) && !self.wrong.contains(&arg.value.span)
         };
         let arg = given.iter().find(lost)?;
-        let message = format!("the value of `{}` can't be computed", arg.name.node);
+        let mut failing = Diagnostics::new();
+        let types = &self.program.types;
+        doomed(&arg.value, &Scope::default(), types, &mut failing);
+        let why = failing.iter().next().map(|why| why.message.as_str());
+        let why = why.and_then(|why| Some(why.split_once(": ")?.1));
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        let message = format!("the value of `{}` can't be computed{why}", arg.name.node);
         let found = Diagnostic::new(&codes::ARGUMENT_NOT_CONSTANT, message, arg.value.span);
         Some(found.help("write a constant that a default could be"))
     }

@@ -7,7 +7,6 @@
 //! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.
 
 pub mod approval;
-pub mod cascade;
 pub mod literal;
 pub mod origin;
 pub mod reads;

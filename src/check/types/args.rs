@@ -1,9 +1,11 @@
 //! Named values against declared names: event payloads, tool arguments, `with` of a send.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, default_value};
 use crate::resolve::program::Param;
@@ -18,13 +20,27 @@ pub struct Callee<'a> {
     pub params: &'a [Param],
     /// Where it is named, for what is missing.
     pub span: Span,
+    /// The name of its declaration.
+    pub declared: Span,
+}
+
+/// Most missing values that a message points at.
+const SHOWN: usize = 40;
+
+impl Callee<'_> {
+    /// What it takes, the first of each name.
+    fn by_name(&self) -> HashMap<&str, &Param> {
+        let params = self.params.iter().rev();
+        params.map(|param| (&*param.name.node, param)).collect()
+    }
 }
 
 impl Cx<'_> {
     /// Checks that each value is of a known name and fits, and that none that is needed is missing.
     pub fn args(&mut self, callee: &Callee, args: &[NamedArg]) {
+        let params = callee.by_name();
         for arg in args {
-            match callee.params.iter().find(|p| p.name.node == arg.name.node) {
+            match params.get(&*arg.name.node).copied() {
                 Some(param) => {
                     let ty = param.ty.node.clone();
                     self.written(&arg.value, Some(&ty), Some(Taker::named(&param.name)));
@@ -57,31 +73,30 @@ impl Cx<'_> {
 
     /// Reports values that are needed and not given.
     pub(in crate::check) fn lacking(&mut self, callee: &Callee, args: &[NamedArg]) {
-        let known = |name: &str| callee.params.iter().any(|p| p.name.node == name);
-        let given = |name: &str| {
-            args.iter().any(|arg| {
-                arg.name.node == name
-                    || (!known(&arg.name.node) && closest(&arg.name.node, [name]).is_some())
-            })
-        };
+        let params = callee.by_name();
+        let names: HashSet<&str> = args.iter().map(|arg| &*arg.name.node).collect();
+        let strange = args.iter().map(|arg| arg.name.node.as_str());
+        let strange: Vec<&str> = strange.filter(|name| !params.contains_key(name)).collect();
+        let meant = |name: &str| strange.iter().any(|other| closest(other, [name]).is_some());
+        let given = |name: &str| names.contains(name) || meant(name);
         let missing: Vec<&Param> = callee
             .params
             .iter()
             .filter(|p| p.default.is_none() && !p.ty.node.admits_null() && !given(&p.name.node))
             .collect();
         // A value under another name is likely what is missing.
-        let strange = args.iter().filter(|arg| !known(&arg.name.node)).count();
-        if missing.len() <= strange {
+        if missing.len() <= strange.len() {
             return;
         }
         // What did not parse may be what is missing.
         let torn = self.graph.is_some_and(|graph| graph.broken);
         if !missing.is_empty() && !torn {
             let names = list(missing.iter().map(|p| p.name.node.as_str()));
-            let give: Vec<String> = missing
-                .iter()
-                .map(|p| format!("{}: ..", p.name.node))
-                .collect();
+            let give = missing.iter().take(SHOWN);
+            let mut give: Vec<String> = give.map(|p| format!("{}: ..", p.name.node)).collect();
+            if missing.len() > SHOWN {
+                give.push("..".to_owned());
+            }
             let mut found = Diagnostic::new(
                 &codes::MISSING_FIELD,
                 format!("{} lacks {names}", callee.what),
@@ -91,7 +106,7 @@ impl Cx<'_> {
                 "give it: `{}`; or declare a default or a type `T?`",
                 give.join(", ")
             ));
-            for param in missing {
+            for param in missing.into_iter().take(SHOWN) {
                 found = found.label(
                     param.name.span,
                     format!("`{}` is declared here", param.name.node),
@@ -105,7 +120,8 @@ impl Cx<'_> {
     pub(in crate::check) fn unknown_arg(&mut self, callee: &Callee, arg: &NamedArg) {
         let names = || callee.params.iter().map(|p| p.name.node.as_str());
         let message = format!("{} takes no `{}`", callee.what, arg.name.node);
-        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span);
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, arg.name.span)
+            .unknown(&arg.name.node, Home::Takes(callee.declared));
         self.report(match callee.params.is_empty() {
             true => found.help("it takes nothing: take it out"),
             false => found.meant(

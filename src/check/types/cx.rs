@@ -7,14 +7,15 @@ use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::node::TemplateText;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::expr::infer::{Checker, Narrowing, Taker, reads};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
+use super::cases::Domains;
 use super::facts::Facts;
 use super::says::Saying;
 
@@ -45,6 +46,8 @@ pub struct Cx<'a> {
     pub unsure: Vec<(FieldId, Span)>,
     /// What the node's conditions say, where that is asked for.
     pub saying: Option<Saying>,
+    /// Conditions that are wrong: nobody knows what they were to show.
+    pub wrong: Vec<Span>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// In a tool's body: types of what its jumps write, in order.
@@ -53,6 +56,8 @@ pub struct Cx<'a> {
     pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
+    /// Values of enums, shared by the places of a graph.
+    pub domains: Domains,
 }
 
 /// A computed target and the names that it may give.
@@ -62,6 +67,8 @@ pub struct Computed {
     pub span: Span,
     /// Names; `None` where its type does not say, which is reported.
     pub names: Option<Vec<String>>,
+    /// Where the names are declared, where its type is an enum.
+    pub home: Option<Home>,
 }
 
 /// What an `each` of a tool's body sends to a node of whichever graph calls the tool.
@@ -105,10 +112,12 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -129,10 +138,12 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -154,16 +165,29 @@ impl<'a> Cx<'a> {
             .knowing(self.facts.known.clone())
             .into(taker)
             .infer(expr, expected);
+        if ty != Type::Error && !found.has_errors() {
+            doomed(expr, &self.scope, &self.program.types, &mut found);
+        }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
-        found.retain(|found| match found.message.split_once("` may be null") {
-            Some((place, _)) if found.code == &codes::NULL_NOT_HANDLED => {
-                told.insert(place.to_owned())
-            }
-            _ => true,
+        let null = |found: &Diagnostic| found.code == &codes::NULL_NOT_HANDLED;
+        found.retain(|found| {
+            let value = found.value().filter(|_| null(found));
+            value.is_none_or(|of| told.insert(of.to_owned()))
+        });
+        self.hear(found);
+        ty
+    }
+
+    /// Takes in what was found. Where a part of the graph is lost, it may be what guards a field that may be null.
+    fn hear(&mut self, mut found: Diagnostics) {
+        let torn = self.graph.is_some_and(|graph| graph.broken);
+        let guarded = |of: &str| torn && of.starts_with("state.");
+        found.retain(|found| {
+            let null = found.code == &codes::NULL_NOT_HANDLED;
+            !(null && found.value().is_some_and(guarded))
         });
         self.diags.append(found);
-        ty
     }
 
     /// Types a value that may call `now()` and the like.
@@ -181,7 +205,11 @@ impl<'a> Cx<'a> {
 
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
+        let told = self.diags.len();
         self.infer(expr, Some(&Type::Bool));
+        if self.diags.len() > told {
+            self.wrong.push(expr.span);
+        }
     }
 
     /// The type, with nothing reported.
@@ -198,6 +226,7 @@ impl<'a> Cx<'a> {
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
             .facts(condition, truth);
+        let shown = shown.of_wrong(self.wrong.contains(&condition.span));
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 
@@ -215,13 +244,15 @@ impl<'a> Cx<'a> {
             self.says_guards_of_text(&text.text, text.span, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
+        let mut found = Diagnostics::new();
         template::check_knowing(
             text,
             &self.scope,
             &self.program.types,
             self.facts.known.clone(),
-            &mut self.diags,
+            &mut found,
         );
+        self.hear(found);
     }
 
     /// Reports a finding.
@@ -267,6 +298,7 @@ impl<'a> Cx<'a> {
             };
             self.report(
                 Diagnostic::new(&codes::READ_BEFORE_WRITE, message, span)
+                    .about(field.name.span)
                     .label(field.name.span, "declared without a first value")
                     .help(help),
             );

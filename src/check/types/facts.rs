@@ -1,25 +1,24 @@
 //! What is known of the state at a place in a flow.
 
-use std::collections::BTreeSet;
-
+use crate::base::SharedSet;
 use crate::expr::infer::Narrowing;
 use crate::ir::{Channel, FieldId, FieldMode};
 use crate::resolve::program::{Field, Graph};
 
-/// What is known when a node begins, and changes on the way through it. Only fields that begin
-/// without a value are in the two sets, so that both stay small.
+/// What is known when a node begins, and changes on the way through it. Each place has its own, and shares with
+/// the one before it what is the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Places that are not null.
     pub known: Narrowing,
     /// Fields that lack a value on some way to here, unless something that may write them has.
-    pub unsure: BTreeSet<FieldId>,
+    pub unsure: SharedSet<FieldId>,
     /// Those of them that nothing on that way may write.
-    pub lacking: BTreeSet<FieldId>,
+    pub lacking: SharedSet<FieldId>,
     /// Fields that lack a value on every way to here.
-    pub unset: BTreeSet<FieldId>,
+    pub unset: SharedSet<FieldId>,
     /// `ephemeral` fields that nothing has written in this super-step: they are cleared behind it.
-    pub fading: BTreeSet<FieldId>,
+    pub fading: SharedSet<FieldId>,
 }
 
 impl Facts {
@@ -29,31 +28,31 @@ impl Facts {
             .fields
             .entries()
             .filter(|(_, field)| !begins_set(field));
-        let unset: BTreeSet<FieldId> = without.map(|(id, _)| id).collect();
+        let unset: SharedSet<FieldId> = without.map(|(id, _)| id).collect();
         Self {
             known: Narrowing::new(),
             unsure: unset.clone(),
             lacking: unset.clone(),
             unset,
-            fading: BTreeSet::new(),
+            fading: SharedSet::new(),
         }
     }
 
     /// Takes in another way to the same place.
     pub fn merge(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
-        self.unsure.extend(&other.unsure);
-        self.lacking.extend(&other.lacking);
-        self.unset.retain(|field| other.unset.contains(field));
-        self.fading.extend(&other.fading);
+        self.unsure.join(&other.unsure);
+        self.lacking.join(&other.lacking);
+        self.unset.keep(&other.unset);
+        self.fading.join(&other.fading);
     }
 
     /// Takes in another member of a join: both have come.
     pub fn meet(&mut self, other: &Facts) {
         self.known = std::mem::take(&mut self.known).or(&other.known);
-        self.unsure.retain(|field| other.unsure.contains(field));
-        self.lacking.retain(|field| other.lacking.contains(field));
-        self.unset.retain(|field| other.unset.contains(field));
+        self.unsure.keep(&other.unsure);
+        self.lacking.keep(&other.lacking);
+        self.unset.keep(&other.unset);
     }
 
     /// Notes that a field has been written; `non_null` where its new value is known not to be null. What
@@ -62,7 +61,7 @@ impl Facts {
         self.touch(id, field);
         // Of a field that is never null there is nothing to know, and the set stays small.
         if non_null && field.ty.node.admits_null() {
-            self.known.paths.insert(place(field));
+            self.known.note(place(field));
         }
         self.has_value(id);
     }
@@ -84,7 +83,30 @@ impl Facts {
     /// Notes that a field may have been written, and what is based on it reset.
     pub fn disturb(&mut self, id: FieldId, field: &Field) {
         self.touch(id, field);
-        if !self.known.paths.is_empty() {
+        if !self.known.is_empty() {
+            for name in &field.resets {
+                self.known.forget(&format!("state.{name}"));
+            }
+        }
+    }
+
+    /// The same of all fields that other tasks may write.
+    pub fn disturb_all(&mut self, graph: &Graph, passing: &Passing, written: &SharedSet<FieldId>) {
+        if written.is_empty() {
+            return;
+        }
+        self.unset.without(written);
+        self.lacking.without(written);
+        let mut faded = self.fading.clone();
+        faded.keep(written);
+        self.fading.without(written);
+        faded.keep(&passing.blank);
+        self.unsure.join(&faded);
+        if self.known.is_empty() {
+            return;
+        }
+        for field in written.iter().filter_map(|id| graph.fields.get(*id)) {
+            self.known.forget(&place(field));
             for name in &field.resets {
                 self.known.forget(&format!("state.{name}"));
             }
@@ -92,7 +114,7 @@ impl Facts {
     }
 
     fn touch(&mut self, id: FieldId, field: &Field) {
-        if !self.known.paths.is_empty() {
+        if !self.known.is_empty() {
             self.known.forget(&place(field));
         }
         self.unset.remove(&id);
@@ -104,35 +126,47 @@ impl Facts {
 
     /// A super-step ends: what nobody has written is cleared where it is `ephemeral`, and nothing is known of
     /// what a resume would lose. `beside` are fields that other tasks may have written.
-    pub fn step_ends(&mut self, graph: &Graph, passing: &[FieldId], beside: &BTreeSet<FieldId>) {
-        for id in passing {
-            let Some(field) = graph.fields.get(*id) else {
-                continue;
-            };
-            let fades = self.fading.remove(id);
-            if fades || field.untracked.is_some() {
-                self.known.forget(&place(field));
-            }
-            if fades && !has_first_value(field) {
-                self.unsure.insert(*id);
-                if !beside.contains(id) {
-                    self.unset.insert(*id);
-                }
-            }
+    pub fn step_ends(&mut self, graph: &Graph, passing: &Passing, beside: &SharedSet<FieldId>) {
+        if passing.all.is_empty() {
+            return;
         }
+        let fades = std::mem::take(&mut self.fading);
+        self.forget_all(graph, &fades, &passing.untracked);
+        let mut blank = fades;
+        blank.keep(&passing.blank);
+        self.unsure.join(&blank);
+        blank.without(beside);
+        self.unset.join(&blank);
     }
 
     /// An unknown number of super-steps goes by.
-    pub fn steps_go_by(&mut self, graph: &Graph, passing: &[FieldId]) {
-        for id in passing {
-            let Some(field) = graph.fields.get(*id) else {
-                continue;
-            };
-            self.fading.remove(id);
-            self.known.forget(&place(field));
-            if field.ephemeral.is_some() && !has_first_value(field) {
-                self.unsure.insert(*id);
+    pub fn steps_go_by(&mut self, graph: &Graph, passing: &Passing) {
+        if passing.all.is_empty() {
+            return;
+        }
+        self.fading = SharedSet::new();
+        self.forget_all(graph, &passing.all, &[]);
+        self.unsure.join(&passing.blank);
+    }
+
+    /// Nothing is known of these fields any more.
+    fn forget_all(&mut self, graph: &Graph, some: &SharedSet<FieldId>, others: &[FieldId]) {
+        let known: Vec<&str> = self.known.iter().take(FEW + 1).collect();
+        if known.len() > FEW {
+            let all = some.iter().chain(others);
+            for field in all.filter_map(|id| graph.fields.get(*id)) {
+                self.known.forget(&place(field));
             }
+            return;
+        }
+        // Of little that is known it is cheaper to ask what it is made of.
+        let parts = known.iter().flat_map(|path| path.split(['[', ']']));
+        let names = parts.filter_map(|part| part.strip_prefix("state.")?.split('.').next());
+        let ids = names.filter_map(|name| graph.field(name));
+        let gone = ids.filter(|id| some.contains(id) || others.contains(id));
+        let gone: Vec<FieldId> = gone.collect();
+        for field in gone.iter().filter_map(|id| graph.fields.get(*id)) {
+            self.known.forget(&place(field));
         }
     }
 
@@ -143,6 +177,44 @@ impl Facts {
             lacking: self.lacking.clone(),
             ..Self::default()
         }
+    }
+}
+
+/// So many places are little to know.
+const FEW: usize = 16;
+
+/// The fields of a graph of which not all is kept from step to step.
+#[derive(Debug, Clone, Default)]
+pub struct Passing {
+    /// All of them.
+    pub all: SharedSet<FieldId>,
+    /// Those that are `ephemeral`.
+    pub ephemeral: SharedSet<FieldId>,
+    /// Those of them that have no value when they are cleared.
+    blank: SharedSet<FieldId>,
+    /// Those that are `untracked`.
+    untracked: Vec<FieldId>,
+}
+
+impl Passing {
+    /// Finds them.
+    pub fn of(graph: &Graph) -> Self {
+        let mut passing = Self::default();
+        for (id, field) in graph.fields.entries() {
+            if field.ephemeral.is_some() {
+                passing.ephemeral.insert(id);
+                if !has_first_value(field) {
+                    passing.blank.insert(id);
+                }
+            }
+            if field.untracked.is_some() {
+                passing.untracked.push(id);
+            }
+            if field.ephemeral.is_some() || field.untracked.is_some() {
+                passing.all.insert(id);
+            }
+        }
+        passing
     }
 }
 

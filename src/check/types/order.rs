@@ -1,34 +1,32 @@
 //! The order in which a run comes to nodes, and what may be written beside each.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
-use crate::ir::FieldId;
+use crate::base::SharedSet;
+use crate::ir::{FieldId, NodeId};
 
 use super::super::flow::{Flow, Spot, Together, writes_of};
 
 /// For each node the fields that other tasks may write in its super-step.
-pub fn beside(flow: &Flow, together: &Together) -> Vec<BTreeSet<FieldId>> {
-    let writes: Vec<BTreeSet<FieldId>> = flow
-        .stops
-        .ids()
-        .map(|id| writes_of(flow, id).into_iter().map(|w| w.field).collect())
-        .collect();
+pub fn beside(flow: &Flow, together: &Together) -> Vec<SharedSet<FieldId>> {
+    let writes = |id: NodeId| writes_of(flow, id).into_iter().map(|write| write.field);
     if !together.complete() {
-        let all: BTreeSet<FieldId> = writes.iter().flatten().copied().collect();
+        let all: SharedSet<FieldId> = flow.stops.ids().flat_map(writes).collect();
         return vec![all; flow.stops.len()];
     }
-    let mut beside = vec![BTreeSet::new(); flow.stops.len()];
+    let mut beside = vec![SharedSet::new(); flow.stops.len()];
+    let mut known: HashMap<NodeId, SharedSet<FieldId>> = HashMap::new();
     for (a, b) in together.pairs() {
         for (one, other) in [(a, b), (b, a)] {
-            let (Some(slot), Some(written)) =
-                (beside.get_mut(one.0 as usize), writes.get(other.0 as usize))
-            else {
-                continue;
-            };
-            slot.extend(written);
+            let written = known
+                .entry(other)
+                .or_insert_with(|| writes(other).collect());
+            if let Some(slot) = beside.get_mut(one.0 as usize) {
+                slot.join(written);
+            }
         }
     }
     beside

@@ -5,9 +5,12 @@
 //! complementary conditions, members of enums, null and not null, and numbers are told apart, as long as
 //! nothing in between may write what they speak of.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::base::{IdVec, Span};
+use crate::base::{IdVec, SharedMap, SharedSet, Span};
 use crate::ir::{FieldId, FieldMode, JoinId, NodeId};
 use crate::resolve::program::{Graph, Route};
 
@@ -22,11 +25,63 @@ const STATES: usize = 24;
 /// Most states that are followed. Beyond, a finding stays as it is.
 const MOST: usize = 6_000;
 
-/// What is known of places on one way.
-type Known = BTreeMap<String, Values>;
+/// What is known of places on one way. A place is in one of the two.
+#[derive(Clone, Default, PartialEq)]
+pub struct Known {
+    values: SharedMap<Arc<str>, Values>,
+    /// Places of which nothing but that is known: they are not null.
+    not_null: SharedSet<Arc<str>>,
+}
+
+impl Known {
+    fn get(&self, place: &str) -> Option<&Values> {
+        let not_null = || self.not_null.contains(place).then_some(&Values::NotNull);
+        self.values.get(place).or_else(not_null)
+    }
+
+    fn put(&mut self, place: &Arc<str>, values: Values) {
+        match values {
+            Values::NotNull => {
+                self.values.remove(&**place);
+                self.not_null.insert(place.clone());
+            }
+            values => {
+                self.not_null.remove(&**place);
+                self.values.insert(place.clone(), values);
+            }
+        }
+    }
+
+    fn forget(&mut self, place: &str) {
+        self.values.remove(place);
+        self.not_null.remove(place);
+    }
+
+    /// None of these is null.
+    fn assume(&mut self, places: &SharedSet<Arc<str>>) {
+        let mut new = places.clone();
+        new.without(&self.not_null);
+        self.not_null.join(places);
+        for place in &new {
+            if let Some(values) = self.values.get(&**place) {
+                self.not_null.remove(&**place);
+                let both = values.and(&Values::NotNull);
+                self.put(place, both.unwrap_or(Values::NotNull));
+            }
+        }
+    }
+
+    fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
+        let values = self.values.iter().map(|(place, _)| place);
+        let gone = values.chain(&self.not_null).filter(|place| !wanted(place));
+        for place in gone.cloned().collect::<Vec<_>>() {
+            self.forget(&place);
+        }
+    }
+}
 
 /// What counts as a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counts {
     /// What may be written.
     May,
@@ -49,19 +104,26 @@ pub struct Paths<'p, 'a> {
     /// What its joins' updates leave.
     pub joins: IdVec<JoinId, Saying>,
     /// By node, fields that other tasks may write in its super-step.
-    pub beside: &'p [BTreeSet<FieldId>],
+    pub beside: &'p [SharedSet<FieldId>],
     /// By node, fields that they surely write.
-    pub at_once: Vec<BTreeSet<FieldId>>,
+    pub at_once: Vec<SharedSet<FieldId>>,
     /// The circle of each spot.
     pub circles: &'p [usize],
     /// Fields of which nothing is kept from step to step.
-    pub passing: &'p [FieldId],
+    pub passing: &'p SharedSet<FieldId>,
     /// Fields that each place is made of, filled as places are met.
-    pub fields: BTreeMap<String, BTreeSet<FieldId>>,
+    pub fields: BTreeMap<Arc<str>, BTreeSet<FieldId>>,
+    /// The places that each field is a part of.
+    pub places: BTreeMap<FieldId, Vec<Arc<str>>>,
+    /// What was found before, by what was asked.
+    pub explored: RefCell<Asked<'a>>,
 }
 
+/// What following the ways has found, by field and by what counts as a write.
+type Asked<'a> = HashMap<(FieldId, Counts), Option<Rc<Explored<'a>>>>;
+
 /// One state of a spot.
-struct State<'a> {
+pub struct State<'a> {
     spot: Spot,
     /// The spot was come to from its own circle.
     again: bool,
@@ -77,7 +139,7 @@ struct State<'a> {
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
 
 /// What following the ways of a question has found.
-struct Explored<'a> {
+pub struct Explored<'a> {
     states: Vec<State<'a>>,
     start: Vec<(&'a Way, Vec<Option<usize>>)>,
 }
@@ -98,7 +160,12 @@ impl<'a> Paths<'_, 'a> {
         for (id, field) in self.graph.fields.entries() {
             let place = format!("state.{}", field.name.node);
             for place in [format!("#{place}"), format!("#size({place})"), place] {
-                self.fields.entry(place).or_default().insert(id);
+                self.fields.entry(place.into()).or_default().insert(id);
+            }
+        }
+        for (place, fields) in &self.fields {
+            for field in fields {
+                self.places.entry(*field).or_default().push(place.clone());
             }
         }
     }
@@ -111,7 +178,7 @@ impl<'a> Paths<'_, 'a> {
         (spot, field, read): (Spot, FieldId, Span),
         counts: Counts,
     ) -> Option<Vec<(Spot, Option<Spot>, Span)>> {
-        let Some(explored) = self.explore(first, field, counts) else {
+        let Some(explored) = self.explored(first, field, counts) else {
             return Some(Vec::new());
         };
         let mut here = explored.states.iter().enumerate();
@@ -185,7 +252,7 @@ impl<'a> Paths<'_, 'a> {
     /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
     /// that can't be told.
     pub fn avoids(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Vec<Step<'a>>> {
-        let Some(explored) = self.explore(first, field, counts) else {
+        let Some(explored) = self.explored(first, field, counts) else {
             return Some(Vec::new());
         };
         let chosen = explored.settle();
@@ -218,7 +285,7 @@ impl<'a> Paths<'_, 'a> {
 
     /// What the state begins with.
     pub fn at_start(&self, types: &crate::expr::TypeTable) -> Known {
-        let mut known = Known::new();
+        let mut known = Known::default();
         for (id, field) in self.graph.fields.entries() {
             let given = matches!(field.mode, FieldMode::In | FieldMode::InOut);
             if given || self.passing.contains(&id) || !has_first_value(field) {
@@ -228,12 +295,26 @@ impl<'a> Paths<'_, 'a> {
             match &field.default {
                 None if !ty.admits_null() => {
                     let none = super::range::Range::point(0.0);
-                    known.insert(format!("#size(state.{name})"), Values::Range(none, true));
+                    let place = format!("#size(state.{name})").into();
+                    known.put(&place, Values::Range(none, true));
                 }
-                default => known.extend(first_values(name, ty, default.as_ref(), types)),
+                default => first_values(name, ty, default.as_ref(), types)
+                    .into_iter()
+                    .for_each(|(place, values)| known.put(&place.into(), values)),
             }
         }
         known
+    }
+
+    /// The same, found once.
+    fn explored(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Rc<Explored<'a>>> {
+        let asked = (field, counts);
+        if let Some(known) = self.explored.borrow().get(&asked) {
+            return known.clone();
+        }
+        let found = self.explore(first, field, counts).map(Rc::new);
+        self.explored.borrow_mut().insert(asked, found.clone());
+        found
     }
 
     /// All states that a run may come to without having written the field.
@@ -293,11 +374,11 @@ impl<'a> Paths<'_, 'a> {
             };
             let mut known = known.clone();
             if waits {
-                known.retain(|place, _| self.is_steady(place));
+                known.keep(|place| self.is_steady(place));
             }
             let there = by_spot.get_mut(number)?;
             if there.len() >= STATES {
-                known.clear();
+                known = Known::default();
             }
             let states = &explored.states;
             let same = |at: &&usize| {
@@ -378,7 +459,7 @@ impl<'a> Paths<'_, 'a> {
                 worked().into_iter().chain(skipped).collect()
             }
         };
-        let others = |sets: &[BTreeSet<FieldId>]| sets.get(id.0 as usize).cloned();
+        let others = |sets: &[SharedSet<FieldId>]| sets.get(id.0 as usize).cloned();
         let disturbed = others(self.beside).unwrap_or_default();
         let taken = way.cause != Cause::Visits;
         let at_once = match counts {
@@ -406,6 +487,9 @@ impl<'a> Paths<'_, 'a> {
             None => known,
         };
         let mut known = self.forget(known, way.writes.iter().map(|write| write.field));
+        if let Some(places) = said.known.get(&way.span) {
+            known.assume(places);
+        }
         if let Some(left) = said.sets.get(&way.span) {
             self.assign(&mut known, left);
         }
@@ -432,7 +516,7 @@ impl<'a> Paths<'_, 'a> {
                 Some(before) => before.and(&fact.values)?,
                 None => fact.values.and(&fact.values)?,
             };
-            known.insert(fact.place.clone(), values);
+            known.put(&fact.place, values);
         }
         Some(known)
     }
@@ -447,10 +531,7 @@ impl<'a> Paths<'_, 'a> {
                 Values::NotNull => known.get(&fact.place).and_then(|v| v.and(&fact.values)),
                 _ => None,
             };
-            known.insert(
-                fact.place.clone(),
-                both.unwrap_or_else(|| fact.values.clone()),
-            );
+            known.put(&fact.place, both.unwrap_or_else(|| fact.values.clone()));
         }
     }
 
@@ -465,11 +546,8 @@ impl<'a> Paths<'_, 'a> {
                 .map_or(&[][..], |field| &field.resets);
             gone.extend(resets.iter().filter_map(|name| self.graph.field(name)));
         }
-        if !gone.is_empty() {
-            known.retain(|place, _| {
-                let made = self.fields.get(place);
-                made.is_some_and(|fields| fields.is_disjoint(&gone))
-            });
+        for place in gone.iter().filter_map(|id| self.places.get(id)).flatten() {
+            known.forget(place);
         }
         known
     }

@@ -63,15 +63,15 @@ impl Range {
 
     /// Whether no number is in it. `whole` says that only whole numbers count.
     pub fn is_empty(self, whole: bool) -> bool {
-        let (low, high) = match whole {
-            true => (
-                first_whole(self.low),
-                -first_whole((-self.high.0, self.high.1)),
-            ),
-            false => (self.low.0, self.high.0),
-        };
-        let point = whole || (self.low.1 && self.high.1);
-        low > high || (low == high && !point)
+        let Range { low, high } = if whole { self.whole() } else { self };
+        low.0 > high.0 || (low.0 == high.0 && !(low.1 && high.1))
+    }
+
+    /// The same whole numbers, with the first and the last of them as bounds.
+    fn whole(self) -> Range {
+        let low = (first_whole(self.low), true);
+        let high = (-first_whole((-self.high.0, self.high.1)), true);
+        Range { low, high }
     }
 
     /// Whether all its numbers are in another.
@@ -99,6 +99,16 @@ pub struct Compared {
     pub domain: Range,
     /// Whether they are whole numbers.
     pub whole: bool,
+}
+
+impl Compared {
+    /// The range as the numbers that count: of whole numbers, from the first to the last one in it.
+    pub fn counted(&self) -> Range {
+        match self.whole {
+            true => self.range.whole(),
+            false => self.range,
+        }
+    }
 }
 
 /// What a comparison of a place with a number says; `None` for any other condition.

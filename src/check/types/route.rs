@@ -85,11 +85,16 @@ impl Cases {
     pub fn report(&self, arms: &[Arm], span: Span, sound: bool, cx: &mut Cx) {
         let mut taken = Taken::default();
         let mut complete: Option<Span> = None;
+        let mut always = false;
         for (arm, case) in arms.iter().zip(&self.arms) {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             // One that never holds is reported as such.
             if case.always() == Some(false) {
                 continue;
+            }
+            // Of one that always holds it is said that no arm behind it is taken.
+            if always {
+                break;
             }
             if let Some(before) = complete {
                 let why = "the arms up to here take every case";
@@ -99,6 +104,7 @@ impl Cases {
             }
             if arm.when.is_none() || case.always() == Some(true) {
                 complete = Some(place);
+                always = arm.when.is_some();
                 continue;
             }
             if let Some(before) = taken.before(case, arm) {
@@ -134,7 +140,7 @@ impl Cases {
         };
         let missing = only.and_then(|(subject, (known, _))| {
             let all = self.domains.get(subject)?;
-            let left: Vec<String> = all.difference(known).map(Atom::show).collect();
+            let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
             let left = match left.len() {
                 // A list of all would bury what it says.
                 more if more > MOST_NAMED => {
@@ -198,7 +204,8 @@ impl<'a> Taken<'a> {
         let ranges = || {
             case.ranges.iter().find_map(|found| {
                 let within = |known: &Compared| {
-                    known.subject == found.subject && found.range.within(known.range)
+                    let (all, taken) = (found.counted(), known.counted());
+                    known.subject == found.subject && all.within(taken)
                 };
                 let mut known = self.ranges.iter().filter(|(known, _)| within(known));
                 known.next().map(|(_, place)| *place)
@@ -223,7 +230,7 @@ impl<'a> Taken<'a> {
         for (subject, atoms) in case.whole.iter().chain(&case.either) {
             let slot = self.values.entry(subject.clone());
             let (known, last) = slot.or_insert((Atoms::new(), place));
-            known.extend(atoms.iter().cloned());
+            known.join(atoms);
             *last = place;
         }
         if let Some(found) = &case.compares {

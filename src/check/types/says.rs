@@ -5,9 +5,10 @@
 //! [`paths`](super::paths) can tell ways that no run takes.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::base::Span;
+use crate::base::{SharedSet, Span};
 use crate::expr::fold::same::same;
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
@@ -38,9 +39,11 @@ impl Values {
     /// What both leave; `None` where that is nothing.
     pub fn and(&self, other: &Values) -> Option<Values> {
         match (self, other) {
-            (Values::Atoms(a), Values::Atoms(b)) => some(a.intersection(b).cloned().collect()),
+            (Values::Atoms(a), Values::Atoms(b)) => some(a.intersection(b)),
             (Values::Atoms(a), Values::NotNull) | (Values::NotNull, Values::Atoms(a)) => {
-                some(a.iter().filter(|a| **a != Atom::Null).cloned().collect())
+                let mut rest = a.clone();
+                rest.remove(&Atom::Null);
+                some(rest)
             }
             (Values::Range(a, whole), Values::Range(b, _)) => {
                 let both = a.and(*b);
@@ -59,7 +62,7 @@ impl Values {
     /// What either has, where that can be said.
     fn or(self, other: Values) -> Option<Values> {
         match (self, other) {
-            (Values::Atoms(a), Values::Atoms(b)) => Some(Values::Atoms(&a | &b)),
+            (Values::Atoms(a), Values::Atoms(b)) => Some(Values::Atoms(a.union(&b))),
             (a, b) => (a == b).then_some(a),
         }
     }
@@ -73,7 +76,7 @@ fn some(atoms: Atoms) -> Option<Values> {
 #[derive(Debug, Clone)]
 pub struct Fact {
     /// The place: a path, `#` and what is measured, or `?` and the number of a condition.
-    pub place: String,
+    pub place: Arc<str>,
     /// Fields that it is made of: a write of one of them ends it.
     pub fields: BTreeSet<FieldId>,
     /// The values.
@@ -87,6 +90,8 @@ pub struct Saying {
     pub jumps: HashMap<Span, Vec<Fact>>,
     /// What each jump's own update leaves.
     pub sets: HashMap<Span, Vec<Fact>>,
+    /// Places that are known not to be null behind each way, whichever led to it.
+    pub known: HashMap<Span, SharedSet<Arc<str>>>,
     /// What holds where a `skip` without a target was taken, for each of them.
     pub skipped: Vec<Vec<Fact>>,
     /// What holds where the node does its work.
@@ -155,7 +160,7 @@ impl Cx<'_> {
         let before = saying.assigned.len();
         for (place, values) in left {
             saying.assigned.push(Fact {
-                place,
+                place: place.into(),
                 fields: BTreeSet::from([id]),
                 values,
             });
@@ -164,7 +169,7 @@ impl Cx<'_> {
         if non_null && saying.assigned.len() == before && field.ty.node.admits_null() {
             let fields = BTreeSet::from([id]);
             saying.assigned.push(Fact {
-                place: place.clone(),
+                place: place.as_str().into(),
                 fields,
                 values: Values::NotNull,
             });
@@ -258,7 +263,7 @@ pub fn first_values(
         (None, Some(_)) => return Vec::new(),
         (None, None) | (Some(serde_json::Value::Null), _) => Atom::Null,
         (Some(serde_json::Value::Bool(value)), _) => Atom::Bool(*value),
-        (Some(serde_json::Value::String(text)), _) => Atom::Text(text.clone()),
+        (Some(serde_json::Value::String(text)), _) => Atom::Text(text.as_str().into()),
         (Some(serde_json::Value::Number(number)), _) => {
             let point = number.as_f64().map(Range::point);
             let whole = ty.without_null() == Type::Int;
@@ -315,7 +320,7 @@ fn read(cx: &Cx, saying: &mut Saying, condition: &Expr, truth: bool) -> Vec<Fact
             fields.insert(field);
         }
         found.push(Fact {
-            place,
+            place: place.into(),
             fields,
             values,
         });

@@ -1,9 +1,11 @@
 //! A subgraph's call: what is passed to its `in` fields and what comes back from its `out` fields.
 
+use std::collections::HashSet;
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
@@ -55,11 +57,37 @@ impl Cx<'_> {
         self.declare("result", Type::Record(called.result));
     }
 
+    /// Reports an `in` field for which the caller has one of nearly its name.
+    fn nearly_given(&mut self, name: &Name, (called, field): (&Graph, &Field), near: &str) {
+        let Some(caller) = self.graph else { return };
+        let own = &field.name.node;
+        let message = format!(
+            "`{}` needs `{own}`, which nothing gives it",
+            called.name.node
+        );
+        let mut found = Diagnostic::new(&codes::WRONG_BINDING, message, name.span)
+            .unknown(own, Home::State(Some(caller.name.span)))
+            .near(Some(near))
+            .about(field.name.span)
+            .label(field.name.span, "an `in` field without a default")
+            .help(format!(
+                "`{}` has `{near}`: name both alike, or give it in `with {{ {own}: state.{near} }}`",
+                caller.name.node
+            ));
+        let fields = caller.field(near).and_then(|id| caller.fields.get(id));
+        if let Some(other) = fields {
+            found = found.label(other.name.span, "what the caller has");
+        }
+        self.report(found);
+    }
+
     /// `in` fields that `with` doesn't name take the caller's field of the same name.
     fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
         let Some(caller) = self.graph else { return };
         let mut missing = Vec::new();
-        let given = |field: &str| with.iter().any(|pass| pass.name.node == field);
+        let names: HashSet<&str> = with.iter().map(|pass| &*pass.name.node).collect();
+        let given = |field: &str| names.contains(field);
+        let misspelt: HashSet<&str> = with.iter().filter_map(|p| misspelt(p, called)).collect();
         for field in called
             .fields
             .iter()
@@ -85,9 +113,7 @@ impl Cx<'_> {
                     }
                 }
                 // A name in `with` that is none, which is reported, was likely meant for it.
-                None if with
-                    .iter()
-                    .any(|pass| misspelt(pass, called) == Some(&field.name.node)) => {}
+                None if misspelt.contains(&*field.name.node) => {}
                 None if field.default.is_none() && !field.ty.node.admits_null() => {
                     missing.push(field);
                 }
@@ -96,7 +122,22 @@ impl Cx<'_> {
         }
         // A value under another name is likely what is missing.
         let strange = with.iter().filter(|pass| pass.to.is_none()).count();
+        let slips = missing.len();
+        let near = |field: &Field| {
+            let known = caller.fields.iter().map(|own| own.name.node.as_str());
+            closest(&field.name.node, known).map(str::to_owned)
+        };
         if missing.len() > strange {
+            // What the caller has under nearly that name is a slip of its own.
+            missing.retain(|field| match near(field) {
+                Some(near) => {
+                    self.nearly_given(name, (called, field), &near);
+                    false
+                }
+                None => true,
+            });
+        }
+        if !missing.is_empty() && slips > strange {
             let names = list(missing.iter().map(|f| f.name.node.as_str()));
             let first = missing.first().map_or("", |f| f.name.node.as_str());
             let mut found = Diagnostic::new(
@@ -111,6 +152,10 @@ impl Cx<'_> {
                 "give it in `with {{ {first}: .. }}`, or declare a field of that name in `{}`",
                 caller.name.node
             ));
+            if let [only] = missing.as_slice() {
+                let home = Home::State(Some(caller.name.span));
+                found = found.unknown(&only.name.node, home).about(only.name.span);
+            }
             for field in missing {
                 found = found.label(field.name.span, "an `in` field without a default");
             }
@@ -153,7 +198,8 @@ impl Cx<'_> {
     /// `out` fields that `into` doesn't name go to the caller's field of the same name, where there is one.
     fn back_by_name(&mut self, name: &Name, called: &Graph, into: &[Binding]) {
         let Some(caller) = self.graph else { return };
-        let bound = |field: &str| into.iter().any(|b| b.from_name.node == field);
+        let names: HashSet<&str> = into.iter().map(|b| &*b.from_name.node).collect();
+        let bound = |field: &str| names.contains(field);
         for field in called
             .fields
             .iter()
@@ -162,10 +208,23 @@ impl Cx<'_> {
             if let Some(to) = caller
                 .field(&field.name.node)
                 .and_then(|id| caller.fields.get(id))
+                .filter(|to| !self.told_in(field, to))
             {
                 self.comes_back(name, called, field, to);
             }
         }
+    }
+
+    /// Whether a field that goes in by name is reported already: its type is another one.
+    fn told_in(&self, field: &Field, own: &Field) -> bool {
+        let mut found = self.diags.iter();
+        field.mode.is_in()
+            && found.any(|found| {
+                let mut places = found.labels.iter().map(|label| label.span);
+                found.code == &codes::WRONG_BINDING
+                    && places.clone().any(|at| at == field.ty.span)
+                    && places.any(|at| at == own.ty.span)
+            })
     }
 
     fn comes_back(&mut self, at: &Name, called: &Graph, from: &Field, to: &Field) {

@@ -1,8 +1,11 @@
 //! What a walk through a graph has found, told once: reads without a value on their ways, and all else in the order declared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::base::Span;
+use crate::base::shared::Noted;
+use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
@@ -13,7 +16,7 @@ use super::facts::Facts;
 use super::jump::Behind;
 use super::node;
 use super::paths::{Counts, Paths, Step};
-use super::says::{Fact, Saying, Values};
+use super::says::Saying;
 use super::walk::{Typed, Walk};
 
 /// Most questions about single ways that are asked of one graph; what is beyond is reported as it is.
@@ -90,7 +93,7 @@ impl<'a> Walk<'a> {
         for (number, (spot, field, read, counts)) in reads.into_iter().enumerate() {
             let of = (spot, field, read);
             // An `ephemeral` field may have had a value that is gone.
-            let asked = number < ASKED && !self.passing.contains(&field);
+            let asked = number < ASKED && !self.passing.all.contains(&field);
             let trail = match asked {
                 true => paths.lacks(&first, of, counts),
                 false => Some(Vec::new()),
@@ -148,8 +151,9 @@ impl<'a> Walk<'a> {
         }
         let start = said(cx, &mut conditions);
         let mut nodes = Vec::new();
+        let mut noted = Noted::default();
         for id in self.flow.stops.ids() {
-            nodes.push(self.said_by(id, &mut conditions));
+            nodes.push(self.said_by(id, &mut conditions, &mut noted));
         }
         let joins = self.graph.joins.iter().map(|join| {
             let mut cx = self.cx(Facts::default());
@@ -164,7 +168,7 @@ impl<'a> Walk<'a> {
                 .written_beside(&entry.company)
                 .into_iter()
                 .collect(),
-            _ => BTreeSet::new(),
+            _ => SharedSet::new(),
         });
         let mut paths = Paths {
             graph: self.graph,
@@ -176,14 +180,21 @@ impl<'a> Walk<'a> {
             beside: &self.beside,
             at_once: at_once.collect(),
             circles: &self.circles,
-            passing: &self.passing,
+            passing: &self.passing.all,
             fields: BTreeMap::new(),
+            places: BTreeMap::new(),
+            explored: RefCell::default(),
         };
         paths.gather();
         paths
     }
 
-    fn said_by(&self, id: NodeId, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
+    fn said_by(
+        &self,
+        id: NodeId,
+        conditions: &mut Vec<crate::ast::expr::Expr>,
+        noted: &mut Noted<Arc<str>>,
+    ) -> Saying {
         let (Some(declared), Some(entry)) = (
             self.graph.nodes.get(id),
             self.entries.get(id.0 as usize).and_then(Option::as_ref),
@@ -204,39 +215,33 @@ impl<'a> Walk<'a> {
         let mut said = said(cx, conditions);
         // What is known not to be null on all ways is so on each.
         for (span, facts) in &out.behind {
-            let known = self.not_null(facts);
-            said.sets.entry(*span).or_default().splice(0..0, known);
+            said.known.insert(*span, self.not_null(facts, noted));
         }
         if declared.edges.len() > 1 {
             // Which of their updates is the last one is not followed.
             declared.edges.iter().for_each(|jump| {
                 said.sets.remove(&jump.span);
+                said.known.remove(&jump.span);
             });
         } else if !matches!(declared.work, Work::Branch) {
-            let known = self.not_null(&out.edge);
+            let known = self.not_null(&out.edge, noted);
             let edge = self.flow.ways(Spot::Node(id)).iter();
             let edge = edge.filter(|way: &&Way| way.cause == super::super::flow::Cause::Edge);
             for way in edge {
-                said.sets
-                    .entry(way.span)
-                    .or_default()
-                    .splice(0..0, known.clone());
+                said.known.entry(way.span).or_default().join(&known);
             }
         }
         said
     }
 
-    fn not_null(&self, facts: &Facts) -> Vec<Fact> {
-        let places = facts.known.paths.iter().filter_map(|place| {
-            let name = place.strip_prefix("state.")?;
-            let id = self.graph.field(name)?;
-            Some(Fact {
-                place: place.clone(),
-                fields: BTreeSet::from([id]),
-                values: Values::NotNull,
-            })
-        });
-        places.collect()
+    /// Fields that are known not to be null, but for those of which nothing is kept from step to step.
+    fn not_null(&self, facts: &Facts, noted: &mut Noted<Arc<str>>) -> SharedSet<Arc<str>> {
+        let field = |place: &Arc<str>| {
+            let id = self.graph.field(place.strip_prefix("state.")?)?;
+            (!self.passing.all.contains(&id)).then_some(id)
+        };
+        let paths = facts.known.paths();
+        paths.chosen(noted, &|place| field(place).is_some())
     }
 }
 
@@ -250,6 +255,7 @@ fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
 pub(super) fn may_be_unset(name: &crate::ast::Name, shown: &str, read: Span) -> Diagnostic {
     let message = format!("`state.{}` may have no value yet", name.node);
     Diagnostic::new(&codes::MAYBE_UNSET, message, read)
+        .about(name.span)
         .here("it is up to a model, a list or a called graph whether it is written before")
         .label(name.span, "declared without a first value")
         .help(format!(

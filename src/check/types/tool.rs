@@ -95,6 +95,7 @@ fn gives_back(tool: &Tool) -> Taker {
         verb: "gives back",
         part: false,
         declared: tool.returns.as_ref().map(|ty| ty.span),
+        of: None,
     }
 }
 

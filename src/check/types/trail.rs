@@ -1,8 +1,9 @@
 //! The way on which a field has no value, for a message.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::base::Span;
+use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::TypeTable;
 use crate::ir::FieldId;
@@ -13,31 +14,97 @@ use super::super::flow::{Flow, Spot};
 /// Most names of a way that a message writes out, and most arrows that it points at.
 const SHOWN: usize = 6;
 
-/// For each spot and each field that lacks a value there, the arrow by which it first came so.
+/// For each spot the arrows by which fields came to lack a value there, the first ones first.
 #[derive(Default)]
 pub struct Trails {
-    before: HashMap<(Spot, FieldId), (Option<Spot>, Span)>,
+    into: HashMap<Spot, Vec<Arrow>>,
+    /// Where each spot that only one arrow leads to is come to from, as far back as there is no choice.
+    back: RefCell<HashMap<Spot, Spot>>,
 }
 
+/// An arrow behind which fields lack a value.
+struct Arrow {
+    from: Option<Spot>,
+    span: Span,
+    /// Fields that lack a value behind it or behind an arrow noted before it.
+    lacking: SharedSet<FieldId>,
+}
+
+/// Where an arrow leads, where it comes from, and its place.
+type Step = (Spot, Option<Spot>, Span);
+
 impl Trails {
-    /// Notes an arrow behind which a field lacks a value. The first one is kept, so that trails have no circles.
-    pub fn note(&mut self, to: Spot, field: FieldId, from: Option<Spot>, span: Span) {
-        self.before.entry((to, field)).or_insert((from, span));
+    /// Notes an arrow behind which fields lack a value. For each the first one counts, so that trails have no circles.
+    pub fn note(&mut self, to: Spot, lacking: &SharedSet<FieldId>, from: Option<Spot>, span: Span) {
+        if lacking.is_empty() {
+            return;
+        }
+        let known = self.into.entry(to).or_default();
+        let mut all = match known.last() {
+            Some(last) => last.lacking.clone(),
+            None => SharedSet::new(),
+        };
+        if all.join(lacking) {
+            known.push(Arrow {
+                from,
+                span,
+                lacking: all,
+            });
+        }
     }
 
-    /// Arrows from `start` to a spot: where each leads, and its place.
-    fn to(&self, spot: Spot, field: FieldId) -> Vec<(Spot, Option<Spot>, Span)> {
+    /// The arrow by which a field first came to lack a value at a spot.
+    fn first(&self, spot: Spot, field: FieldId) -> Option<Step> {
+        let arrows = self.into.get(&spot)?;
+        let at = arrows.partition_point(|arrow| !arrow.lacking.contains(&field));
+        arrows.get(at).map(|arrow| (spot, arrow.from, arrow.span))
+    }
+
+    /// Arrows from `start` to a spot. Of a long way only the last ones, and those before them that were chosen among others.
+    fn to(&self, flow: &Flow, spot: Spot, field: FieldId) -> Vec<Step> {
         let mut trail = Vec::new();
+        let (mut named, mut choices) = (0, 0);
         let mut at = spot;
-        while let Some((from, span)) = self.before.get(&(at, field)) {
-            trail.push((at, *from, *span));
-            match from {
-                Some(from) if trail.len() <= self.before.len() => at = *from,
-                _ => break,
-            }
+        // The first arrows have no circles; more than there are can't be passed.
+        for _ in 0..=2 * (flow.stops.len() + flow.joins.len()) {
+            let Some(step) = self.first(at, field) else {
+                break;
+            };
+            trail.push(step);
+            named += usize::from(!matches!(step.0, Spot::Join(_)));
+            choices += usize::from(chosen(flow, &step));
+            let Some(from) = step.1.filter(|_| named <= SHOWN || choices < SHOWN) else {
+                break;
+            };
+            at = match named > SHOWN {
+                true => self.before(flow, from),
+                false => from,
+            };
         }
         trail.reverse();
         trail
+    }
+
+    /// From where the nearest arrow comes to a spot that may be a choice: the spot itself, or one before it.
+    fn before(&self, flow: &Flow, spot: Spot) -> Spot {
+        let mut back = self.back.borrow_mut();
+        let mut passed = Vec::new();
+        let mut at = spot;
+        for _ in 0..=flow.stops.len() + flow.joins.len() {
+            if let Some(known) = back.get(&at) {
+                at = *known;
+                break;
+            }
+            let only = match self.into.get(&at).map(Vec::as_slice) {
+                Some([only]) if !chosen(flow, &(at, only.from, only.span)) => only.from,
+                _ => None,
+            };
+            let Some(from) = only else { break };
+            passed.push(at);
+            at = from;
+        }
+        back.extend(passed.into_iter().map(|spot| (spot, at)));
+        at
     }
 
     /// A read of a field that nothing on some way here writes: `trail`, or where that is empty the first way
@@ -46,13 +113,13 @@ impl Trails {
         &self,
         flow: &Flow,
         types: &TypeTable,
-        (spot, trail): (Spot, Vec<(Spot, Option<Spot>, Span)>),
+        (spot, trail): (Spot, Vec<Step>),
         (field, declared): (FieldId, &Field),
         read: Span,
     ) -> Diagnostic {
         let name = &declared.name.node;
         let trail = match trail.is_empty() {
-            true => self.to(spot, field),
+            true => self.to(flow, spot, field),
             false => trail,
         };
         let names = trail.iter().filter_map(|(to, _, _)| match to {
@@ -74,13 +141,10 @@ impl Trails {
             ),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
+            .about(declared.name.span)
             .here("read here")
             .label(declared.name.span, "declared without a first value");
-        let chosen = trail.iter().filter(|(_, from, _)| {
-            let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
-            ways > 1
-        });
-        let mut chosen: Vec<_> = chosen.collect();
+        let mut chosen: Vec<_> = trail.iter().filter(|step| chosen(flow, step)).collect();
         if chosen.is_empty() {
             chosen.extend(trail.last());
         }
@@ -92,4 +156,10 @@ impl Trails {
             types.show(&declared.ty.node)
         ))
     }
+}
+
+/// Whether another arrow could have been taken.
+fn chosen(flow: &Flow, (_, from, _): &Step) -> bool {
+    let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
+    ways > 1
 }

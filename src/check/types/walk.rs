@@ -7,19 +7,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::{IdVec, Span};
+use crate::base::{IdVec, SharedSet, Span};
 use crate::diag::Diagnostics;
 use crate::expr::scope::StateFields;
 use crate::ir::{FieldId, GraphId, JoinId, NodeId};
-use crate::resolve::program::{Field, Graph, Node, Program, Work};
+use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::flow::avoid::circles_of;
 use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
+use super::cases::Domains;
 use super::company::{Company, Sure};
 use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes};
-use super::facts::Facts;
+use super::facts::{Facts, Passing};
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
@@ -62,7 +63,7 @@ pub fn graph<'a>(
 pub(super) struct Entry {
     pub(super) facts: Facts,
     /// For a branch: what may be written beside those that lead to it.
-    beside: BTreeSet<FieldId>,
+    beside: SharedSet<FieldId>,
     /// What runs beside it on every way to it.
     pub(super) company: Company,
     /// Of a capped node, what is known where it is come to from its own circle.
@@ -89,25 +90,23 @@ impl Entry {
     fn merge(
         &mut self,
         facts: &Facts,
-        beside: &BTreeSet<FieldId>,
+        beside: &SharedSet<FieldId>,
         company: &Company,
         (branch, capped): (bool, bool),
     ) -> bool {
-        let before = (self.facts.clone(), self.beside.len(), self.again.clone());
+        let before = (self.facts.clone(), self.again.clone());
         let shared = self.company.len();
         self.facts.merge(facts);
         self.company.retain(|id| company.contains(id));
-        if branch {
-            self.beside.extend(beside);
-        }
+        let more = branch && self.beside.join(beside);
         if capped {
             match &mut self.again {
                 Some(again) => again.merge(facts),
                 None => self.again = Some(Box::new(facts.clone())),
             }
         }
-        let after = (&self.facts, self.beside.len(), &self.again);
-        (&before.0, before.1, &before.2) != after || shared != self.company.len()
+        let after = (&self.facts, &self.again);
+        more || (&before.0, &before.1) != after || shared != self.company.len()
     }
 }
 
@@ -136,10 +135,12 @@ pub(super) struct Walk<'a> {
     pub(super) back: BTreeSet<NodeId>,
     pub(super) trails: Trails,
     pub(super) state: StateTypes,
+    /// Values of enums, for all nodes.
+    domains: Domains,
     /// Fields that are `ephemeral` or `untracked`.
-    pub(super) passing: Vec<FieldId>,
+    pub(super) passing: Passing,
     /// Fields that other tasks may write while a node runs, by node.
-    pub(super) beside: Vec<BTreeSet<FieldId>>,
+    pub(super) beside: Vec<SharedSet<FieldId>>,
     pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
     pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
@@ -167,8 +168,6 @@ impl<'a> Walk<'a> {
         let based = graph.fields.entries();
         let based = based.filter(|(_, field)| field.based_on.is_some());
         let based = based.map(|(id, _)| id.0).collect();
-        let passes = |field: &Field| field.ephemeral.is_some() || field.untracked.is_some();
-        let passing = graph.fields.entries().filter(|(_, field)| passes(field));
         Self {
             program,
             graph,
@@ -179,8 +178,13 @@ impl<'a> Walk<'a> {
             back: led_back(flow, &circles),
             circles,
             trails: Trails::default(),
-            state: Arc::new(state.with_based(based)),
-            passing: passing.map(|(id, _)| id).collect(),
+            domains: Domains::default(),
+            // What could not be read may have said what a field is based on.
+            state: Arc::new(match graph.broken {
+                true => state,
+                false => state.with_based(based),
+            }),
+            passing: Passing::of(graph),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
             brought: flow
@@ -197,7 +201,9 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn cx(&self, facts: Facts) -> Cx<'a> {
-        Cx::in_graph(self.program, self.graph, &self.state, facts)
+        let mut cx = Cx::in_graph(self.program, self.graph, &self.state, facts);
+        cx.domains = self.domains.clone();
+        cx
     }
 
     /// The entry, and the graph's handler, which is typed once for all nodes.
@@ -214,8 +220,8 @@ impl<'a> Walk<'a> {
         if !self.graph.exits.is_empty() {
             // After whatever super-step: only what the state begins with is sure to be there.
             cx.facts = Facts {
-                unset: BTreeSet::new(),
-                lacking: BTreeSet::new(),
+                unset: SharedSet::new(),
+                lacking: SharedSet::new(),
                 ..Facts::at_start(self.graph)
             };
             for when in &self.graph.exits {
@@ -233,7 +239,7 @@ impl<'a> Walk<'a> {
         let flow = self.flow;
         for way in &flow.start {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
-            self.go(way, facts, None, &BTreeSet::new(), &Company::new());
+            self.go(way, facts, None, &SharedSet::new(), &Company::new());
         }
     }
 
@@ -254,11 +260,7 @@ impl<'a> Walk<'a> {
         let branch = self.flow.stops.get(id).is_some_and(|stop| stop.branch);
         let mut facts = entry.facts.clone();
         if !branch {
-            let ephemeral = |id: &FieldId| {
-                let field = self.graph.fields.get(*id);
-                field.is_some_and(|field| field.ephemeral.is_some())
-            };
-            facts.fading = self.passing.iter().copied().filter(ephemeral).collect();
+            facts.fading = self.passing.ephemeral.clone();
         }
         let out = self.type_node(id, facts, entry.again.as_deref().cloned());
         let beside = match branch {
@@ -366,7 +368,7 @@ impl<'a> Walk<'a> {
         for way in flow.ways(Spot::Join(id)) {
             let facts = behind.get(&way.span).cloned().unwrap_or_default();
             let none = Company::new();
-            self.go(way, facts, Some(Spot::Join(id)), &BTreeSet::new(), &none);
+            self.go(way, facts, Some(Spot::Join(id)), &SharedSet::new(), &none);
         }
     }
 
@@ -375,14 +377,10 @@ impl<'a> Walk<'a> {
         way: &Way,
         mut facts: Facts,
         from: Option<Spot>,
-        beside: &BTreeSet<FieldId>,
+        beside: &SharedSet<FieldId>,
         company: &Company,
     ) {
-        for id in beside {
-            if let Some(field) = self.graph.fields.get(*id) {
-                facts.disturb(*id, field);
-            }
-        }
+        facts.disturb_all(self.graph, &self.passing, beside);
         let node = match from {
             Some(Spot::Node(id)) => Some(id),
             _ => None,
@@ -396,9 +394,7 @@ impl<'a> Walk<'a> {
                 Spot::Join(id) => self.bring(id, node, &facts),
                 Spot::End | Spot::Fail | Spot::Leave => continue,
             }
-            for field in &facts.lacking {
-                self.trails.note(goal.to, *field, from, goal.span);
-            }
+            self.trails.note(goal.to, &facts.lacking, from, goal.span);
         }
     }
 
@@ -406,7 +402,7 @@ impl<'a> Walk<'a> {
         &mut self,
         id: NodeId,
         facts: &Facts,
-        beside: &BTreeSet<FieldId>,
+        beside: &SharedSet<FieldId>,
         company: Company,
         from: Option<Spot>,
     ) {

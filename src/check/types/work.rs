@@ -49,6 +49,7 @@ impl Cx<'_> {
                         what: format!("tool `{}`", name.node),
                         params,
                         span: name.span,
+                        declared: tool.map_or(name.span, |tool| tool.name.span),
                     };
                     self.args(&callee, args);
                 }
@@ -113,6 +114,7 @@ impl Cx<'_> {
                 what: format!("prompt `{}`", used.name.node),
                 params: &prompt.params,
                 span: used.name.span,
+                declared: prompt.name.span,
             };
             self.args(&callee, &used.args);
         }

@@ -13,6 +13,7 @@ pub mod progress;
 pub mod scene;
 pub mod session;
 pub mod signals;
+mod snippet;
 pub mod watch;
 
 use std::path::PathBuf;

@@ -23,6 +23,7 @@ use super::answers::{Answers, Reply};
 use super::hint::Hint;
 use super::scene;
 use super::signals::Signals;
+use super::snippet;
 use super::watch::Watch;
 use super::{Durability, RunOptions};
 
@@ -78,6 +79,8 @@ pub struct Session<'a> {
     watch: Watch,
     /// Whether the thread outlives this process.
     keeps: bool,
+    /// Of the flow: places are relative to it.
+    folder: PathBuf,
     context: &'a Context,
 }
 
@@ -161,6 +164,7 @@ impl<'a> Session<'a> {
             hint,
             script,
             keeps: place.keeps(),
+            folder: flow::folder_of(&wanted.file).to_owned(),
             context,
         })
     }
@@ -321,7 +325,11 @@ impl<'a> Session<'a> {
                 let place = error.place.as_ref().map(|place| format!(" ({place})"));
                 let around: String = [node, place].into_iter().flatten().collect();
                 let kind = error.kind.word();
+                let style = self.context.terminal.style;
+                let place = error.place.as_ref();
+                let lines = place.and_then(|place| snippet::of(place, &self.folder, style));
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
+                let failure = failure.lines(lines);
                 match self.keeps {
                     true => failure.help(format!(
                         "when its cause is gone, go on with: {}",

@@ -149,7 +149,14 @@ fn human(
     let error = status.error.as_ref().filter(|_| newest);
     if let Some(error) = error.filter(|_| status.state == RunState::Failed) {
         let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
-        line("error", &format!("{}: {}", text("kind"), text("message")));
+        let place = match text("place") {
+            "" => String::new(),
+            place => format!(" ({place})"),
+        };
+        line(
+            "error",
+            &format!("{}{place}: {}", text("kind"), text("message")),
+        );
     }
     for interrupt in open {
         out.push_str(&ask::question(interrupt));

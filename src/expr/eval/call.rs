@@ -35,6 +35,9 @@ pub(super) fn compile(
     if let Some(qualified) = qualified(compiler, target, function) {
         return from_table(compiler, span, function, &qualified, None, args);
     }
+    if let Some(node) = macros::bind(compiler, target, function, args)? {
+        return Ok(node);
+    }
     if let Some(node) = macros::compile(compiler, span, target, function, args)? {
         return Ok(node);
     }
@@ -78,7 +81,7 @@ fn from_table(
         return Err(error(written.span, message));
     }
     let receiver = usize::from(target.is_some());
-    if !found.arities().any(|arity| arity == args.len() + receiver) {
+    if !found.takes(args.len() + receiver) {
         return Err(error(span, wrong_count(found, receiver, args.len())));
     }
     let pattern = constant_pattern(found, args)?;
@@ -131,10 +134,12 @@ fn wrong_count(function: &Function, receiver: usize, found: usize) -> String {
     } else {
         "arguments"
     };
-    format!(
-        "`{name}` takes {} {noun}, found {found}",
-        counts.join(" or ")
-    )
+    // More than the longest is only wrong where none may be repeated.
+    let counts = match (function.takes(usize::MAX - 1), counts.first()) {
+        (true, Some(least)) => format!("{least} or more"),
+        _ => counts.join(" or "),
+    };
+    format!("`{name}` takes {counts} {noun}, found {found}")
 }
 
 /// The regex of a call whose pattern is a literal; the error is that it is none.
@@ -223,7 +228,12 @@ fn finish(
     span: Span,
 ) -> Evaluated {
     let value = result.map_err(|message| {
-        EvalError::boxed(span, ErrorKind::Function, format!("`{name}`: {message}"))
+        Box::new(EvalError {
+            message: format!("`{name}`: {message}"),
+            bare: Some(format!("`{name}` refuses its arguments")),
+            span,
+            kind: ErrorKind::Function,
+        })
     })?;
     if let Value::List(list) = &value {
         machine.spend(list.len(), span)?;

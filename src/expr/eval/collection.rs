@@ -6,7 +6,7 @@ use crate::value::{Key, List, Map, Value};
 
 use super::compiler::Compiler;
 use super::machine::{Eval, Evaluated, Machine, Node};
-use super::{CompileError, ErrorKind, EvalError};
+use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// A part of a literal: its value, and whether it is left out where it is none.
 pub(super) struct Part {
@@ -99,10 +99,11 @@ impl Eval for MapLiteral {
         for (key_part, value) in &self.entries {
             let key = literal_key(key_part.node.eval(machine)?, key_part.span)?;
             if map.get_key(&key).is_some() {
-                return Err(EvalError::boxed(
+                return Err(EvalError::about(
                     key_part.span,
                     ErrorKind::WrongKind,
-                    format!("the key `{key}` is there twice"),
+                    "a key is there twice",
+                    format!("`{}`", brief(&key.value())),
                 ));
             }
             if let Some(value) = value.eval(machine)? {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::base::Span;
+use crate::value::Value;
 
 /// An expression that can't be compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct CompileError {
 pub struct EvalError {
     /// What went wrong.
     pub message: String,
+    /// The same without the values that the message shows, where it shows any.
+    pub bare: Option<String>,
     /// The part that failed.
     pub span: Span,
     /// Which sort of failure it is.
@@ -56,6 +59,23 @@ impl EvalError {
     pub(super) fn boxed(span: Span, kind: ErrorKind, message: impl Into<String>) -> Box<EvalError> {
         Box::new(EvalError {
             message: message.into(),
+            bare: None,
+            span,
+            kind,
+        })
+    }
+
+    /// `what`, with the values that it is about.
+    pub(super) fn about(
+        span: Span,
+        kind: ErrorKind,
+        what: impl Into<String>,
+        values: impl fmt::Display,
+    ) -> Box<EvalError> {
+        let what = what.into();
+        Box::new(EvalError {
+            message: format!("{what}: {values}"),
+            bare: Some(what),
             span,
             kind,
         })
@@ -63,6 +83,37 @@ impl EvalError {
 
     pub(super) fn wrong_kind(span: Span, message: impl Into<String>) -> Box<EvalError> {
         EvalError::boxed(span, ErrorKind::WrongKind, message)
+    }
+}
+
+impl EvalError {
+    /// The message without values, for those who must not see them.
+    pub fn without_values(&self) -> &str {
+        self.bare.as_deref().unwrap_or(&self.message)
+    }
+}
+
+/// Characters of a value in a message, at most.
+const MOST: usize = 60;
+
+/// A value as it would be written, cut where it is long.
+pub(in crate::expr) fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) => match text.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{:?}", format!("{}...", text.get(..end).unwrap_or(""))),
+            None => format!("{text:?}"),
+        },
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Value::List(_) | Value::Map(_) => format!("a {} of {}", value.kind(), length(value)),
+        value => format!("{value:?}"),
+    }
+}
+
+fn length(value: &Value) -> usize {
+    match value {
+        Value::List(list) => list.len(),
+        Value::Map(map) => map.len(),
+        _ => 0,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::value::{Key, List, Map, Value};
 use super::compiler::Compiler;
 use super::machine::{Eval, Evaluated, Machine, Node};
 use super::select::present;
-use super::{CompileError, ErrorKind, EvalError};
+use super::{CompileError, ErrorKind, EvalError, brief};
 
 pub(super) fn compile(
     compiler: &mut Compiler<'_>,
@@ -44,11 +44,8 @@ impl Eval for Index {
         let index = self.index.eval(machine)?;
         match &operand {
             Value::Map(map) => map_entry(map, &index).cloned().ok_or_else(|| {
-                EvalError::boxed(
-                    self.span,
-                    ErrorKind::NoSuchKey,
-                    format!("no such key: `{index:?}`"),
-                )
+                let key = format!("`{}`", brief(&index));
+                EvalError::about(self.span, ErrorKind::NoSuchKey, "no such key", key)
             }),
             Value::List(list) => {
                 let place = position(&index, self.span)?;

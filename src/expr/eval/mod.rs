@@ -27,6 +27,7 @@ mod operator;
 mod optional;
 mod record;
 mod select;
+mod shown;
 
 use crate::ast::expr::Expr;
 use crate::base::{FileId, Span};
@@ -36,8 +37,10 @@ use crate::expr::ty::TypeTable;
 use crate::parse;
 use crate::value::Value;
 
+pub(in crate::expr) use error::brief;
 pub use error::{CompileError, ErrorKind, EvalError};
 pub use macros::NAMES as MACROS;
+pub use shown::shows_no_secret;
 
 use compiler::Compiler;
 use machine::{Machine, Node};

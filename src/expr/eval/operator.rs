@@ -9,7 +9,7 @@ use crate::value::Value;
 
 use super::compiler::Compiler;
 use super::machine::{Eval, Evaluated, Machine, Node};
-use super::{CompileError, ErrorKind, EvalError};
+use super::{CompileError, ErrorKind, EvalError, brief};
 
 /// Why an operator has no value.
 enum Refusal {
@@ -17,6 +17,8 @@ enum Refusal {
     Kinds,
     /// The result is out of range, or division by zero.
     Arithmetic(&'static str),
+    /// The result would take too much room.
+    TooLong(&'static str),
 }
 
 type Computed = Result<Value, Refusal>;
@@ -93,8 +95,13 @@ fn cost(result: &Value, left: &Value, right: &Value) -> usize {
 impl Binary {
     fn refused(&self, refusal: Refusal, left: &Value, right: &Value) -> Box<EvalError> {
         let kinds = match refusal {
-            Refusal::Arithmetic(message) => {
+            Refusal::TooLong(message) => {
                 return EvalError::boxed(self.span, ErrorKind::Arithmetic, message);
+            }
+            Refusal::Arithmetic(message) => {
+                let (left, right) = (brief(left), brief(right));
+                let values = format!("`{left} {} {right}`", self.sign);
+                return EvalError::about(self.span, ErrorKind::Arithmetic, message, values);
             }
             Refusal::Kinds => (left.kind(), right.kind()),
         };
@@ -150,7 +157,8 @@ impl Eval for Negate {
         match self.operand.eval(machine)? {
             Value::Float(value) => Ok(Value::Float(-value)),
             Value::Int(value) => value.checked_neg().map(Value::Int).ok_or_else(|| {
-                EvalError::boxed(self.span, ErrorKind::Arithmetic, "`int` overflow")
+                let values = format!("`-({value})`");
+                EvalError::about(self.span, ErrorKind::Arithmetic, "`int` overflow", values)
             }),
             other => Err(EvalError::wrong_kind(
                 self.span,

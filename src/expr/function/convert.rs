@@ -1,5 +1,6 @@
 //! Conversions: `int uint float double string bytes bool timestamp duration dyn type required`.
 
+use crate::expr::eval::brief;
 use crate::value::{Value, show_duration};
 
 use super::Function;
@@ -173,7 +174,12 @@ fn uint(args: &[Value]) -> Computed {
 
 fn parse<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
     text.parse()
-        .map_err(|_| format!("the text {text:?} is not {what}"))
+        .map_err(|_| format!("the text {} is not {what}", quoted(text)))
+}
+
+/// A text as it would be written, cut where it is long.
+pub(super) fn quoted(text: &str) -> String {
+    brief(&Value::text(text))
 }
 
 fn float(args: &[Value]) -> Computed {
@@ -243,7 +249,7 @@ fn bool(args: &[Value]) -> Computed {
         Value::String(text) => match &**text {
             "true" | "True" | "TRUE" | "t" | "1" => Ok(Value::Bool(true)),
             "false" | "False" | "FALSE" | "f" | "0" => Ok(Value::Bool(false)),
-            other => Err(format!("the text {other:?} is not a `bool`")),
+            other => Err(format!("the text {} is not a `bool`", quoted(other))),
         },
         other => Err(args::expected("a text", other)),
     }
@@ -268,7 +274,8 @@ fn duration(args: &[Value]) -> Computed {
         Value::String(text) => span::parse_duration(text)
             .map(Value::Duration)
             .ok_or_else(|| {
-                format!("the text {text:?} is not a `duration`, such as `1h30m` or `1.5s`")
+                let text = quoted(text);
+                format!("the text {text} is not a `duration`, such as `1h30m` or `1.5s`")
             }),
         other => Err(args::expected("a text", other)),
     }

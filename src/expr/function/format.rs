@@ -167,10 +167,18 @@ fn show(out: &mut String, value: &Value) {
             out.push(']');
         }
         Value::Map(map) => {
+            let shown = map.iter().map(|(key, item)| {
+                let mut text = String::new();
+                show(&mut text, &Key::value(key));
+                (text, item)
+            });
+            // By their texts, as CEL has it, and not as maps order keys of several kinds.
+            let mut entries: Vec<(String, &Value)> = shown.collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
             out.push('{');
-            for (index, (key, item)) in map.iter().enumerate() {
+            for (index, (key, item)) in entries.into_iter().enumerate() {
                 out.push_str(if index > 0 { ", " } else { "" });
-                show(out, &Key::value(key));
+                out.push_str(&key);
                 out.push_str(": ");
                 show(out, item);
             }

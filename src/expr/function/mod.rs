@@ -2,14 +2,19 @@
 //!
 //! The checker reads the signatures, the evaluator calls, the reference in `docs/` is made from
 //! the docs, and each example is run as a test. A family of functions is a file with a table of
-//! its own; macros and operators are not here, they are part of [`eval`](super::eval).
+//! its own; of macros and effects only the description is here, in [`form`]; what they do is part of [`eval`](super::eval).
 
 mod args;
+mod base64;
+mod bits;
 mod convert;
+mod extreme;
+pub mod form;
 mod format;
 mod json;
 mod list;
 mod map;
+mod math;
 pub mod message;
 mod optional;
 pub(super) mod order;
@@ -93,6 +98,19 @@ impl Function {
     pub fn arities(&self) -> impl Iterator<Item = usize> {
         self.signatures.iter().map(|signature| arity(signature))
     }
+
+    /// Whether some overload takes that many arguments, the receiver included.
+    pub fn takes(&self, args: usize) -> bool {
+        self.signatures.iter().any(|signature| {
+            let arity = arity(signature);
+            args == arity || (is_variadic(signature) && args + 1 >= arity)
+        })
+    }
+}
+
+/// Whether the last parameter of a signature may be given any number of times: `(int, int...) -> int`.
+fn is_variadic(signature: &str) -> bool {
+    signature.contains("...)")
 }
 
 /// Parameters of a signature: one more than the commas between its parentheses, outside `<>`.
@@ -117,11 +135,15 @@ fn arity(signature: &str) -> usize {
 /// All functions, sorted by name.
 pub static FUNCTIONS: LazyLock<Vec<&'static Function>> = LazyLock::new(|| {
     let families = [
+        base64::FUNCTIONS,
+        bits::FUNCTIONS,
         convert::FUNCTIONS,
+        extreme::FUNCTIONS,
         format::FUNCTIONS,
         json::FUNCTIONS,
         list::FUNCTIONS,
         map::FUNCTIONS,
+        math::FUNCTIONS,
         message::FUNCTIONS,
         optional::FUNCTIONS,
         order::FUNCTIONS,

@@ -107,8 +107,8 @@ fn find(args: &[Value], first: bool) -> Computed {
             .map(|at| at + from)
     } else {
         let end = from.map_or(text.len(), |from| (from + wanted.len()).min(text.len()));
-        let end = (end..=text.len()).find(|end| text.is_char_boundary(*end));
-        text.get(..end.unwrap_or(text.len()))
+        // What ends behind the last whole character before that begins too late.
+        text.get(..text.floor_char_boundary(end))
             .and_then(|head| head.rfind(&**wanted))
     };
     let before = found.and_then(|at| text.get(..at));

@@ -1,22 +1,25 @@
 //! Functions of timestamps and durations.
 //!
-//! Time zones are offsets such as `+02:00`, or `UTC`: names of places need a database that differs
-//! from machine to machine, and an expression must have one value everywhere.
+//! Time zones are offsets such as `+02:00`, or names such as `Europe/Berlin` of the IANA database. That is the one inside
+//! the binary, not the system's, which differs from machine to machine: an expression must have one value everywhere.
 
-use jiff::tz::{Offset, TimeZone};
+use std::sync::LazyLock;
+
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
 use crate::value::Value;
 
 use super::Function;
 use super::args::{self, Computed};
+use super::convert::quoted;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::method(
         "getFullYear",
         DATE,
         |args| date(args, |t| t.year().into()),
-        "The year.",
+        "The year, in UTC or in the given zone: a name such as `Europe/Berlin`, or an offset such as `+02:00`.",
         r#"timestamp("2024-02-03T04:05:06Z").getFullYear() == 2024"#,
     )
     .quick(),
@@ -64,8 +67,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "getHours",
         TIME,
         |args| time(args, |t| t.hour().into(), 3_600_000),
-        "The hour of a timestamp, or the whole hours of a duration.",
-        r#"duration("90m").getHours() == 1"#,
+        "The hour of a timestamp, in UTC or in the given zone (`Europe/Berlin`, `+02:00`), or the whole hours of a duration.",
+        r#"timestamp("2024-07-01T12:00:00Z").getHours("Europe/Berlin") == 14"#,
     )
     .quick(),
     Function::method(
@@ -128,7 +131,8 @@ pub(in crate::expr) fn parse_timestamp(text: &str) -> Result<Timestamp, String> 
         .ok()
         .filter(|timestamp| in_range(*timestamp))
         .ok_or_else(|| {
-            format!("the text {text:?} is not a `timestamp`, such as `2024-02-03T04:05:06Z`")
+            let text = quoted(text);
+            format!("the text {text} is not a `timestamp`, such as `2024-02-03T04:05:06Z`")
         })
 }
 
@@ -144,10 +148,14 @@ fn zone(name: &str) -> Result<TimeZone, String> {
     if matches!(name, "UTC" | "Z" | "GMT" | "Etc/UTC") {
         return Ok(TimeZone::UTC);
     }
-    offset(name).map(TimeZone::fixed).ok_or_else(|| {
-        format!("the time zone {name:?} is unknown; write an offset such as `+02:00`, or `UTC`")
+    let named = || ZONES.get(name).ok();
+    offset(name).map(TimeZone::fixed).or_else(named).ok_or_else(|| {
+        format!("the time zone {name:?} is unknown; write a name such as `Europe/Berlin`, or an offset such as `+02:00`")
     })
 }
+
+/// Made when the first name is looked up.
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// `+02:00`, `-8:00`; `02:00` is CEL's too.
 fn offset(name: &str) -> Option<Offset> {

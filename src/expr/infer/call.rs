@@ -1,14 +1,15 @@
 //! Calls: which function, method or macro a name means, and its arguments against the signatures.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 use crate::base::name::did_you_mean;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function::{self, FUNCTIONS, Function};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::compare::ordered;
+use super::numbered::numbered;
 use super::overload::Call;
 use super::path::dotted;
 use super::{effect, macros};
@@ -29,6 +30,16 @@ impl Checker<'_> {
             return self.function(expr, &name, args);
         }
         match target {
+            Some(target) if self.is_unknown_in_space(target, name) => {
+                let space = dotted(target).unwrap_or_default();
+                // What was meant for `cel.bind` has names that nothing has bound.
+                if space != "cel" {
+                    self.each(args);
+                }
+                let qualified = format!("{space}.{}", name.node);
+                let name = Name::new(qualified, target.span.to(name.span));
+                self.unknown_function(&name, None, args)
+            }
             Some(target) => self.method(expr, target, name, args, hint),
             None => self.function(expr, name, args),
         }
@@ -43,6 +54,21 @@ impl Checker<'_> {
         }
         let qualified = format!("{prefix}.{}", name.node);
         function::find(&qualified, false).map(|_| qualified)
+    }
+
+    /// `math.rond`: what stands before the dot is no value but a name space of functions, and this is none of them.
+    fn is_unknown_in_space(&self, target: &Expr, name: &Name) -> bool {
+        let Some(space) = dotted(target) else {
+            return false;
+        };
+        let root = space.split('.').next().unwrap_or_default();
+        let is_value = self.named(root).is_some() || root == "state";
+        let within = |function: &&Function| {
+            let rest = function.name.strip_prefix(&*space);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let binds = space == "cel" && name.node == "bind";
+        !is_value && !binds && (space == "cel" || FUNCTIONS.iter().any(within))
     }
 
     fn function(&mut self, expr: &Expr, name: &Name, args: &[Expr]) -> Type {
@@ -94,6 +120,7 @@ impl Checker<'_> {
             return self.with(target, changes);
         }
         self.constant_pattern(name, args.first());
+        let before = self.diags.len();
         let result = self.apply(
             found,
             Call {
@@ -104,7 +131,40 @@ impl Checker<'_> {
             },
         );
         self.order_of_elements(target, name, &result);
-        result
+        if self.diags.len() == before {
+            match name.node.as_str() {
+                "format" => self.format(target, name, args),
+                "substring" | "slice" => self.bounds_of_part(expr, name, args),
+                _ => {}
+            }
+        }
+        match (name.node.as_str(), &result) {
+            ("enumerate", Type::List(_)) => match self.unheard(target) {
+                Type::List(of) => Type::list(numbered((*of).clone())),
+                _ => result,
+            },
+            _ => result,
+        }
+    }
+
+    /// A part that begins behind its end, or before the beginning.
+    fn bounds_of_part(&mut self, expr: &Expr, name: &Name, args: &[Expr]) {
+        let bounds: Vec<Option<i64>> = args.iter().map(whole).collect();
+        let message = match bounds.as_slice() {
+            [Some(from), Some(to)] if from > to => {
+                format!("`{}({from}, {to})` begins behind its end", name.node)
+            }
+            [Some(at), ..] | [_, Some(at)] if *at < 0 => {
+                format!("`{}` takes no negative position, found `{at}`", name.node)
+            }
+            _ => return,
+        };
+        self.report(
+            Diagnostic::new(&codes::ALWAYS_FAILS, message, expr.span).help(format!(
+                "the first position comes first, and the last one is not included: `x.{}(0, 3)`",
+                name.node
+            )),
+        );
     }
 
     /// `sort`, `min` and `max` need elements with an order, which signatures can't say.
@@ -145,13 +205,19 @@ impl Checker<'_> {
             );
             self.report(
                 Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, call.name.span)
+                    .unknown(function.name, Home::Items)
                     .help(format!("add `{help}`")),
             );
         }
         self.overload(function, call)
     }
 
-    fn unknown_function(&mut self, name: &Name, receiver: Option<&Type>, args: &[Expr]) -> Type {
+    pub(super) fn unknown_function(
+        &mut self,
+        name: &Name,
+        receiver: Option<&Type>,
+        args: &[Expr],
+    ) -> Type {
         let message = match receiver {
             Some(ty) => format!(
                 "{} has no method `{}`",
@@ -181,12 +247,16 @@ impl Checker<'_> {
                     .map(|f| f.name);
                 let known = functions.chain(match receiver {
                     Some(_) => macros::names().collect::<Vec<_>>(),
-                    None => effect::names().collect(),
+                    None => effect::names().chain(["cel.bind"]).collect(),
                 });
                 did_you_mean(name, known)
             }
         };
-        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help))
+        let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
+        self.report(match receiver {
+            Some(_) => found,
+            None => found.unknown(&name.node, Home::Items),
+        })
     }
 
     /// A pattern that is written out must be a regular expression.
@@ -205,6 +275,15 @@ impl Checker<'_> {
             let found = Diagnostic::new(&codes::BAD_REGEX, message, pattern.span);
             self.report(found.help(LITERALLY));
         }
+    }
+}
+
+/// A whole number that is written out.
+fn whole(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(number)) => Some(*number),
+        ExprKind::Unary(UnaryOp::Negate, of) => whole(of)?.checked_neg(),
+        _ => None,
     }
 }
 

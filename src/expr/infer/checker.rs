@@ -1,12 +1,12 @@
 //! The walk over an expression: which form is typed where, and what is in scope on the way.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind};
+use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::Span;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 use super::super::scope::Scope;
-use super::super::ty::{Type, TypeTable};
+use super::super::ty::{RecordId, Type, TypeTable};
 use super::constant::is_whole_float;
 use super::narrow::Narrowing;
 use super::path::path;
@@ -43,6 +43,8 @@ pub struct Taker {
     pub part: bool,
     /// Where it is declared; none where the message is about nothing that has a place.
     pub declared: Option<Span>,
+    /// The record that it is a field of.
+    pub of: Option<RecordId>,
 }
 
 impl Taker {
@@ -53,6 +55,7 @@ impl Taker {
             verb: "takes",
             part: false,
             declared: Some(name.span),
+            of: None,
         }
     }
 }
@@ -126,8 +129,13 @@ impl<'a> Checker<'a> {
     /// The type without checking it against the hint, which only fills in what the form leaves open.
     pub(super) fn expr(&mut self, expr: &Expr, hint: Option<&Type>) -> Type {
         match &expr.kind {
-            ExprKind::Literal(literal) => Self::literal(literal),
-            ExprKind::Ident(name) => self.ident(expr, name),
+            ExprKind::Literal(literal) => {
+                if let Literal::String(text) = literal {
+                    self.plain_placeholder(text, expr.span);
+                }
+                Self::literal(literal)
+            }
+            ExprKind::Ident(name) => self.ident(expr, name, hint),
             ExprKind::Select {
                 operand,
                 field,

@@ -1,19 +1,25 @@
 //! What a condition proves: places that are not null.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::base::SharedSet;
 
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
-use super::path::{mentions, path};
+use super::path::path;
 
-/// Places known not to be null.
+/// Places known not to be null: paths such as `state.a.b` or `answer.note`; see [`path`]. `state.a.!b` says that `state.a`, one of
+/// several records, is none that must have a `b`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    /// Paths such as `state.a.b` or `answer.note`; see [`path`].
-    pub paths: BTreeSet<String>,
+    paths: SharedSet<Arc<str>>,
+    /// What stands in the indices of the paths, each with its path: `state.k` of `state.docs[state.k]`.
+    inside: SharedSet<(Arc<str>, Arc<str>)>,
+    /// Whether it rests on a condition that is wrong, and reported: what that was to show nobody knows, so it counts as
+    /// having shown all that is asked.
+    pub anything: bool,
 }
 
 impl Narrowing {
@@ -22,41 +28,133 @@ impl Narrowing {
         Self::default()
     }
 
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
     /// Whether the place is known not to be null.
     pub fn holds(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        self.anything || self.paths.contains(path)
+    }
+
+    /// The same, of a condition that may be `wrong`.
+    pub fn of_wrong(mut self, wrong: bool) -> Narrowing {
+        self.anything |= wrong;
+        self
+    }
+
+    /// What is known of the fields of a place: the names behind its path.
+    pub fn fields(&self, path: &str) -> Vec<&str> {
+        let prefix = format!("{path}.");
+        let mut names = Vec::new();
+        for known in self.paths.starting_at(prefix.as_str()) {
+            let Some(rest) = known.strip_prefix(prefix.as_str()) else {
+                break;
+            };
+            names.extend(rest.split(['.', '[']).next());
+        }
+        names
+    }
+
+    /// The places as a set.
+    pub fn paths(&self) -> &SharedSet<Arc<str>> {
+        &self.paths
+    }
+
+    /// The places, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(|path| &**path)
+    }
+
+    /// Notes a place.
+    pub fn note(&mut self, path: String) {
+        let path: Arc<str> = path.into();
+        if self.paths.insert(path.clone()) {
+            let parts = inside(&path).map(|part| (part.into(), path.clone()));
+            self.inside.extend(parts);
+        }
     }
 
     /// What either knows: for two conditions that both hold.
     pub fn and(mut self, other: Narrowing) -> Narrowing {
-        self.paths.extend(other.paths);
+        self.paths.join(&other.paths);
+        self.inside.join(&other.inside);
+        self.anything |= other.anything;
         self
     }
 
     /// What both know: for two ways of which one was taken.
     pub fn or(mut self, other: &Narrowing) -> Narrowing {
-        self.paths.retain(|path| other.paths.contains(path));
+        match (self.anything, other.anything) {
+            (true, true) => return self.and(other.clone()),
+            (true, false) => return other.clone(),
+            (false, true) => return self,
+            (false, false) => {}
+        }
+        self.paths.keep(&other.paths);
+        self.inside.keep(&other.inside);
         self
+    }
+
+    /// Takes out what another knows.
+    pub fn without(&mut self, other: &Narrowing) {
+        self.paths.without(&other.paths);
+        self.inside.without(&other.inside);
     }
 
     /// Forgets all that depends on a place, since it may have been written (`state.a`) or the name now
     /// means something else (`x`).
     pub fn forget(&mut self, written: &str) {
-        let under = |path: &str| {
-            path.strip_prefix(written)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        };
-        self.paths.retain(|path| {
-            !under(path) && !mentions(path, written) && !path.split(['[', ']']).any(under)
-        });
+        if self.paths.is_empty() {
+            return;
+        }
+        let mut gone: Vec<Arc<str>> = Vec::new();
+        gone.extend(
+            self.paths
+                .starting_at(written)
+                .take(1)
+                .filter(|path| ***path == *written)
+                .cloned(),
+        );
+        for sign in [".", "["] {
+            let under = format!("{written}{sign}");
+            let all = self.paths.starting_at(under.as_str());
+            gone.extend(all.take_while(|path| path.starts_with(&under)).cloned());
+        }
+        let first: (Arc<str>, Arc<str>) = (written.into(), "".into());
+        // What stands between the two and begins so is another name: `state.a_b`, `state.a-`.
+        let all = self.inside.starting_at(&first);
+        let all = all.take_while(|(part, _)| part.starts_with(written));
+        let under = all.filter(|(part, _)| is_under(part, written));
+        gone.extend(under.map(|(_, path)| path.clone()));
+        for path in gone {
+            self.paths.remove(&path);
+            for part in inside(&path) {
+                self.inside.remove(&(part.into(), path.clone()));
+            }
+        }
     }
+}
+
+/// Whether a place is the written one or a part of it.
+fn is_under(place: &str, written: &str) -> bool {
+    let rest = place.strip_prefix(written);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// What stands in the indices of a path, and behind them.
+fn inside(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['[', ']'])
+        .skip(1)
+        .filter(|part| !part.is_empty())
 }
 
 impl FromIterator<String> for Narrowing {
     fn from_iter<I: IntoIterator<Item = String>>(paths: I) -> Self {
-        Self {
-            paths: paths.into_iter().collect(),
-        }
+        let mut known = Self::new();
+        paths.into_iter().for_each(|path| known.note(path));
+        known
     }
 }
 
@@ -82,9 +180,11 @@ impl Checker<'_> {
                 target: None,
                 function,
                 args,
-            } if function.node == "has" && truth => {
-                args.first().and_then(path).into_iter().collect()
-            }
+            } if function.node == "has" => match (args.first(), truth) {
+                (Some(field), true) => path(field).into_iter().collect(),
+                (Some(field), false) => self.without_field(field).into_iter().collect(),
+                _ => Narrowing::new(),
+            },
             _ => Narrowing::new(),
         }
     }
@@ -121,7 +221,7 @@ impl Checker<'_> {
             if let Some(path) = path(side)
                 && proves(self, other)
             {
-                known.paths.insert(path);
+                known.note(path);
             }
         }
         known

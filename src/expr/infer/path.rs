@@ -30,12 +30,6 @@ pub fn path(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Whether a path speaks of the name `root`, at its beginning or inside an index.
-pub(crate) fn mentions(path: &str, root: &str) -> bool {
-    path.split(['[', ']'])
-        .any(|part| part.split('.').next() == Some(root))
-}
-
 /// The names of `a.b.c`; `None` for any other form.
 pub(super) fn dotted(expr: &Expr) -> Option<String> {
     match &expr.kind {

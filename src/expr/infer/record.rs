@@ -6,7 +6,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, RecordField as Written};
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::ty::{RecordField, RecordId, Type};
 use super::checker::{Checker, Taker};
@@ -55,6 +55,8 @@ impl Checker<'_> {
                 format!("no record type `{}`", name.node),
                 name.span,
             )
+            .unknown(&name.node, Home::Items)
+            .near(near)
             .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
         )
     }
@@ -86,6 +88,7 @@ impl Checker<'_> {
                 verb: "takes",
                 part: false,
                 declared: None,
+                of: Some(id),
             });
             match field.optional {
                 true => self.check(field.value, &Type::optional(declared.ty.clone())),
@@ -101,12 +104,10 @@ impl Checker<'_> {
         };
         let names = || record.fields.iter().map(|f| f.name.as_str());
         let message = format!("`{}` has no field `{}`", record.name, field.name);
-        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
-            field.span,
-            &field.name,
-            names().collect::<Vec<_>>(),
-            "its fields are",
-        );
+        let known: Vec<&str> = names().collect();
+        let mut found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+            .unknown(&field.name, Home::Record(id.0))
+            .meant(field.span, &field.name, known, "its fields are");
         for edit in found.fix.iter_mut().filter(|_| field.quoted) {
             edit.text = format!("{:?}", edit.text);
         }
@@ -147,7 +148,8 @@ impl Checker<'_> {
             .filter(|f| wanted(f) && !is_given(&f.name))
             .map(|f| f.name.as_str())
             .collect();
-        if !missing.is_empty() {
+        // A field under another name is likely what is missing.
+        if missing.len() > unknown.len() {
             let word = if missing.len() == 1 {
                 "field"
             } else {

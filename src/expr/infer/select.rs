@@ -2,11 +2,12 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type};
 use super::checker::Checker;
 use super::join::join;
+use super::numbered::{PARTS, element_of, part_of};
 use super::path::path;
 
 impl Checker<'_> {
@@ -25,8 +26,8 @@ impl Checker<'_> {
             }
         };
         match path(expr) {
-            Some(path) if self.known.holds(&path) => ty.without_null(),
-            _ => ty,
+            Some(path) => self.narrowed(ty, &path),
+            None => ty,
         }
     }
 
@@ -55,12 +56,9 @@ impl Checker<'_> {
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
         self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).meant(
-                field.span,
-                field,
-                names,
-                "its fields are",
-            ),
+            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+                .unknown(field, Home::State(None))
+                .meant(field.span, field, names, "its fields are"),
         )
     }
 
@@ -83,6 +81,7 @@ impl Checker<'_> {
                 format!("enum `{}` has no member `{}`", declared.name, member.node),
                 member.span,
             )
+            .unknown(member, Home::Enum(id.0))
             .meant(
                 member.span,
                 member,
@@ -126,7 +125,7 @@ impl Checker<'_> {
                 match self.plain_field(&inner, field) {
                     Some(ty) if optional => Type::optional(ty.without_null()),
                     Some(ty) => ty,
-                    None => self.unknown_field(of, field),
+                    None => self.unknown_field(operand, of, field),
                 }
             }
         }
@@ -141,6 +140,7 @@ impl Checker<'_> {
         match of {
             Type::Json => Some(Type::Json),
             Type::Never => Some(Type::Never),
+            numbered if element_of(numbered).is_some() => part_of(numbered, field),
             Type::Map(of) => Some((**of).clone()),
             Type::Record(id) => {
                 let record = self.types.records.get(*id)?;
@@ -157,7 +157,15 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_field(&mut self, of: &Type, field: &Name) -> Type {
+    fn unknown_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
+        if element_of(of).is_some() {
+            let message = format!("what `enumerate()` gives has no field `{}`", field.node);
+            let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+            return self.report(found.meant(field.span, field, PARTS, "its fields are"));
+        }
+        if let Some(found) = self.field_of_some(operand, of, field) {
+            return self.report(found);
+        }
         let record = match of.without_null() {
             Type::Record(id) => self.types.records.get(id),
             _ => None,
@@ -182,10 +190,24 @@ impl Checker<'_> {
         let names = record.map_or(Vec::new(), |r| {
             r.fields.iter().map(|f| f.name.as_str()).collect()
         });
-        self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
-                .meant(field.span, field, names, there_are),
-        )
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+        let found = match (of.without_null(), path(operand)) {
+            (Type::Record(id), Some(of)) => found
+                .unknown(field, Home::Record(id.0))
+                .fact(Fact::Value(of)),
+            (Type::Record(id), None) => found.unknown(field, Home::Record(id.0)),
+            (_, Some(of)) => found
+                .unknown(&format!("{of}.{}", field.node), Home::Scope(None))
+                .fact(Fact::Value(of)),
+            _ => found,
+        };
+        let found = found.meant(field.span, field, names, there_are);
+        self.report(match self.uncalled_method(of, field) {
+            Some(call) if found.fix.is_empty() => found
+                .help(format!("it is a method: `x.{call}`"))
+                .fix(field.span, call),
+            _ => found,
+        })
     }
 }
 

@@ -11,10 +11,12 @@
 //! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
 //! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
+mod argument;
 mod check;
 mod expression;
 mod filter;
 mod gives;
+mod language;
 mod method;
 mod narrow;
 mod object;

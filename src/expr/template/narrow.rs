@@ -86,7 +86,7 @@ impl Check<'_> {
                 false => matches!(other, Type::Null),
             };
             if proves {
-                known.paths.insert(path);
+                known.note(path);
             }
         }
         known

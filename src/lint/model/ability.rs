@@ -21,7 +21,7 @@ enum Need {
 /// Looks at each node's model, and at those that it falls back to.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let mut seen: BTreeSet<(Span, Need)> = BTreeSet::new();
-    let mut unknown: BTreeSet<ModelId> = BTreeSet::new();
+    let mut asking: BTreeSet<ModelId> = BTreeSet::new();
     for (_, node) in cx.nodes() {
         let Some(asked) = call(node) else { continue };
         let Some(model) = asked.model else { continue };
@@ -39,10 +39,12 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                     weaker(cx, (node, model), fallback, (need, place), diags);
                 }
             }
-            let all = cx.asked(model).into_iter();
-            unknown.extend(all.filter(|id| family(cx, *id).is_none()));
+            asking.insert(model);
         }
     }
+    let unknown = cx.asked_by(asking).into_iter();
+    let unknown = unknown.filter(|id| family(cx, *id).is_none());
+    let unknown: BTreeSet<ModelId> = unknown.collect();
     let unknown = unknown.into_iter().filter_map(|id| unknown_model(cx, id));
     unknown.for_each(|finding| diags.push(finding));
 }

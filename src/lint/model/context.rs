@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::program::Node;
+use crate::resolve::program::{Model, Node};
 
 use crate::lint::cx::{Cx, call};
 
@@ -12,7 +12,18 @@ const CHARACTERS: u64 = 4;
 /// Warns where a node's own texts and the reply it may get don't fit into the context of a model that it
 /// may ask.
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
+    let models = cx.program.models.iter();
+    let room = models.filter_map(|model| {
+        let context = cx.families.of(&model.reference.node)?.context?;
+        Some(context.saturating_sub(reply(model)))
+    });
+    // What fits into the model with the least room fits into all.
+    let room = room.min().unwrap_or(u64::MAX);
     for (_, node) in cx.nodes() {
+        let prompt = tokens(node);
+        if prompt == 0 || prompt <= room {
+            continue;
+        }
         let asked = call(node).and_then(|call| call.model);
         for model in asked.into_iter().flat_map(|model| cx.asked(model)) {
             let id = model;
@@ -23,9 +34,8 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             let Some(context) = family.and_then(|family| family.context) else {
                 continue;
             };
-            let reply = u64::from(model.settings.max_tokens.unwrap_or(0));
-            let prompt = tokens(node);
-            if prompt == 0 || prompt + reply <= context {
+            let reply = reply(model);
+            if prompt + reply <= context {
                 continue;
             }
             let finding = match prompt > context {
@@ -54,6 +64,11 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
             ));
         }
     }
+}
+
+/// Tokens that a reply of a model may have.
+fn reply(model: &Model) -> u64 {
+    u64::from(model.settings.max_tokens.unwrap_or(0))
 }
 
 fn texts(node: &Node) -> impl Iterator<Item = &crate::ast::node::TemplateText> {

@@ -1,9 +1,10 @@
 //! `same-fallback`: a fallback that is asked what has just failed.
 
+use std::collections::HashMap;
+
 use crate::ast::Name;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::ModelId;
 use crate::resolve::program::Model;
 
 use crate::ast::item::{Item, SettingValue};
@@ -14,14 +15,12 @@ use crate::lint::cx::Cx;
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     twice(cx, diags);
     for model in &cx.program.models {
-        let mut asked: Vec<(ModelId, &Model)> = Vec::new();
+        let mut asked: HashMap<&str, &Model> = HashMap::from([(&*model.reference.node, model)]);
         for entry in &model.fallback {
             let Some(other) = cx.program.models.get(entry.node) else {
                 continue;
             };
-            let same = |known: &Model| known.reference.node == other.reference.node;
-            let before = asked.iter().map(|(_, known)| *known);
-            if let Some(first) = std::iter::once(model).chain(before).find(|m| same(m)) {
+            if let Some(first) = asked.get(&*other.reference.node) {
                 let message = format!(
                     "`{}` is `{}`, which has failed already as `{}`",
                     other.name.node, other.reference.node, first.name.node
@@ -32,7 +31,7 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                         .help("fall back to another model, or try this one again with `retry`"),
                 );
             }
-            asked.push((entry.node, other));
+            asked.entry(&other.reference.node).or_insert(other);
         }
     }
 }
@@ -45,9 +44,9 @@ fn twice(cx: &Cx<'_>, diags: &mut Diagnostics) {
                 continue;
             };
             let list: Vec<Span> = names.iter().map(|name| name.span).collect();
-            let mut seen: Vec<&Name> = Vec::new();
+            let mut seen: HashMap<&str, &Name> = HashMap::new();
             for (at, name) in names.iter().enumerate() {
-                if let Some(first) = seen.iter().find(|known| known.node == name.node) {
+                if let Some(first) = seen.get(&*name.node) {
                     let message = format!("`{}` stands twice in the fallback", name.node);
                     diags.push(
                         Diagnostic::new(&codes::SAME_FALLBACK, message, name.span)
@@ -56,7 +55,7 @@ fn twice(cx: &Cx<'_>, diags: &mut Diagnostics) {
                             .take_out(&list, at),
                     );
                 }
-                seen.push(name);
+                seen.entry(&name.node).or_insert(name);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::Name;
 use crate::ast::graph::BasedOn as Written;
 use crate::base::{FileId, IdVec};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::FieldId;
 
 use super::super::Resolver;
@@ -66,7 +66,8 @@ impl Resolver<'_> {
                 let message = format!("`{}` has no field `{}`", graph.node, name.node);
                 let near = fields.iter().map(|field| field.name.node.as_str());
                 let near: Vec<&str> = near.collect();
-                let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span);
+                let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .unknown(&name.node, Home::State(None));
                 self.diags
                     .push(diagnostic.meant(name.span, &name.node, near, "its fields are"));
             }

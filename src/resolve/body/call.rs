@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 
@@ -186,6 +186,7 @@ impl Resolver<'_> {
                 );
                 let declared = graph.fields[field].name.span;
                 Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .about(declared)
                     .label(declared, "declared here")
                     .help(format!(
                         "declare it `{word} {}`, or `in out {}`, in `{}`",
@@ -199,11 +200,16 @@ impl Resolver<'_> {
                 let near: Vec<&str> = near.collect();
                 let there_are = format!("its `{word}` fields are");
                 Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .unknown(&name.node, Home::State(Some(graph.name.span)))
                     .meant(name.span, &name.node, near, &there_are)
             }
         };
         if found.is_some() || !self.is_lost(graph.file, &name.node) {
-            self.diags.push(diagnostic);
+            // What the called graph gives is written here.
+            self.diags.push(match input {
+                true => diagnostic,
+                false => diagnostic.fact(Fact::Written),
+            });
         }
         None
     }

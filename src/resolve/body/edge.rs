@@ -3,8 +3,8 @@
 use crate::ast::Name;
 use crate::ast::graph::{Edge, Graph as Written, Member};
 use crate::ast::target::TargetKind;
-use crate::base::{Span, Spanned};
-use crate::diag::{Diagnostic, codes};
+use crate::base::{Span, Spanned, name as names};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::NodeId;
 
 use super::super::Resolver;
@@ -104,9 +104,20 @@ impl Resolver<'_> {
             other => format!("`{}` has no node `{other}`", inside.name),
         };
         let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span)
+            .unknown(&name.node, Home::Nodes(None));
+        // A graph without an entry lacks just this.
+        let has_entry = self.program.graphs[inside.graph].start.is_some();
+        let begins = names::closest(&name.node, ["start", "entry", "begin"]).is_some()
+            && names::closest(&name.node, near.iter().copied()).is_none();
         self.diags.push(match name.node.as_str() {
             "end" => diagnostic.help("take the edge out"),
+            "entry" | "begin" | "__start__" | "root" | "main" if !has_entry => diagnostic
+                .help("did you mean `start`?")
+                .fix(name.span, "start"),
+            _ if begins => diagnostic
+                .help("did you mean `start`?")
+                .fix(name.span, "start"),
             other => diagnostic.meant(name.span, other, near, "its nodes are"),
         });
         None

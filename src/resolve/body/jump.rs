@@ -5,7 +5,7 @@ use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
 use crate::base::name::closest;
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
@@ -116,7 +116,8 @@ impl Resolver<'_> {
         };
         let near = || inside.nodes.keys().map(String::as_str);
         let near: Vec<&str> = near().chain(["end", "fail"]).collect();
-        let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span);
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_TARGET, message, name.span)
+            .unknown(&name.node, Home::Nodes(None));
         self.diags.push(match self.elsewhere(inside, name) {
             Some(help) => diagnostic.help(help),
             None => {
@@ -179,6 +180,8 @@ impl Resolver<'_> {
         let message = format!("`{}` has no field `{}`", inside.name, name.node);
         let near: Vec<&str> = inside.fields.keys().map(String::as_str).collect();
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+            .unknown(&name.node, Home::State(None))
+            .fact(Fact::Written)
             .help(format!("declare it: `state {{ {}: .. }}`", name.node));
         self.diags.push(match closest(&name.node, near.clone()) {
             Some(_) => diagnostic.meant(name.span, &name.node, near, "its fields are"),

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::graph::{Graph as Written, Member};
 use crate::base::{FileId, IdVec};
+use crate::diag::Home;
 use crate::ir::{FieldId, GraphId, NodeId};
 
 use super::Resolver;
@@ -167,7 +168,8 @@ impl Resolver<'_> {
                 // Its edges are lost.
                 self.program.graphs[inside.graph].broken = true;
                 if let Some(first) = nodes.get(first.0 as usize) {
-                    self.twice("node", &first.name, &node.name);
+                    let home = Home::Nodes(None);
+                    self.twice_in(home, "node", &first.name, &node.name);
                 }
                 known.push(false);
                 continue;

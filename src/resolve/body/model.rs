@@ -138,7 +138,8 @@ impl Resolver<'_> {
                 _ => None,
             };
         }
-        if !inside.has_model {
+        // What did not parse of the graph may be its model.
+        if !inside.has_model && !self.program.graphs[inside.graph].broken {
             let message = format!("`{}` names no model", node.name.node);
             let help = "write `model NAME` here, or in the graph for all its nodes";
             self.missing(node, message, help);

@@ -100,7 +100,8 @@ impl Resolver<'_> {
         let mut kept: Vec<&Property> = Vec::new();
         for property in &node.properties {
             let word = self.sources.text(property.keyword).to_owned();
-            if !kinds(&word).contains(&kind) {
+            // A word that no kind has is misspelt, and was read as the one that was meant.
+            if !kinds(&word).contains(&kind) && crate::parse::is_property(&word) {
                 self.not_allowed(kind, &word, property);
                 continue;
             }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StateField};
 use crate::base::{FileId, IdVec};
+use crate::diag::Home;
 use crate::ir::{Channel, FieldId, FieldMode};
 
 use super::super::Resolver;
@@ -25,7 +26,7 @@ impl Resolver<'_> {
             for field in block {
                 self.check_style(&field.name, Style::Snake);
                 match seen.get(field.name.as_str()) {
-                    Some(first) => self.twice("field", first, &field.name),
+                    Some(first) => self.twice_in(Home::State(None), "field", first, &field.name),
                     None => {
                         seen.insert(&field.name, &field.name);
                         let id = fields.push(self.state_field(file, field));
@@ -42,10 +43,12 @@ impl Resolver<'_> {
         let ty = self.spanned_type(file, &field.ty);
         let bounds = self.bounds(&field.attributes, &ty.node, true, Place::Field);
         let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
+        let told = self.diags.len();
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
         };
+        let via_wrong = self.diags.len() > told;
         Field {
             name: field.name.clone(),
             doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
@@ -58,6 +61,7 @@ impl Resolver<'_> {
             },
             channel,
             via: field.reducer.as_ref().map(|via| via.span),
+            via_wrong,
             default: field.default.as_ref().map(|e| self.expr(file, e)),
             constraints: bounds.constraints,
             ephemeral: field.ephemeral,

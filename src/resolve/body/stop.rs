@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::ast::graph::{Graph as Written, Member, StaticInterrupt};
 use crate::base::Span;
 use crate::base::name::closest;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 use crate::ir::NodeId;
 
 use super::super::Resolver;
@@ -88,7 +88,8 @@ impl Resolver<'_> {
                 let message = format!("`{}` has no node `{}`", inside.name, name.node);
                 let near = inside.nodes.keys().map(String::as_str);
                 let near: Vec<&str> = near.collect();
-                let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span);
+                let diagnostic = Diagnostic::new(&codes::UNKNOWN_NODE, message, name.span)
+                    .unknown(&name.node, Home::Nodes(None));
                 self.diags
                     .push(diagnostic.meant(name.span, &name.node, near, "its nodes are"));
             }

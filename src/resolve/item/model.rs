@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use crate::ast::Name;
 use crate::ast::expr::{ExprKind, Literal};
 use crate::ast::item::{ModelDecl, ModelSetting, SettingValue};
@@ -146,9 +149,10 @@ impl Resolver<'_> {
             self.bad_value("`fallback` is empty, expected models".into(), setting.span);
         }
         let mut models: Vec<Spanned<ModelId>> = Vec::new();
+        let mut known = BTreeSet::new();
         for name in names {
             if let Some(Thing::Model(id)) = self.find(file, name, Wanted::Model)
-                && models.iter().all(|known| known.node != id)
+                && known.insert(id)
             {
                 models.push(Spanned::new(id, name.span));
             }
@@ -161,8 +165,12 @@ impl Resolver<'_> {
         let models = &self.program.models;
         let mut told: BTreeSet<ModelId> = BTreeSet::new();
         let mut found = Vec::new();
+        let groups = groups(models);
         for id in models.ids() {
-            let circle = circle(models, id);
+            if told.contains(&id) {
+                continue;
+            }
+            let circle = circle(models, &groups, id);
             let Some(((from, closing), rest)) = circle.split_last() else {
                 continue;
             };
@@ -188,13 +196,39 @@ impl Resolver<'_> {
     }
 }
 
+/// A number for each model: those that lead to each other have the same one.
+fn groups(models: &IdVec<ModelId, Model>) -> Vec<usize> {
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    for _ in models {
+        graph.add_node(());
+    }
+    for (from, model) in models.entries() {
+        for to in &model.fallback {
+            let (from, to) = (from.0 as usize, to.node.0 as usize);
+            if to < models.len() {
+                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+            }
+        }
+    }
+    let mut group = vec![0; models.len()];
+    for (number, members) in kosaraju_scc(&graph).into_iter().enumerate() {
+        for member in members {
+            if let Some(slot) = group.get_mut(member.index()) {
+                *slot = number;
+            }
+        }
+    }
+    group
+}
+
 /// The shortest way from a model back to itself: each model of it with the place where it names the next.
-fn circle(models: &IdVec<ModelId, Model>, id: ModelId) -> Vec<(ModelId, Span)> {
+fn circle(models: &IdVec<ModelId, Model>, groups: &[usize], id: ModelId) -> Vec<(ModelId, Span)> {
+    let group = |id: ModelId| groups.get(id.0 as usize);
     let mut came: BTreeMap<ModelId, (ModelId, Span)> = BTreeMap::new();
     let mut open = VecDeque::from([id]);
     while let Some(from) = open.pop_front() {
         for next in models.get(from).into_iter().flat_map(|m| &m.fallback) {
-            if came.contains_key(&next.node) {
+            if came.contains_key(&next.node) || group(next.node) != group(id) {
                 continue;
             }
             came.insert(next.node, (from, next.span));

@@ -11,6 +11,7 @@ mod scalar;
 use crate::ir::Channel;
 use crate::value::{List, Map, Value};
 
+use super::error::Passage;
 use super::store::Change;
 
 /// A value on its way into a field.
@@ -27,8 +28,26 @@ pub trait OwnReducer {
     /// The new value of the field.
     ///
     /// # Errors
-    /// Where its expression fails; a message with its place.
-    fn reduce(&self, old: &Value, new: &Value) -> Result<Value, String>;
+    /// Where its expression fails, with the part that did.
+    fn reduce(&self, old: &Value, new: &Value) -> Result<Value, Refusal>;
+}
+
+/// Why a field does not take a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// The part of a declared reducer that failed.
+    pub place: Option<Box<Passage>>,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self {
+            message,
+            place: None,
+        }
+    }
 }
 
 /// Puts one value into a field and says how it changed.
@@ -36,14 +55,15 @@ pub trait OwnReducer {
 /// `old` is `None` where the field has no value yet. `fresh` names the messages that have no id.
 ///
 /// # Errors
-/// A message, where the value does not fit the channel: only `json` values can do that in a checked flow.
+/// Where a declared reducer fails, a sum leaves its type's range, or the value does not fit the channel: only `json` values can do that in
+/// a checked flow.
 pub fn put(
     channel: &Channel,
     old: Option<&Value>,
     incoming: &Incoming,
     own: Option<&dyn OwnReducer>,
     fresh: &mut dyn FnMut() -> String,
-) -> Result<(Value, Change), String> {
+) -> Result<(Value, Change), Refusal> {
     let value = &incoming.value;
     if incoming.replace {
         let value = match channel {
@@ -52,7 +72,7 @@ pub fn put(
         };
         return Ok((value.clone(), Change::Put(value)));
     }
-    match channel {
+    let made = match channel {
         Channel::Last | Channel::AnyLast => Ok(whole(value.clone())),
         Channel::Append => list::append(old, value),
         Channel::Union => list::union(old, value),
@@ -67,10 +87,12 @@ pub fn put(
         Channel::Or => scalar::logical(old, value, |a, b| a || b).map(whole),
         Channel::AddMessages => messages::add(old, value, fresh),
         Channel::Own { .. } => {
-            let own = own.ok_or("the reducer is not part of the flow")?;
-            own.reduce(old.unwrap_or(&Value::Null), value).map(whole)
+            let own = own.ok_or_else(|| "the reducer is not part of the flow".to_owned())?;
+            let made = own.reduce(old.unwrap_or(&Value::Null), value)?;
+            return Ok(whole(made));
         }
-    }
+    };
+    made.map_err(Refusal::from)
 }
 
 /// A value that [`put`] took, with the ids that it gave to messages; `fresh` must give the same.

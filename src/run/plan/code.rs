@@ -1,5 +1,6 @@
 //! Compiled expressions and templates that know their place in the source.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::Span;
@@ -7,8 +8,9 @@ use crate::expr::eval::{self, Effect, Env, Program};
 use crate::expr::scope::StateFields;
 use crate::expr::template::Template;
 use crate::expr::{Scope, Slot, Type};
+use crate::ir::text::Anchor;
 use crate::ir::{self, ErrorKind, Flow, Place};
-use crate::run::error::RunError;
+use crate::run::error::{Passage, RunError};
 use crate::value::Value;
 
 /// An IR that does not hold together.
@@ -34,6 +36,8 @@ pub struct Builder<'a> {
     pub flow: &'a Flow,
     /// Standard-library functions that its expressions use.
     pub functions: Arc<Vec<String>>,
+    /// Names of what is marked `@secret`.
+    secret: BTreeSet<String>,
     files: Arc<[String]>,
 }
 
@@ -43,6 +47,7 @@ impl<'a> Builder<'a> {
         Self {
             flow,
             functions: Arc::new(flow.functions.clone()),
+            secret: secret(flow),
             files: flow.files.clone().into(),
         }
     }
@@ -62,18 +67,16 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// Where it can't be.
     pub fn code(&self, expr: &ir::Expr, scope: &Scope) -> Result<Code, PlanError> {
-        let place = Source {
-            text: expr.text.as_str().into(),
-            at: expr.at,
-            indent: 0,
-            files: self.files.clone(),
-        };
+        let source = self.source(&expr.text, expr.at, vec![first(expr.at)]);
         let program = eval::compile_text(&expr.text, scope, &self.flow.types).map_err(|error| {
-            PlanError::new(format!("{}: {}", place.show(error.span), error.message))
+            let place = source.passage(error.span);
+            PlanError::new(format!("{place}: {}", error.message))
         })?;
+        let secret = &self.secret;
         Ok(Code {
             program,
-            source: place,
+            source,
+            shows_values: secret.is_empty() || eval::shows_no_secret(&expr.text, secret),
         })
     }
 
@@ -82,12 +85,11 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// Where it can't be.
     pub fn text(&self, template: &ir::Template, scope: &Scope) -> Result<Text, PlanError> {
-        let source = Source {
-            text: template.text.as_str().into(),
-            at: first_character(template),
-            indent: indent(template),
-            files: self.files.clone(),
+        let anchors = match template.anchors.is_empty() {
+            true => vec![first(template.at)],
+            false => template.anchors.clone(),
         };
+        let source = self.source(&template.text, template.at, anchors);
         let mut own = Scope::default();
         let mut args = None;
         for arg in template.args.iter().flatten() {
@@ -97,7 +99,8 @@ impl<'a> Builder<'a> {
         }
         let scope = if template.args.is_some() { &own } else { scope };
         let compiled = Template::compile_text(&template.text, scope).map_err(|error| {
-            PlanError::new(format!("{}: {}", source.show(error.span), error.message))
+            let place = source.passage(error.span);
+            PlanError::new(format!("{place}: {}", error.message))
         })?;
         Ok(Text {
             template: compiled,
@@ -106,75 +109,87 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A place in the source, `file:line:column`.
-    pub fn place(&self, at: Place) -> String {
+    /// A place in the source.
+    pub fn place(&self, at: Place) -> Passage {
+        self.source("", at, vec![first(at)])
+            .passage(Span::default())
+    }
+
+    fn source(&self, text: &str, at: Place, anchors: Vec<Anchor>) -> Source {
         Source {
-            text: "".into(),
-            at,
-            indent: 0,
+            text: text.into(),
+            file: at.file,
+            anchors,
             files: self.files.clone(),
         }
-        .show(Span::default())
     }
 }
 
-/// A text and where it begins.
+/// Names of fields that are marked, and of tools that are, so that a flow with one has a name here.
+fn secret(flow: &Flow) -> BTreeSet<String> {
+    let tools = flow.tools.iter().filter(|tool| tool.secret);
+    let tools = tools.map(|tool| tool.name.clone());
+    flow.secrets.iter().cloned().chain(tools).collect()
+}
+
+/// A text and where its parts stand.
 struct Source {
     text: Arc<str>,
-    at: Place,
-    /// Columns that were removed from the start of every line but the first.
-    indent: u32,
+    file: u32,
+    /// Ascending; the first is at the text's start.
+    anchors: Vec<Anchor>,
     files: Arc<[String]>,
 }
 
-/// Where the text of a template begins: behind the quotes, or on the line after `"""`.
-fn first_character(template: &ir::Template) -> Place {
-    let Some((_, offset)) = template.anchors.first() else {
-        return template.at;
-    };
-    let ahead = offset.saturating_sub(template.at.offset);
-    match indented(template) {
-        Some(indent) => Place {
-            line: template.at.line + 1,
-            column: indent + 1,
-            offset: *offset,
-            ..template.at
-        },
-        None => Place {
-            column: template.at.column + ahead,
-            offset: *offset,
-            ..template.at
-        },
+/// The anchor of a text that stands in the file as it is.
+fn first(at: Place) -> Anchor {
+    Anchor {
+        text: 0,
+        line: at.line,
+        column: at.column,
     }
 }
 
-fn indent(template: &ir::Template) -> u32 {
-    indented(template).unwrap_or(0)
-}
-
-/// Common indentation of a text that begins on the line after `"""`.
-fn indented(template: &ir::Template) -> Option<u32> {
-    let (_, offset) = template.anchors.first()?;
-    let behind_line_end = template.at.offset + 4;
-    (*offset >= behind_line_end).then(|| offset - behind_line_end)
-}
-
 impl Source {
-    /// The place of a part of the text, `file:line:column`.
-    fn show(&self, span: Span) -> String {
-        let file = self
-            .files
-            .get(self.at.file as usize)
-            .map_or("<flow>", String::as_str);
-        let before = self.text.get(..span.start as usize).unwrap_or("");
-        let lines = before.matches('\n').count() as u32;
-        let last = before.rsplit('\n').next().unwrap_or("").chars().count() as u32;
-        let column = if lines == 0 {
-            self.at.column + last
-        } else {
-            self.indent + last + 1
+    /// The place of a part of the text.
+    fn passage(&self, span: Span) -> Passage {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let begins = self.point(start);
+        // Of a part that ends with its line the end is in that line too.
+        let last = self.text.floor_char_boundary(end.saturating_sub(1));
+        let ends = match end > start {
+            true => self.point(last),
+            false => begins,
         };
-        format!("{file}:{}:{column}", self.at.line + lines)
+        Passage {
+            file: self
+                .files
+                .get(self.file as usize)
+                .map_or("<flow>", String::as_str)
+                .to_owned(),
+            start: begins,
+            end: (ends.0, ends.1 + u32::from(end > start)),
+        }
+    }
+
+    /// Line and column of a byte of the text.
+    fn point(&self, offset: usize) -> (u32, u32) {
+        let behind = self
+            .anchors
+            .partition_point(|anchor| anchor.text as usize <= offset);
+        let Some(anchor) = self.anchors.get(behind.saturating_sub(1)) else {
+            return (1, 1);
+        };
+        let between = self.text.get(anchor.text as usize..offset).unwrap_or("");
+        let width = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        match between.rsplit_once('\n') {
+            None => (anchor.line, anchor.column + width(between)),
+            Some((lines, last)) => {
+                let lines = lines.matches('\n').count() + 1;
+                let lines = u32::try_from(lines).unwrap_or(u32::MAX);
+                (anchor.line + lines, width(last) + 1)
+            }
+        }
     }
 }
 
@@ -182,6 +197,8 @@ impl Source {
 pub struct Code {
     program: Program,
     source: Source,
+    /// Whether its errors may show the values that it met: not where one could be a secret.
+    shows_values: bool,
 }
 
 impl Code {
@@ -191,7 +208,11 @@ impl Code {
     /// Kind `expression`, with the place of the part that failed.
     pub fn eval(&self, env: &dyn Env) -> Result<Value, RunError> {
         self.program.eval(env).map_err(|error| {
-            RunError::new(ErrorKind::Expression, error.message).at(self.source.show(error.span))
+            let message = match self.shows_values {
+                true => error.message.as_str(),
+                false => error.without_values(),
+            };
+            RunError::new(ErrorKind::Expression, message).at(self.source.passage(error.span))
         })
     }
 
@@ -217,9 +238,13 @@ impl Code {
         RunError::new(ErrorKind::Expression, message).at(self.place())
     }
 
-    /// Where it begins.
-    pub fn place(&self) -> String {
-        self.source.show(Span::default())
+    /// Where all of it stands.
+    pub fn place(&self) -> Passage {
+        let whole = Span {
+            end: u32::try_from(self.source.text.len()).unwrap_or(u32::MAX),
+            ..Span::default()
+        };
+        self.source.passage(whole)
     }
 
     /// As it was written.
@@ -268,7 +293,7 @@ impl Text {
 
     fn rendered(&self, env: &dyn Env) -> Result<String, RunError> {
         self.template.render(env).map_err(|error| {
-            RunError::new(ErrorKind::Expression, error.message).at(self.source.show(error.span))
+            RunError::new(ErrorKind::Expression, error.message).at(self.source.passage(error.span))
         })
     }
 }

@@ -9,6 +9,8 @@ use crate::ir::node::Require;
 use crate::ir::text::Named;
 use crate::ir::{Emit, EventId, FieldId, Jump, NodeId, Route, SetItem, Target};
 
+use crate::run::error::{Passage, RunError};
+
 use super::code::{Builder, Code, PlanError};
 
 /// A route.
@@ -40,7 +42,7 @@ pub enum TargetPlan {
         /// Its message.
         message: Option<Code>,
         /// Where it is written.
-        place: String,
+        place: Passage,
     },
     /// One of the table, by name.
     Computed {
@@ -85,6 +87,21 @@ pub struct SetPlan {
     pub replace: bool,
     /// The value.
     pub value: Code,
+}
+
+impl SetPlan {
+    /// The error of a field that doesn't take the write. Where a reducer of the flow failed, its own place stays, and the message
+    /// says who wrote.
+    pub fn refused(&self, error: RunError) -> RunError {
+        let at = self.value.place();
+        match error.place {
+            Some(_) => RunError {
+                message: format!("{} (written at {at})", error.message),
+                ..error
+            },
+            None => error.at(at),
+        }
+    }
 }
 
 /// An event.

@@ -12,6 +12,7 @@ use crate::expr::ty::RecordField;
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::node::{Ask, ModelCall, Pass, Persist, Work};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
+use crate::run::error::Passage;
 use crate::run::model::ToolChoice;
 use crate::value::{Map, Value};
 
@@ -66,6 +67,8 @@ pub mod slots {
 pub struct NodePlan {
     /// Its name.
     pub name: Arc<str>,
+    /// Where it is declared.
+    pub place: Passage,
     /// What it does.
     pub work: WorkPlan,
     /// Questions ahead of all that it does.
@@ -308,6 +311,7 @@ pub fn plan(
         .map(|max| Ok((max.limit, jump::jump(builder, &max.to, &mut scope)?)));
     Ok(NodePlan {
         name: node.name.as_str().into(),
+        place: builder.place(node.at),
         pure: matches!(work, WorkPlan::Update | WorkPlan::Branch)
             && node.timeout_ms.is_none()
             && node.stops.is_empty(),

@@ -6,7 +6,7 @@ use serde_json::Map as JsonMap;
 
 use crate::expr::Slot;
 use crate::expr::eval::{Effect, Env};
-use crate::ir::{ErrorKind, FieldId, ToolId};
+use crate::ir::{ErrorKind, ToolId};
 use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
@@ -90,9 +90,9 @@ fn put(slots: &mut [Option<Value>], slot: Slot, value: Option<Value>) {
 
 /// All that a body computes, before any of it has an effect.
 struct Done<'p> {
-    writes: Vec<Incoming>,
+    writes: Vec<(&'p SetPlan, Incoming)>,
     events: Vec<Sending<'p>>,
-    goto: Option<Goto>,
+    goto: Option<Goto<'p>>,
     result: Value,
 }
 
@@ -100,10 +100,9 @@ struct Done<'p> {
 type Sending<'p> = (&'p EmitPlan, JsonMap<String, serde_json::Value>);
 
 /// A jump of a body.
-#[derive(Default)]
-struct Goto {
+struct Goto<'p> {
     /// Fields by the index that the body's jumps know them by.
-    writes: Vec<(FieldId, Incoming)>,
+    writes: Vec<(&'p SetPlan, Incoming)>,
     /// Where to; nowhere for `end`.
     to: Vec<Going>,
 }
@@ -123,7 +122,8 @@ impl<'p> Done<'p> {
         for (condition, message) in &body.requires {
             require(condition, message.as_ref(), env)?;
         }
-        let writes = body.set.iter().map(|item| incoming(item, env));
+        let writes = body.set.iter();
+        let writes = writes.map(|item| Ok((item, incoming(item, env)?)));
         let writes = writes.collect::<Result<Vec<_>, RunError>>()?;
         let mut events = events(&body.emits, env)?;
         let jump = match &body.goto {
@@ -155,13 +155,15 @@ impl<'p> Done<'p> {
         fields: &ToolFields,
         scope: &EffectScope,
     ) -> Result<Value, RunError> {
-        for (field, incoming) in fields.writes.iter().zip(self.writes) {
-            run.view.put(*field, incoming)?;
+        for (field, (item, incoming)) in fields.writes.iter().zip(self.writes) {
+            let put = run.view.put(*field, incoming);
+            put.map_err(|error| item.refused(error))?;
         }
         if let Some(goto) = self.goto {
-            for (index, incoming) in goto.writes {
-                if let Some(field) = fields.jump_writes.get(index.0 as usize) {
-                    run.view.put(*field, incoming)?;
+            for (item, incoming) in goto.writes {
+                if let Some(field) = fields.jump_writes.get(item.field.0 as usize) {
+                    let put = run.view.put(*field, incoming);
+                    put.map_err(|error| item.refused(error))?;
                 }
             }
             run.jumped = true;
@@ -242,9 +244,9 @@ fn chosen<'p>(route: &'p RoutePlan, env: &dyn Env) -> Result<Option<&'p JumpPlan
 }
 
 /// What a jump writes, and where it leads: to names, for nodes are those of whichever graph calls the tool.
-fn jumped(jump: &JumpPlan, env: &BodyEnv<'_, '_>) -> Result<Goto, RunError> {
+fn jumped<'p>(jump: &'p JumpPlan, env: &BodyEnv<'_, '_>) -> Result<Goto<'p>, RunError> {
     let writes = jump.set.iter();
-    let writes = writes.map(|item| Ok((item.field, incoming(item, env)?)));
+    let writes = writes.map(|item| Ok((item, incoming(item, env)?)));
     let mut goto = Goto {
         writes: writes.collect::<Result<_, RunError>>()?,
         to: Vec::new(),

@@ -4,7 +4,7 @@ use crate::expr::Slot;
 use crate::expr::eval::{Effect, Env};
 use crate::ir::{ErrorKind, ToolId};
 use crate::run::error::RunError;
-use crate::run::plan::{Code, NodePlan};
+use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::value::{Map, Value};
 
@@ -22,21 +22,26 @@ pub fn check(run: &TaskRun<'_>, node: &NodePlan, tool: ToolId, args: &Map) -> Re
         let env = Arguments {
             slots: params.map(|param| args.get(&param.name).cloned()).collect(),
         };
-        if !holds(condition, &env) {
-            let message = format!(
+        let narrowed = || {
+            format!(
                 "`{}` is narrowed here: it may only be called with `{}`",
                 plan.tools[tool].name,
                 condition.text()
-            );
-            return Err(RunError::new(ErrorKind::ToolError, message));
-        }
+            )
+        };
+        // A condition that fails lets nothing through.
+        let refusal = match condition.holds(&env) {
+            Ok(true) => continue,
+            Ok(false) => RunError::new(ErrorKind::ToolError, narrowed()).at(condition.place()),
+            Err(error) => RunError {
+                kind: ErrorKind::ToolError,
+                message: format!("{}; {}", narrowed(), error.message),
+                ..error
+            },
+        };
+        return Err(refusal);
     }
     Ok(())
-}
-
-/// A condition that fails lets nothing through.
-fn holds(condition: &Code, env: &dyn Env) -> bool {
-    condition.holds(env).unwrap_or(false)
 }
 
 struct Arguments {

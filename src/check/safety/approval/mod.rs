@@ -5,9 +5,10 @@
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
 //! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`overwritten`] (and don't any more),
-//! [`walk`](mod@walk), [`report`]. [`person`] answers the same for a value that is followed backwards.
+//! [`walk`](mod@walk), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
+mod bypassed;
 mod decided;
 mod decision;
 mod overwritten;
@@ -27,6 +28,7 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Node, Program, Tool, Work};
 
 use super::super::flow::Flow;
+use bypassed::Bypassed;
 use decided::Decided;
 use overwritten::Overwritten;
 use walk::Walk;
@@ -47,7 +49,7 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
     let sure = decided.only_by_a_person(program, &open);
     let walk = Walk::new(program, flows, said, sure).run();
-    report::report(program, &walk, diags);
+    report::report(program, &walk, Bypassed::new(program, flows), diags);
 }
 
 /// Whether a person has to agree before the tool runs.

@@ -6,6 +6,7 @@ use crate::ir::ToolId;
 use crate::resolve::program::{Node, Program};
 
 use super::super::super::flow::Spot;
+use super::bypassed::Bypassed;
 use super::destroys;
 use super::walk::{Asked, At, Bypass, Found, Hop, Walk};
 
@@ -16,7 +17,7 @@ const SHOWN: usize = 10;
 const FOLLOWED: usize = 1000;
 
 /// Reports each tool of each node that was come to, in the order declared.
-pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
+pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mut Diagnostics) {
     let mut all: Vec<&Found> = walk.found.iter().collect();
     all.sort_by_key(|found| (found.at.graph, found.at.spot));
     for found in all {
@@ -24,8 +25,19 @@ pub fn report(program: &Program, walk: &Walk, diags: &mut Diagnostics) {
             continue;
         };
         let path = path(program, walk, found);
+        let before = match found.at.spot {
+            Spot::Node(id) if path.past.is_empty() => bypassed.before(found.at.graph, id),
+            _ => None,
+        };
         for (tool, span) in destroys(program, node) {
-            diags.push(finding(program, &path, found.at, (tool, span), node));
+            let found = finding(program, &path, found.at, (tool, span), node);
+            diags.push(match before {
+                Some(asks) => found
+                    .label(asks, "this would ask, but nothing leads to it")
+                    .help("lead to the interrupt first")
+                    .about(asks),
+                None => found,
+            });
         }
     }
 }

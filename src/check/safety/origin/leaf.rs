@@ -303,6 +303,11 @@ fn over_elements(of: &[Leaf], function: &str, args: &[Expr], env: &Env) -> Optio
             all.extend(rest.iter().flat_map(|arg| gather(arg, &inner)));
             Some(all)
         }
+        "bind" => {
+            let name = names(1)?;
+            let inner = bound(&name, gather(args.get(1)?, env));
+            Some(gather(args.get(2)?, &inner))
+        }
         "fold" => {
             let both = names(2)?;
             let first = gather(args.get(2)?, env);

@@ -3,6 +3,7 @@
 //! A name is a macro only with as many arguments as the macro has: `xs.map(x, e)` is one, and
 //! so `x.join(y)` stays free for the function table.
 
+mod binding;
 mod each;
 mod gather;
 mod optional;
@@ -17,6 +18,8 @@ use crate::base::Span;
 use super::CompileError;
 use super::compiler::Compiler;
 use super::machine::Node;
+
+pub(super) use binding::compile as bind;
 
 /// All macros that are methods; `has` is the one that is none.
 pub const NAMES: &[&str] = &[

@@ -2,6 +2,7 @@
 //!
 //! Each is a line of [`MACROS`] (what it binds where) and a function that types it.
 
+mod binding;
 mod comprehension;
 mod fold;
 mod optional;
@@ -11,6 +12,7 @@ use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 
+use super::super::function::form::written;
 use super::super::ty::Type;
 use super::checker::Checker;
 
@@ -38,145 +40,43 @@ struct Macro {
     outside: usize,
     /// How many arguments there are in all.
     args: usize,
-    /// How it is written.
-    usage: &'static str,
     rule: Rule,
 }
 
-const fn form(
-    name: &'static str,
-    [vars, outside, args]: [usize; 3],
-    usage: &'static str,
-    rule: Rule,
-) -> Macro {
+const fn form(name: &'static str, [vars, outside, args]: [usize; 3], rule: Rule) -> Macro {
     Macro {
         name,
         vars,
         outside,
         args,
-        usage,
         rule,
     }
 }
 
 static MACROS: &[Macro] = &[
-    form(
-        "all",
-        [1, 0, 2],
-        "xs.all(x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "all",
-        [2, 0, 3],
-        "xs.all(i, x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "exists",
-        [1, 0, 2],
-        "xs.exists(x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "exists",
-        [2, 0, 3],
-        "xs.exists(i, x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "exists_one",
-        [1, 0, 2],
-        "xs.exists_one(x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "existsOne",
-        [1, 0, 2],
-        "xs.existsOne(x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "exists_one",
-        [2, 0, 3],
-        "xs.exists_one(i, x, condition)",
-        comprehension::holds,
-    ),
-    form(
-        "existsOne",
-        [2, 0, 3],
-        "xs.existsOne(i, x, condition)",
-        comprehension::holds,
-    ),
-    form("map", [1, 0, 2], "xs.map(x, value)", comprehension::map),
-    form(
-        "map",
-        [1, 0, 3],
-        "xs.map(x, condition, value)",
-        comprehension::map,
-    ),
-    form(
-        "filter",
-        [1, 0, 2],
-        "xs.filter(x, condition)",
-        comprehension::filter,
-    ),
-    form(
-        "find",
-        [1, 0, 2],
-        "xs.find(x, condition)",
-        comprehension::find,
-    ),
-    form(
-        "sort_by",
-        [1, 0, 2],
-        "xs.sort_by(x, key)",
-        comprehension::sort_by,
-    ),
-    form(
-        "transformList",
-        [2, 0, 3],
-        "xs.transformList(i, x, value)",
-        table::transform_list,
-    ),
-    form(
-        "transformList",
-        [2, 0, 4],
-        "xs.transformList(i, x, condition, value)",
-        table::transform_list,
-    ),
-    form(
-        "transformMap",
-        [2, 0, 3],
-        "m.transformMap(k, v, value)",
-        table::transform_map,
-    ),
-    form(
-        "transformMap",
-        [2, 0, 4],
-        "m.transformMap(k, v, condition, value)",
-        table::transform_map,
-    ),
-    form(
-        "to_map",
-        [1, 0, 3],
-        "xs.to_map(x, key, value)",
-        table::to_map,
-    ),
-    form(
-        "group_by",
-        [1, 0, 2],
-        "xs.group_by(x, key)",
-        table::group_by,
-    ),
-    form("fold", [2, 1, 4], "xs.fold(acc, x, init, next)", fold::fold),
-    form("optMap", [1, 0, 2], "o.optMap(x, value)", optional::opt_map),
-    form(
-        "optFlatMap",
-        [1, 0, 2],
-        "o.optFlatMap(x, optional)",
-        optional::opt_flat_map,
-    ),
+    form("all", [1, 0, 2], comprehension::holds),
+    form("all", [2, 0, 3], comprehension::holds),
+    form("exists", [1, 0, 2], comprehension::holds),
+    form("exists", [2, 0, 3], comprehension::holds),
+    form("exists_one", [1, 0, 2], comprehension::holds),
+    form("existsOne", [1, 0, 2], comprehension::holds),
+    form("exists_one", [2, 0, 3], comprehension::holds),
+    form("existsOne", [2, 0, 3], comprehension::holds),
+    form("map", [1, 0, 2], comprehension::map),
+    form("map", [1, 0, 3], comprehension::map),
+    form("filter", [1, 0, 2], comprehension::filter),
+    form("find", [1, 0, 2], comprehension::find),
+    form("sort_by", [1, 0, 2], comprehension::sort_by),
+    form("transformList", [2, 0, 3], table::transform_list),
+    form("transformList", [2, 0, 4], table::transform_list),
+    form("transformMap", [2, 0, 3], table::transform_map),
+    form("transformMap", [2, 0, 4], table::transform_map),
+    form("to_map", [1, 0, 3], table::to_map),
+    form("group_by", [1, 0, 2], table::group_by),
+    form("fold", [2, 1, 4], fold::fold),
+    form("bind", [1, 1, 3], binding::bind),
+    form("optMap", [1, 0, 2], optional::opt_map),
+    form("optFlatMap", [1, 0, 2], optional::opt_flat_map),
 ];
 
 /// Whether macros of that name exist.
@@ -184,15 +84,14 @@ pub(super) fn is_macro(name: &str) -> bool {
     MACROS.iter().any(|m| m.name == name)
 }
 
-/// The names of all macros.
+/// The names of all macros that are methods.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    MACROS.iter().map(|m| m.name)
+    MACROS.iter().map(|m| m.name).filter(|name| *name != "bind")
 }
 
 /// How a macro is written.
 pub(super) fn usage(name: &str) -> String {
-    let forms = MACROS.iter().filter(|m| m.name == name).map(|m| m.usage);
-    forms.collect::<Vec<_>>().join("` or `")
+    written(name).collect::<Vec<_>>().join("` or `")
 }
 
 /// What a call binds: the names, and how many of the arguments behind them don't see them. `None`
@@ -236,7 +135,9 @@ impl Checker<'_> {
             if super::super::function::find(name, true).is_some() {
                 return None;
             }
-            self.expr(target, None);
+            if !binding::is_space(self, target) {
+                self.expr(target, None);
+            }
             let message = format!("`{}` is not used as it must be", name.node);
             return Some(
                 self.report(

@@ -1,4 +1,9 @@
-//! Common mistakes, each with its own words; [`message`] words the rest.
+//! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
+//! those of fields, types and lists, [`value`] those of expressions.
+
+mod declared;
+mod target;
+mod value;
 
 use pest::error::Error;
 
@@ -43,6 +48,22 @@ impl Place<'_> {
     fn error(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(&codes::SYNTAX_ERROR, message, self.span)
     }
+
+    fn error_at(&self, at: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+    }
+
+    /// A stretch of what stands here.
+    fn at(&self, start: usize, length: usize) -> Span {
+        let start = self.span.start as usize + start;
+        Span::new(self.span.file, start, start + length)
+    }
+
+    /// A stretch of what stands before.
+    fn before_at(&self, start: usize, end: usize) -> Span {
+        let base = (self.span.start as usize).saturating_sub(self.text.len() - self.rest.len());
+        Span::new(self.span.file, base + start, base + end)
+    }
 }
 
 /// The word that a text begins with; empty where it begins with none.
@@ -75,26 +96,57 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 22] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 53] = [
         foreign_letter,
         curly_quote,
         odd_number,
         unnamed_argument,
         question_dot,
         third_equals,
+        target::semicolon,
+        target::exit_target,
+        value::lambda,
         fat_arrow,
+        target::odd_arrow,
+        target::arrow_for_as,
+        target::lost_target,
         state_prefix,
+        value::assigning_sign,
+        value::named_in_call,
+        value::foreign_operator,
+        declared::unquoted_attribute,
+        declared::attribute_before,
+        declared::optional_name,
+        declared::second_question,
+        declared::missing_type,
+        declared::open_union,
+        declared::missing_bar,
+        declared::bare_list,
+        target::quoted_target,
+        declared::quoted_name,
         positional_argument,
+        model_text,
         wrong_kind,
         kind_without_colon,
         missing_kind,
         equals_sign,
         other_operator,
+        target::arrow_before_arms,
         goto_arrow,
+        target::arms_without_braces,
+        target::else_if,
+        target::other_when,
+        target::condition_on_edge,
+        target::each_form,
+        target::after_target,
+        target::colon_behind_keyword,
         missing_brace,
         missing_result_arrow,
+        target::close_keyword,
         missing_arrow,
+        declared::modifier,
         missing_colon,
+        value::missing_operator,
         missing_comma,
         reserved_word,
         unfinished,
@@ -251,6 +303,19 @@ fn positional_argument(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `model "openai/gpt-5.2"`, in a node or with no name before it.
+fn model_text(place: &Place) -> Option<Diagnostic> {
+    let quote = place.rest.chars().next()?;
+    if place.last_word() != "model" || !matches!(quote, '"' | '\'') {
+        return None;
+    }
+    let text = place.rest.get(1..)?.split(['"', '\'', '\n']).next()?;
+    let message = format!("expected the name of a model, found the text `\"{text}\"`");
+    Some(place.error(message).help(format!(
+        "a model is declared beside the graphs, `model writer = \"{text}\"`; nodes and graphs name it, `model writer`"
+    )))
+}
+
 /// `node a: lmm`
 fn wrong_kind(place: &Place) -> Option<Diagnostic> {
     let word = place.first_word();
@@ -320,6 +385,17 @@ fn missing_kind(place: &Place) -> Option<Diagnostic> {
 
 /// `a => b`
 fn fat_arrow(place: &Place) -> Option<Diagnostic> {
+    let line = place.rest.lines().next().unwrap_or("");
+    let again = line.get(2..).is_some_and(|line| line.contains("->"));
+    if place.rest.starts_with("=>") && place.after_operand() && (again || !place.tried(Rule::arrow))
+    {
+        return Some(
+            place
+                .error("`=>` does not compare")
+                .help("write `>=`")
+                .fix(place.span, ">="),
+        );
+    }
     (place.rest.starts_with("=>")).then(|| {
         place
             .error("`=>` is no arrow")
@@ -374,12 +450,22 @@ fn other_operator(place: &Place) -> Option<Diagnostic> {
         }
         _ => return None,
     };
-    Some(
-        place
-            .error(format!("`{written}` is no operator"))
+    let found = place.error(format!("`{written}` is no operator"));
+    let behind = place.rest.get(written.len()..).unwrap_or("");
+    let value = behind.trim_ascii_start();
+    let quote = |c: char| matches!(c, '"' | '\'');
+    let is_text = value.starts_with(quote) || place.before.ends_with(quote);
+    let is_value =
+        is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
+    Some(match written {
+        "or" | "|" if is_value => {
+            found.help("for a default write `x == null ? other : x`, or `x.?y.orValue(other)`")
+        }
+        "&" if is_text => found.help("write `+`").fix(place.span, "+"),
+        _ => found
             .help(format!("write `{meant}`"))
             .fix(place.span, meant),
-    )
+    })
 }
 
 /// `goto -> a`
@@ -547,6 +633,7 @@ fn unfinished(place: &Place) -> Option<Diagnostic> {
     let wanted = message::wanted(&place.tried)?;
     let start = place.span.start as usize;
     let shown = match last_word(place.before) {
+        "" if place.before.ends_with("->") => "->".to_owned(),
         "" => place.before.chars().last().map(|c| c.to_string())?,
         word => word.to_owned(),
     };

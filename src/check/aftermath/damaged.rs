@@ -1,0 +1,115 @@
+//! Text that did not parse: what is said of things in it, and of names that it may declare, follows from that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::graph::Member;
+use crate::ast::item::Item;
+use crate::base::{FileId, SourceMap, Span};
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::resolve::{Program, declared_words};
+
+use super::{TEXT, is};
+
+/// Pieces that did not parse.
+pub struct Damaged {
+    /// By file, in order.
+    pieces: BTreeMap<FileId, Vec<Span>>,
+    /// The words in them.
+    words: BTreeSet<String>,
+    /// Names that files with such pieces seem to declare.
+    lost: BTreeMap<FileId, BTreeSet<String>>,
+}
+
+impl Damaged {
+    /// The pieces of all files of a program.
+    pub fn new(program: &Program, sources: &SourceMap, diags: &Diagnostics) -> Self {
+        let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
+        let mut words = BTreeSet::new();
+        for span in program.trees.iter().flat_map(|tree| &tree.damaged) {
+            pieces.entry(span.file).or_default().push(*span);
+            let split = sources.text(*span).split(|c| !is_word(c));
+            words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
+        }
+        words.extend(unasked(program, diags));
+        pieces
+            .values_mut()
+            .for_each(|spans| spans.sort_by_key(|span| span.start));
+        let torn = diags.iter().filter(|found| is(found, TEXT));
+        let torn: BTreeSet<FileId> = torn.map(|found| found.span().file).collect();
+        let torn = sources.files().filter(|(id, _)| torn.contains(id));
+        let lost = torn.map(|(id, file)| (id, declared_words(&file.text)));
+        Self {
+            pieces,
+            words,
+            lost: lost.collect(),
+        }
+    }
+
+    /// Whether a finding only says that something is damaged.
+    pub fn explains(&self, found: &Diagnostic) -> bool {
+        let name = found.unknown_name();
+        let lost = name.is_some_and(|unknown| {
+            let file = self.lost.get(&found.span().file);
+            // Types, enums and graphs: words that are not capital stand behind such keywords in nodes too.
+            let capital = unknown.name.starts_with(|c: char| c.is_ascii_uppercase());
+            let item = file.filter(|_| unknown.home == Home::Items && capital);
+            self.names(&unknown.name) || item.is_some_and(|names| names.contains(&unknown.name))
+        });
+        let arms = is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && self.part_of(found.span());
+        lost || arms || self.holds(found.span())
+    }
+
+    /// Whether a place lies in one. They are pieces of one list or lie in each other, so that few have to be asked.
+    fn holds(&self, at: Span) -> bool {
+        let Some(spans) = self.pieces.get(&at.file) else {
+            return false;
+        };
+        let before = spans.partition_point(|span| span.start <= at.start);
+        let near = spans.iter().take(before).rev().take(100);
+        near.into_iter().any(|span| at.start < span.end)
+    }
+
+    /// Whether one begins in the place.
+    fn part_of(&self, at: Span) -> bool {
+        let Some(spans) = self.pieces.get(&at.file) else {
+            return false;
+        };
+        let first = spans.partition_point(|span| span.start < at.start);
+        spans.get(first).is_some_and(|span| span.start < at.end)
+    }
+
+    /// Whether the last word of a name stands in one.
+    fn names(&self, name: &str) -> bool {
+        let word = name.rsplit(|c| !is_word(c)).next();
+        word.is_some_and(|word| self.words.contains(word))
+    }
+}
+
+/// Names of questions around nodes that are not there: what reads the answer is no mistake of its own.
+fn unasked(program: &Program, diags: &Diagnostics) -> Vec<String> {
+    let unknown = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::UNKNOWN_NODE]))
+        .map(Diagnostic::span);
+    let unknown: BTreeSet<Span> = unknown.collect();
+    if unknown.is_empty() {
+        return Vec::new();
+    }
+    let items = program.trees.iter().flat_map(|tree| &tree.items);
+    let graphs = items.filter_map(|item| match item {
+        Item::Graph(graph) => Some(graph),
+        _ => None,
+    });
+    let interrupts = graphs.flat_map(|graph| &graph.members);
+    let interrupts = interrupts.filter_map(|member| match member {
+        Member::Interrupt(interrupt) if unknown.contains(&interrupt.node.span) => {
+            Some(interrupt.name.node.clone())
+        }
+        _ => None,
+    });
+    interrupts.collect()
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}

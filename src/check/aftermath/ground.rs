@@ -1,0 +1,141 @@
+//! Which declaration a place lies in.
+
+use crate::ast::expr::Expr;
+use crate::base::Span;
+use crate::ir::{GraphId, NodeId, ReducerId, ToolId};
+use crate::resolve::Program;
+use crate::resolve::program::{Graph, Route, TargetKind};
+
+/// Pieces of the sources that don't overlap, each with what it is.
+struct Pieces<T>(Vec<(Span, T)>);
+
+impl<T: Copy> Pieces<T> {
+    fn new(pieces: impl Iterator<Item = (Span, T)>) -> Self {
+        let mut pieces: Vec<(Span, T)> = pieces.collect();
+        pieces.sort_by_key(|(span, _)| *span);
+        Self(pieces)
+    }
+
+    fn at(&self, place: Span) -> Option<(Span, T)> {
+        let before = |span: &Span| (span.file, span.start) <= (place.file, place.start);
+        let after = self.0.partition_point(|(span, _)| before(span));
+        let (span, of) = self.0.get(after.checked_sub(1)?)?;
+        (span.file == place.file && place.start < span.end).then_some((*span, *of))
+    }
+}
+
+/// The declarations of a program by their places.
+pub struct Ground<'a> {
+    /// The program.
+    pub program: &'a Program,
+    graphs: Pieces<GraphId>,
+    nodes: Pieces<NodeId>,
+    /// Fields of states, by the places of their names.
+    fields: Pieces<Span>,
+    conditions: Pieces<()>,
+    tools: Pieces<ToolId>,
+    reducers: Pieces<ReducerId>,
+    instances: Pieces<()>,
+    /// What has names of its own in scope: nodes, tools, prompts, reducers.
+    owners: Pieces<()>,
+}
+
+impl<'a> Ground<'a> {
+    /// Sorts the declarations of a program.
+    pub fn new(program: &'a Program) -> Self {
+        let graphs = || program.graphs.iter();
+        let nodes = graphs().flat_map(|graph| graph.nodes.iter().map(|node| node.span));
+        let tools = program.tools.iter().map(|tool| tool.span);
+        let prompts = program.prompts.iter().map(|prompt| prompt.span);
+        let reducers = || {
+            let all = program.reducers.entries();
+            all.map(|(id, reducer)| (reducer.name.span.to(reducer.body.span), id))
+        };
+        let owners = nodes.chain(tools).chain(prompts);
+        let owners = owners.chain(reducers().map(|(span, _)| span));
+        let all = graphs().flat_map(|graph| graph.nodes.entries());
+        let fields = graphs().flat_map(|graph| graph.fields.iter());
+        let conditions = graphs().flat_map(conditions);
+        Self {
+            program,
+            graphs: Pieces::new(program.graphs.entries().map(|(id, of)| (of.span, id))),
+            nodes: Pieces::new(all.map(|(id, node)| (node.span, id))),
+            fields: Pieces::new(fields.map(|field| (field.span, field.name.span))),
+            conditions: Pieces::new(conditions.map(|expr| (expr.span, ()))),
+            tools: Pieces::new(program.tools.entries().map(|(id, tool)| (tool.span, id))),
+            reducers: Pieces::new(reducers()),
+            instances: Pieces::new(program.instances.iter().map(|of| (of.span, ()))),
+            owners: Pieces::new(owners.map(|span| (span, ()))),
+        }
+    }
+
+    /// The graph.
+    pub fn graph(&self, place: Span) -> Option<GraphId> {
+        self.graphs.at(place).map(|(_, id)| id)
+    }
+
+    /// The node of that graph.
+    pub fn node(&self, place: Span) -> Option<NodeId> {
+        self.nodes.at(place).map(|(_, id)| id)
+    }
+
+    /// The field of a state, by the place of its name.
+    pub fn field(&self, place: Span) -> Option<Span> {
+        self.fields.at(place).map(|(_, name)| name)
+    }
+
+    /// Whether it is a condition by which a run goes on one way or another.
+    pub fn is_condition(&self, place: Span) -> bool {
+        self.conditions.at(place).is_some()
+    }
+
+    /// The tool.
+    pub fn tool(&self, place: Span) -> Option<ToolId> {
+        self.tools.at(place).map(|(_, id)| id)
+    }
+
+    /// The declared reducer.
+    pub fn reducer(&self, place: Span) -> Option<ReducerId> {
+        self.reducers.at(place).map(|(_, id)| id)
+    }
+
+    /// Whether it is a declared instance.
+    pub fn is_instance(&self, place: Span) -> bool {
+        self.instances.at(place).is_some()
+    }
+
+    /// All of the node, tool, prompt or reducer.
+    pub fn owner(&self, place: Span) -> Option<Span> {
+        self.owners.at(place).map(|(span, _)| span)
+    }
+}
+
+/// Conditions by which a graph's runs go on or not.
+fn conditions(graph: &Graph) -> Vec<&Expr> {
+    let routes = graph.start.iter().chain(&graph.on_error);
+    let own = graph.nodes.iter();
+    let routes = routes.chain(own.flat_map(|node| {
+        let goto = node.goto.iter().map(|goto| &goto.node);
+        goto.chain(node.on_error.as_deref())
+    }));
+    let arms = routes.clone().flat_map(|route| match route {
+        Route::Arms(arms, _) => arms.as_slice(),
+        Route::Always(_) => &[],
+    });
+    let mut all: Vec<&Expr> = arms.filter_map(|arm| arm.when.as_ref()).collect();
+    all.extend(&graph.exits);
+    for node in &graph.nodes {
+        all.extend(node.skips.iter().map(|skip| &skip.when));
+        all.extend(node.requires.iter().map(|require| &require.condition));
+    }
+    let joins = graph.joins.iter().flat_map(|join| &join.to.to);
+    let targets = graph.nodes.iter().flat_map(|node| node.targets());
+    let start = graph.start.iter().flat_map(Route::targets);
+    let computed = start.chain(targets).chain(joins);
+    all.extend(computed.filter_map(|target| match &target.kind {
+        TargetKind::Computed(expr) => Some(&**expr),
+        TargetKind::Each { items, .. } => Some(&**items),
+        _ => None,
+    }));
+    all
+}

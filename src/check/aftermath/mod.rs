@@ -1,0 +1,67 @@
+//! One mistake, one message: what only follows from a mistake that is reported already.
+//!
+//! Every stage goes on behind an error with what it has: a name that stands for nothing is a hole in the program
+//! ([`Type::Error`](crate::expr::Type::Error), an id that is `None`), and rules pass over holes in silence. Two kinds of findings
+//! can't be kept back by the rule that makes them: those about what is *missing* (a write, an arrow, a use), since what was
+//! meant may be what stands in the hole, also of another graph; and those about one name in many places. [`settle`] looks at
+//! them when all findings are known. It goes by what findings say as data ([`Fact`](crate::diag::Fact)), by where they stand
+//! ([`ground`]) and by their codes, never by their words, and in time linear in the program and the findings.
+//!
+//! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
+//! brackets don't fit together), [`damaged`] (text that did not parse), [`unclear`] (what is
+//! not known of a graph, and what waits for it), [`declared`] (where names are declared and stand), [`names`] (one message for
+//! one unknown name), [`again`] (one message for one field without a value).
+
+pub mod again;
+pub mod damaged;
+pub mod declared;
+pub mod ground;
+pub mod names;
+pub mod torn;
+pub mod unclear;
+
+use crate::base::SourceMap;
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::resolve::Program;
+
+use damaged::Damaged;
+use ground::Ground;
+use unclear::Unclear;
+
+/// Errors of the text itself.
+static TEXT: &[&Code] = &[
+    &codes::SYNTAX_ERROR,
+    &codes::UNCLOSED,
+    &codes::BAD_LITERAL,
+    &codes::UNKNOWN_KEYWORD,
+    &codes::LIMIT_EXCEEDED,
+    &codes::FILE_NOT_FOUND,
+    &codes::FILE_OUTSIDE,
+    &codes::UNKNOWN_MODULE,
+];
+
+/// Takes out what follows from the errors that are there, and puts together what is one mistake.
+pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+    if diags.is_empty() {
+        return;
+    }
+    again::meant_by_text(sources, diags);
+    if !diags.has_errors() {
+        return;
+    }
+    torn::behind_the_first(sources, diags);
+    let ground = Ground::new(program);
+    let damaged = Damaged::new(program, sources, diags);
+    let unclear = Unclear::new(&ground, diags);
+    again::bypassed(diags);
+    again::dead_ends(&ground, diags);
+    diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
+    names::once(&ground, sources, diags);
+    again::reads(diags);
+    again::refused(diags);
+}
+
+/// Whether a finding is of one of the codes.
+fn is(found: &Diagnostic, codes: &[&Code]) -> bool {
+    codes.iter().any(|code| std::ptr::eq(*code, found.code))
+}

@@ -1,0 +1,28 @@
+//! The lines of a flow's source that an error of a run is about.
+
+use std::path::Path;
+
+use crate::base::{SourceMap, Span};
+use crate::diag::render::{self, Style};
+use crate::run::error::Passage;
+
+use super::super::files;
+
+/// The lines with the part marked; `None` where they can't be read any more, as of a flow that comes as IR.
+pub fn of(place: &Passage, folder: &Path, style: Style) -> Option<String> {
+    let path = folder.join(&place.file);
+    let text = std::fs::read_to_string(&path).ok()?;
+    let mut sources = SourceMap::new();
+    let file = sources.add(&files::shown(&path), &text);
+    let source = sources.file(file)?;
+    let offset = |(line, column)| source.offset(line, column) as usize;
+    let span = Span::new(file, offset(place.start), offset(place.end));
+    if sources.location(span).line != place.start.0 {
+        return None;
+    }
+    let drawn = render::fault("", span, &sources, style);
+    // What stands above the lines is the message, which has been said.
+    let lines = drawn.lines().skip_while(|line| !line.contains('['));
+    let lines: Vec<&str> = lines.collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}

@@ -1,0 +1,130 @@
+//! Entries of a list whose first word begins none: what was meant there.
+
+use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
+
+use super::build::Builder;
+use super::grammar::Rule;
+use super::mistake::first_word;
+
+/// The mistake that a stretch is, `word` being what it begins with and `what` what its list holds.
+pub fn report(
+    builder: &Builder,
+    (word, slice, start): (&str, &str, usize),
+    only: Rule,
+    what: &str,
+) -> Option<Diagnostic> {
+    let new = |message: String| {
+        let span = Span::new(builder.file, start, start + word.len());
+        Diagnostic::new(&codes::SYNTAX_ERROR, message, span)
+    };
+    let after = slice.get(word.len()..).unwrap_or("").trim_ascii_start();
+    match only {
+        Rule::only_arm
+            if slice.contains("->")
+                && !matches!(after.get(..2), Some("->"))
+                && super::recover::other_word(word, only).is_none() =>
+        {
+            let at = Span::new(builder.file, start, start);
+            Some(
+                new(format!(
+                    "expected `when` before the condition, found `{word}`"
+                ))
+                .help("write `when CONDITION -> TARGET`")
+                .fix(at, "when "),
+            )
+        }
+        Rule::only_property if matches!(word, "when" | "else") => Some(
+            new(format!("expected {what}, but `{word}` begins an arm"))
+                .help("arms stand in `goto { when .. -> ..  else -> .. }`"),
+        ),
+        Rule::only_update if after.starts_with(':') => {
+            let before = builder.text.get(..start).unwrap_or("").trim_ascii_end();
+            let line = before.rfind('\n').map_or(0, |at| at + 1);
+            let line = before.get(line..).unwrap_or("");
+            let found = new(format!("expected {what}, found `{word}`"));
+            Some(match line.contains("each ") {
+                true => found.help(format!(
+                    "values for a task stand behind `with`: `with {{ {word}: .. }}`"
+                )),
+                false => found.help(format!("write `set {{ {word}: .. }}`")),
+            })
+        }
+        Rule::only_update if after.starts_with([',', '}']) || after.is_empty() => {
+            let rest = builder.text.get(start..).unwrap_or("");
+            let (_, behind) = rest.split_once('}')?;
+            let names = rest.split('}').next().unwrap_or("").trim_ascii_end();
+            behind.trim_ascii_start().starts_with("->").then(|| {
+                new(format!(
+                    "nodes of a join stand in brackets, found `{word}` in braces"
+                ))
+                .help(format!("write `[{names}] -> ..`"))
+            })
+        }
+        Rule::only_member if after.starts_with("<-") => {
+            let from = after
+                .get(2..)
+                .unwrap_or("")
+                .lines()
+                .next()
+                .unwrap_or("")
+                .trim_ascii();
+            Some(
+                new(format!("`<-` is no arrow, found it behind `{word}`"))
+                    .help(format!("write `{from} -> {word}`")),
+            )
+        }
+        Rule::only_member if after.starts_with(',') => join(builder, slice, start),
+        Rule::only_property => several_targets(builder, slice, start),
+        _ => None,
+    }
+}
+
+/// `a, b -> c`, `(a, b) -> c`, `{a, b} -> c`
+pub fn join(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> {
+    let (names, _) = slice.split_once("->")?;
+    let names = names.trim_ascii_end();
+    let list = names
+        .trim_start_matches(['(', '{'])
+        .trim_end_matches([')', '}'])
+        .trim_ascii();
+    let is_name = |name: &str| !name.is_empty() && first_word(name) == name;
+    let all = list.split(',').map(str::trim_ascii).all(is_name);
+    let span = Span::new(builder.file, start, start + names.len());
+    all.then(|| {
+        Diagnostic::new(
+            &codes::SYNTAX_ERROR,
+            format!("nodes that an edge starts from stand in brackets, found `{names}`"),
+            span,
+        )
+        .help(format!("write `[{list}] -> ..`"))
+        .fix(span, format!("[{list}]"))
+    })
+}
+
+/// `goto a, b`
+fn several_targets(builder: &Builder, slice: &str, start: usize) -> Option<Diagnostic> {
+    let before = builder
+        .text
+        .get(..start)?
+        .trim_ascii_end()
+        .strip_suffix(',')?;
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let goto = before.get(line..)?.rfind("goto ").map(|at| line + at + 5)?;
+    let first = before.get(goto..)?.trim_ascii();
+    let names = slice.lines().next().unwrap_or("").trim_ascii_end();
+    let is_name = |name: &str| !name.is_empty() && first_word(name) == name;
+    let all = names.split(',').map(str::trim_ascii).all(is_name);
+    (all && is_name(first)).then(|| {
+        let span = Span::new(builder.file, start, start + first_word(slice).len());
+        Diagnostic::new(
+            &codes::SYNTAX_ERROR,
+            format!(
+                "several targets stand in brackets, found `{}` behind a comma",
+                first_word(slice)
+            ),
+            span,
+        )
+        .help(format!("write `goto [{first}, {names}]`"))
+    })
+}

@@ -1,0 +1,254 @@
+//! Mistakes in declarations: fields, types, lists, attributes.
+
+use crate::base::name;
+use crate::diag::Diagnostic;
+
+use super::super::grammar::Rule;
+use super::super::message;
+use super::target::quoted_word;
+use super::{Place, first_word, last_word};
+
+/// What may stand before a field of a state.
+const MODIFIERS: [&str; 4] = ["in", "out", "ephemeral", "untracked"];
+
+/// `ephemral x: int`, `inout x: int`
+pub fn modifier(place: &Place) -> Option<Diagnostic> {
+    let (word, field) = (place.last_word(), place.first_word());
+    let after = place.rest.get(field.len()..)?.trim_ascii_start();
+    let named = !word.is_empty() && !field.is_empty() && after.starts_with(':');
+    if !named
+        || place.tried.iter().any(|rule| *rule != Rule::colon)
+        || last_word(place.before.strip_suffix(word)?.trim_ascii_end()) == "node"
+    {
+        return None;
+    }
+    let at = place.before_at(place.before.len() - word.len(), place.before.len());
+    let meant = match word {
+        "inout" | "in_out" => Some("in out"),
+        "transient" | "temp" | "temporary" | "volatile" => Some("ephemeral"),
+        "input" | "readonly" => Some("in"),
+        "output" => Some("out"),
+        _ => name::closest(word, MODIFIERS).filter(|_| word.len() > 1),
+    };
+    let found = place.error_at(at, format!("`{word}` is no modifier of a field"));
+    Some(match meant {
+        Some(meant) if !MODIFIERS.contains(&word) => found
+            .help(format!("did you mean `{meant}`?"))
+            .fix(at, meant),
+        _ if MODIFIERS.contains(&word) => place
+            .error_at(
+                at,
+                format!("`{word}` stands only before fields of a `state`"),
+            )
+            .help(format!("write `{field}: ..`")),
+        _ => found.help(format!(
+            "before the name `{field}` may stand {}",
+            name::list(MODIFIERS)
+        )),
+    })
+}
+
+/// `x?: string`
+pub fn optional_name(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    (place.rest.starts_with('?')
+        && !word.is_empty()
+        && place.tried(Rule::colon)
+        && !place.after_operand())
+    .then(|| {
+        place
+            .error(format!("expected `:` after `{word}`, found `?`"))
+            .help(format!("`?` stands behind the type: `{word}: string?`"))
+    })
+}
+
+/// `string??`
+pub fn second_question(place: &Place) -> Option<Diagnostic> {
+    let ty = place.tried(Rule::via) || place.tried(Rule::attribute) || place.tried(Rule::equals);
+    (place.before.ends_with('?') && place.rest.starts_with('?') && ty && !place.after_operand())
+        .then(|| {
+            let at = place.at(0, 1);
+            place
+                .error_at(at, "a second `?` says nothing more")
+                .help("write one `?`")
+                .fix(at, "")
+        })
+}
+
+/// `n:` and no type on that line.
+pub fn missing_type(place: &Place) -> Option<Diagnostic> {
+    let before = place.before.strip_suffix(':')?.trim_ascii_end();
+    let word = last_word(before);
+    let ty = place.tried(Rule::type_expr) || place.tried(Rule::type_member);
+    let gap = place
+        .text
+        .get(place.before.len()..place.text.len() - place.rest.len())?;
+    (ty && !word.is_empty()
+        && (gap.contains('\n')
+            || place.rest.is_empty()
+            || place.rest.starts_with([',', '}', ')', '=', '@'])))
+    .then(|| {
+        let at = place.before_at(before.len() - word.len(), place.before.len());
+        place
+            .error_at(at, format!("`{word}` has no type"))
+            .help(format!("write `{word}: string`, for example"))
+    })
+}
+
+/// `A |` and no type behind it.
+pub fn open_union(place: &Place) -> Option<Diagnostic> {
+    let member = place.tried(Rule::type_member);
+    let sign = place.rest.starts_with('|');
+    if member && sign && place.before.ends_with('|') {
+        let at = place.at(0, 1);
+        return Some(
+            place
+                .error_at(at, "types are joined by one `|`, found `||`")
+                .help("write `|`")
+                .fix(at, ""),
+        );
+    }
+    let lost = sign && place.tried(Rule::bar);
+    (lost || member && place.before.ends_with('|')).then(|| {
+        let at = match lost {
+            true => place.at(0, 1),
+            false => place.before_at(place.before.len() - 1, place.before.len()),
+        };
+        place.error_at(at, "expected a type after `|`")
+    })
+}
+
+/// `"a" "b"` in a type.
+pub fn missing_bar(place: &Place) -> Option<Diagnostic> {
+    let quoted = |c: char| matches!(c, '"' | '\'');
+    let head = first_word(place.text);
+    let is_type = matches!(head, "expect" | "output" | "type") || place.tried(Rule::bar);
+    (is_type
+        && !place.after_operand()
+        && place.before.ends_with(quoted)
+        && place.rest.starts_with(quoted))
+    .then(|| {
+        let text = message::token(place.rest);
+        place
+            .error(format!("expected `|` before `{text}`"))
+            .fix(place.at(0, 0), "| ")
+    })
+}
+
+/// `ends a, b` for `ends [a, b]`
+pub fn bare_list(place: &Place) -> Option<Diagnostic> {
+    let wanted = message::wanted(&place.tried)?;
+    let word = place.last_word();
+    if wanted != "a list in brackets" || place.first_word().is_empty() || word.is_empty() {
+        return None;
+    }
+    let line = place.rest.lines().next().unwrap_or("");
+    let stop =
+        line.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' ' | '.')));
+    let list = line
+        .get(..stop.unwrap_or(line.len()))?
+        .trim_end_matches([' ', ',', '.']);
+    let at = place.at(0, list.len());
+    Some(
+        place
+            .error(format!(
+                "expected a list in brackets after `{word}`, found `{}`",
+                place.first_word()
+            ))
+            .help(format!("write `{word} [{list}]`"))
+            .fix(at, format!("[{list}]")),
+    )
+}
+
+/// `emit "a.b"`, `via upsert("id")`, `node "a": ..`
+pub fn quoted_name(place: &Place) -> Option<Diagnostic> {
+    let word = quoted_word(place.rest)?;
+    let named = [
+        Rule::ident,
+        Rule::dotted,
+        Rule::tool_ref,
+        Rule::import_name,
+        Rule::based_field,
+        Rule::end_name,
+    ];
+    let texts = [Rule::string, Rule::template, Rule::expr];
+    let is_name =
+        named.iter().any(|rule| place.tried(*rule)) && !texts.iter().any(|rule| place.tried(*rule));
+    is_name.then(|| {
+        let at = place.at(0, word.len() + 2);
+        place
+            .error_at(at, format!("expected a name, found the text `\"{word}\"`"))
+            .help(format!("write `{word}` without quotes"))
+            .fix(at, word)
+    })
+}
+
+/// `@desc(What it is)`
+pub fn unquoted_attribute(place: &Place) -> Option<Diagnostic> {
+    let at = place.before.rfind('@')?;
+    let own = place.before.get(at + 1..)?;
+    let word = first_word(own);
+    let inside = own.get(word.len()..)?.strip_prefix('(')?;
+    let takes_text = matches!(word, "desc" | "pattern" | "alias" | "format" | "title");
+    (takes_text && !inside.contains([')', '"', '\''])).then(|| {
+        place
+            .error_at(
+                place.before_at(at, at + 1 + word.len()),
+                format!("the text of `@{word}` stands in quotes"),
+            )
+            .help(format!("write `@{word}(\"..\")`"))
+    })
+}
+
+/// `@min(0) x: int`, `@desc("..") member`
+pub fn attribute_before(place: &Place) -> Option<Diagnostic> {
+    if !place.before.is_empty() || !place.rest.starts_with('@') {
+        return None;
+    }
+    let word = first_word(place.rest.get(1..)?);
+    let mut end = 1 + word.len();
+    if place.rest.get(end..)?.starts_with('(') {
+        end += closing_paren(place.rest.get(end..)?)?;
+    }
+    let behind = place.rest.get(end..)?;
+    let name = behind.trim_ascii_start();
+    let declared = first_word(name);
+    let attribute = place.rest.get(..end)?;
+    let found = place.error_at(
+        place.at(0, 1 + word.len()),
+        format!("`@{word}` stands before what it describes"),
+    );
+    if declared.is_empty() {
+        return Some(found.help("attributes stand behind the name, or behind the type of a field"));
+    }
+    let found = found.help(format!("attributes stand behind: `{declared} @{word}`"));
+    let all = name.trim_ascii_end();
+    let whole = place.at(0, place.rest.len() - (name.len() - all.len()));
+    // A piece holds one entry.
+    Some(match all.contains('\n') {
+        true => found,
+        false => found.fix(whole, format!("{all} {attribute}")),
+    })
+}
+
+/// How long a text in parentheses is, these included.
+fn closing_paren(text: &str) -> Option<usize> {
+    let mut quote: Option<char> = None;
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(closing), _) if closing == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
