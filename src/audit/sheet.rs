@@ -13,7 +13,7 @@ use super::bound::Bound;
 use super::map::jumps_of;
 use super::reach::{Reach, stop_name, tools_of};
 use super::walk::Worst;
-use super::weight::weigh;
+use super::weight::{product, weigh};
 use super::{Served, Services};
 
 /// What a flow can do and cost at worst.
@@ -31,7 +31,7 @@ pub struct Sheet {
     pub exits: Vec<String>,
     /// Super-steps of the longest path, those of called graphs included.
     pub steps: Bound,
-    /// What bounds loops on it: nodes with `max_visits`, turns of agents, the graph's `recursion_limit`.
+    /// What bounds parts of it: nodes with `max_visits`, turns of agents.
     pub bounded_by: Vec<String>,
     /// Super-steps after which a run fails wherever it is; it counts anew after an interrupt.
     pub recursion_limit: Option<u32>,
@@ -62,6 +62,8 @@ pub struct ModelUse {
     pub models: Vec<String>,
     /// Calls of one visit.
     pub calls: Bound,
+    /// What they are the product of, in words; empty for a single call.
+    pub because: String,
     /// Tokens of one visit.
     pub tokens: Bound,
 }
@@ -121,7 +123,7 @@ pub(super) fn fill(
             .chain(context)
             .collect(),
         entry: graph.map_or(Vec::new(), begins),
-        exits: graph.map_or(Vec::new(), exits),
+        exits: graph.map_or(Vec::new(), |graph| exits(flow, entry, graph)),
         steps: worst.steps,
         bounded_by: Vec::new(),
         recursion_limit: graph.and_then(|graph| graph.recursion_limit),
@@ -189,6 +191,7 @@ impl Sheet {
                         node: name,
                         models: models.iter().map(|model| model.name.clone()).collect(),
                         calls: weights.calls,
+                        because: product(flow, node),
                         tokens: weights.tokens,
                     });
                 }
@@ -214,10 +217,6 @@ impl Sheet {
                     expects: flow.types.show(&stop.expect).to_string(),
                     timeout_ms: None,
                 }));
-        }
-        if let Some(limit) = self.recursion_limit {
-            self.bounded_by
-                .push(format!("recursion_limit {limit} of {}", self.graph));
         }
     }
 }
@@ -336,7 +335,43 @@ fn begins(graph: &Graph) -> Vec<String> {
     names
 }
 
-fn exits(graph: &Graph) -> Vec<String> {
+/// How a run of the graph may end, and the failures of called graphs that no node of a caller handles.
+fn exits(flow: &Flow, entry: GraphId, graph: &Graph) -> Vec<String> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    let called = unhandled(flow, entry);
+    for graph in called.iter().filter_map(|id| flow.graphs.get(*id)) {
+        let ends = ends(graph).into_iter();
+        found.extend(ends.filter(|end| end.starts_with("fail at ")));
+    }
+    found.extend(ends(graph));
+    found.extend(
+        graph
+            .exits
+            .iter()
+            .map(|exit| format!("exit when {}", exit.text)),
+    );
+    found.into_iter().collect()
+}
+
+/// Graphs that are called from a graph, by nodes without `on_error` alone.
+fn unhandled(flow: &Flow, entry: GraphId) -> BTreeSet<GraphId> {
+    let mut called = BTreeSet::new();
+    let mut waiting = vec![entry];
+    while let Some(graph) = waiting.pop().and_then(|id| flow.graphs.get(id)) {
+        let open = graph.nodes.iter().filter(|node| node.on_error.is_none());
+        for node in open {
+            if let Work::Subgraph { graph, .. } = &node.work
+                && called.insert(*graph)
+            {
+                waiting.push(*graph);
+            }
+        }
+    }
+    called
+}
+
+/// The ends of a graph that its own jumps lead to.
+fn ends(graph: &Graph) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = BTreeSet::new();
     let mut note = |from: &str, target: &Target| match target {
         Target::End => {
@@ -362,11 +397,5 @@ fn exits(graph: &Graph) -> Vec<String> {
         let from = format!("{}.{}", graph.name, node.name);
         node.ends.iter().for_each(|end| note(&from, &end.to));
     }
-    found.extend(
-        graph
-            .exits
-            .iter()
-            .map(|exit| format!("exit when {}", exit.text)),
-    );
-    found.into_iter().collect()
+    found
 }
