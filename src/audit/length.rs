@@ -19,7 +19,14 @@ const MOST: u32 = 200;
 
 /// Methods that give no more elements than they are given.
 const NO_LONGER: [&str; 8] = [
-    "filter", "map", "sort", "sortBy", "reverse", "unique", "distinct", "enumerate",
+    "filter",
+    "map",
+    "sort",
+    "sortBy",
+    "reverse",
+    "unique",
+    "distinct",
+    "enumerate",
 ];
 
 /// Where a list is written.
@@ -90,7 +97,11 @@ impl Scope<'_> {
             ("output", Work::Llm(call) | Work::Agent { call, .. }) => call.output.as_ref()?,
             ("answer", Work::Interrupt { expect, .. }) => expect.as_ref()?,
             ("result", Work::Call { tool, .. }) => {
-                let tool = self.flow.tools.get(*tool).filter(|tool| tool.body.is_none())?;
+                let tool = self
+                    .flow
+                    .tools
+                    .get(*tool)
+                    .filter(|tool| tool.body.is_none())?;
                 tool.returns.as_ref()?
             }
             _ => return None,

@@ -87,7 +87,11 @@ fn asks(flow: &Flow, node: &Node, call: &ModelCall, turns: u64) -> (Bound, Bound
     let Some(first) = flow.models.get(call.model) else {
         return (Bound::NONE, Bound::NONE);
     };
-    let asked = Bound::AtMost(turns.saturating_sub(1).saturating_add(last(node, first, call)));
+    let asked = Bound::AtMost(
+        turns
+            .saturating_sub(1)
+            .saturating_add(last(node, first, call)),
+    );
     let (mut calls, mut tokens) = (Bound::NONE, Bound::NONE);
     for (model, tried) in tried(flow, node, first) {
         let tried = Bound::AtMost(tried);
@@ -117,14 +121,18 @@ fn tried<'f>(flow: &'f Flow, node: &Node, first: &'f Model) -> Vec<(&'f Model, u
     let fallback = first.fallback.iter().filter_map(|id| flow.models.get(*id));
     let models = std::iter::once(first).chain(fallback);
     let policy = |model: &'f Model| node.retry.as_ref().or(model.retry.as_ref()).map(attempts);
-    models.map(|model| (model, policy(model).unwrap_or(1))).collect()
+    models
+        .map(|model| (model, policy(model).unwrap_or(1)))
+        .collect()
 }
 
 /// What the calls of one visit are the product of, in words; empty where there is one alone.
 pub(super) fn product(flow: &Flow, node: &Node) -> String {
     let (call, turns) = match &node.work {
         Work::Llm(call) => (call, 1),
-        Work::Agent { call, max_turns, .. } => (call, u64::from((*max_turns).max(1))),
+        Work::Agent {
+            call, max_turns, ..
+        } => (call, u64::from((*max_turns).max(1))),
         _ => return String::new(),
     };
     let Some(first) = flow.models.get(call.model) else {
@@ -148,7 +156,9 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
         .iter()
         .map(|(model, tried)| format!("{tried} of {}", model.name))
         .collect();
-    let questions = turns.saturating_sub(1).saturating_add(last(node, first, call));
+    let questions = turns
+        .saturating_sub(1)
+        .saturating_add(last(node, first, call));
     let mut factors = Vec::new();
     if questions > 1 {
         factors.push(format!("{questions} questions ({})", asks.join(", ")));

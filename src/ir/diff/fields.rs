@@ -3,7 +3,7 @@
 use super::finding::{Group, Side};
 use super::fit::{Way, fits, tighter};
 use super::graphs::Both;
-use super::{Versions, pairs, renamed};
+use super::{Versions, renamed};
 use crate::expr::ty::{Type, TypeTable};
 use crate::ir::flow::Flow;
 use crate::ir::graph::{Channel, Field, Graph};
@@ -56,57 +56,6 @@ impl<'f> Versions<'f> {
         self.claim(format!("/graphs/{graph}/migrate"));
     }
 
-    /// Constants that whoever starts a run gives.
-    fn context(&mut self, Both { old, new }: Both) {
-        let at = (Some(old.at), Some(new.at));
-        let graph = &new.name;
-        for pair in pairs(old.context.iter(), new.context.iter(), |c| c.name.as_str()) {
-            let (group, path, what) = match pair {
-                (Some(old), Some(new)) => {
-                    let from = (&self.old.types, &old.ty);
-                    let to = (&self.new.types, &new.ty);
-                    match fits(from, to, Way::Given) {
-                        Ok(()) if new.required() && !old.required() => (
-                            Group::Breaking,
-                            format!("{}/default", new.name),
-                            format!("`{}` must be given", new.name),
-                        ),
-                        Ok(()) => match tighter(&old.constraints, &new.constraints) {
-                            Some(which) => (
-                                Group::Breaking,
-                                format!("{}/constraints/{which}", new.name),
-                                format!("`@{which}` of `{}` refuses more than before", new.name),
-                            ),
-                            None => continue,
-                        },
-                        Err(why) => (
-                            Group::Breaking,
-                            format!("{}/ty", new.name),
-                            format!("`{}` is of another type: {why}", new.name),
-                        ),
-                    }
-                }
-                (Some(gone), None) => (
-                    Group::Breaking,
-                    gone.name.clone(),
-                    format!("`{}` is gone", gone.name),
-                ),
-                (None, Some(added)) => {
-                    let (group, how) = match added.required() {
-                        true => (Group::Breaking, "must be given"),
-                        false => (Group::Compatible, "may be given"),
-                    };
-                    let what = format!("`{}` is new and {how}", added.name);
-                    (group, added.name.clone(), what)
-                }
-                (None, None) => continue,
-            };
-            self.claim(format!("/graphs/{graph}/context/{path}"));
-            let message = format!("context of graph `{graph}`: {what}");
-            self.say(group, Side::Callers, "context-changed", at, message);
-        }
-    }
-
     fn gone(&mut self, both: Both, gone: &Field) {
         let graph = both.new.name.as_str();
         let at = (Some(gone.at), None);
@@ -122,7 +71,10 @@ impl<'f> Versions<'f> {
         }
         let dropped = both.new.migrate.dropped.contains(name);
         let (group, why) = match (dropped, self.now_called(both, gone)) {
-            (true, _) => (Group::NeedsMigration, "its `migrate` drops the value".to_owned()),
+            (true, _) => (
+                Group::NeedsMigration,
+                "its `migrate` drops the value".to_owned(),
+            ),
             (false, None) => (Group::Breaking, "threads may have a value".to_owned()),
             (false, Some(is)) => (
                 Group::Breaking,
@@ -140,16 +92,18 @@ impl<'f> Versions<'f> {
 
     /// The only new field that could be one that is gone.
     fn now_called(&self, both: Both<'f>, gone: &Field) -> Option<&'f str> {
+        let renames = &both.new.migrate.fields;
         let known = |graph: &Graph, name: &str| graph.fields.iter().any(|field| field.name == name);
         let shown = |types: &TypeTable, field: &Field| types.show(&field.ty).to_string();
         let ty = shown(&self.old.types, gone);
         let alike = both.new.fields.iter().filter(|field| {
-            let new = !known(both.old, &field.name);
+            let new =
+                !known(both.old, &field.name) && !renames.values().any(|is| *is == field.name);
             new && field.mode == gone.mode && shown(&self.new.types, field) == ty
         });
         let alike: Vec<&str> = alike.map(|field| field.name.as_str()).collect();
         let left = both.old.fields.iter().filter(|field| {
-            let gone = !known(both.new, &field.name);
+            let gone = !known(both.new, &field.name) && !renames.contains_key(&field.name);
             gone && shown(&self.old.types, field) == ty
         });
         match (alike.as_slice(), left.count()) {

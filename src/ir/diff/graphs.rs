@@ -107,7 +107,10 @@ impl<'f> Versions<'f> {
         let (group, message) = match (was, is) {
             (None, is) => (
                 Group::Compatible,
-                format!("graph `{}` runs where none is named", is.unwrap_or_default()),
+                format!(
+                    "graph `{}` runs where none is named",
+                    is.unwrap_or_default()
+                ),
             ),
             (Some(was), Some(is)) => (
                 Group::Breaking,

@@ -11,9 +11,10 @@
 //! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`fields`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`rest`]
-//! (all else) and [`words`] (what its parts are called).
+//! subject of the contract: [`graphs`], [`fields`], [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`rest`]
+//! and [`things`] (all else) and [`words`] (what its parts are called).
 
+mod context;
 mod fields;
 mod finding;
 mod fit;
@@ -21,6 +22,7 @@ mod graphs;
 mod nodes;
 mod outside;
 mod rest;
+mod things;
 mod tree;
 mod words;
 mod work;
@@ -47,6 +49,7 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
         trees: (&trees.0, &trees.1),
         found: Vec::new(),
         claimed: BTreeSet::new(),
+        alone: false,
     };
     versions.entry_graph();
     versions.graphs();
@@ -68,6 +71,8 @@ struct Versions<'f> {
     found: Vec<Finding>,
     /// Paths of what has been said.
     claimed: BTreeSet<String>,
+    /// Whether nothing was found but what follows from other parts.
+    alone: bool,
 }
 
 impl Versions<'_> {

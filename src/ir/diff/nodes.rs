@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::finding::{Group, Side};
 use super::fit::{Way, fits};
 use super::graphs::Both;
-use super::rest::name_of;
+use super::things::name_of;
 use super::tree::Tree;
 use super::{Versions, pairs, renamed};
 use crate::expr::ty::{RecordField, TypeTable};
@@ -117,7 +117,12 @@ impl<'f> Versions<'f> {
                 (Some(was), Some(is)) => {
                     let of = format!("interrupt `{}` {of}", is.name);
                     let path = format!("{path}/{}/expect", is.name);
-                    self.answer(&of, &path, (old, new), (Some(&was.expect), Some(&is.expect)));
+                    self.answer(
+                        &of,
+                        &path,
+                        (old, new),
+                        (Some(&was.expect), Some(&is.expect)),
+                    );
                 }
                 (Some(gone), None) => {
                     let name = &gone.name;
@@ -172,7 +177,11 @@ impl<'f> Versions<'f> {
         for field in &new.input {
             match old.input.iter().find(|known| known.name == field.name) {
                 None if field.required() => {
-                    breaks(field, "", "is new; tasks that wait don't have it".to_owned());
+                    breaks(
+                        field,
+                        "",
+                        "is new; tasks that wait don't have it".to_owned(),
+                    );
                 }
                 Some(known) => {
                     if let Err(why) = fits((from, &known.ty), (to, &field.ty), Way::Kept) {
@@ -195,7 +204,9 @@ fn doing(flow: &Tree, graph: &str) -> BTreeMap<String, String> {
         let Tree::Part(part) = node else { continue };
         let does = part.entries.iter();
         let does = does.filter(|(key, _)| !matches!(key.as_str(), "name" | "doc"));
-        let does: Vec<String> = does.map(|(key, tree)| format!("{key} {}", tree.show())).collect();
+        let does: Vec<String> = does
+            .map(|(key, tree)| format!("{key} {}", tree.show()))
+            .collect();
         doing.insert(name_of(part), does.join("\n"));
     }
     doing

@@ -131,6 +131,16 @@ impl<'f> Versions<'f> {
                 (Some(old), Some(new)) => {
                     let (from, to) = ((&self.new.types, &new.ty), (&self.old.types, &old.ty));
                     match fits(from, to, Way::Taken) {
+                        Ok(()) if old.outer_name() != new.outer_name() => (
+                            Group::Breaking,
+                            format!("{}/constraints/alias", new.name),
+                            format!(
+                                "`{}` was given as `{}`, is as `{}`",
+                                new.name,
+                                old.outer_name(),
+                                new.outer_name()
+                            ),
+                        ),
                         Ok(()) => continue,
                         Err(why) => (
                             Group::Breaking,

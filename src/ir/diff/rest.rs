@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Versions;
 use super::finding::{Group, Side};
+use super::things::{is_list, named, parts};
 use super::tree::{Part, Tree, both, one};
 use super::words::{Word, noun, word};
 use crate::ir::text::Place;
@@ -60,6 +61,10 @@ impl Versions<'_> {
                 at: (None, None),
             };
             self.entries(&spot, old, new);
+            if self.found.is_empty() {
+                self.alone = true;
+                self.entries(&spot, old, new);
+            }
         }
     }
 
@@ -68,9 +73,7 @@ impl Versions<'_> {
         let keys: BTreeSet<&String> = old.entries.iter().map(|(key, _)| key).collect();
         let added = new.entries.iter().filter(|(key, _)| !keys.contains(key));
         let all = old.entries.iter().chain(added);
-        let derived = |key: &str| {
-            DERIVED.contains(&key) && matches!(spot.kind, "Flow" | "Node")
-        };
+        let derived = |key: &str| DERIVED.contains(&key) && matches!(spot.kind, "Flow" | "Node");
         let (last, first): (Vec<&String>, Vec<&String>) =
             all.map(|(key, _)| key).partition(|key| derived(key));
         for key in first {
@@ -146,14 +149,17 @@ impl Versions<'_> {
             return;
         }
         let Some(known) = new.or(old) else { return };
+        // Types that no flow declares are made of fields, which are said themselves.
+        if known.kind == "Record" && name.contains(' ') && !self.alone {
+            return;
+        }
         let noun = noun(known.kind, key);
         let of = match spot.path.is_empty() || spot.kind == "Flow" {
             true => format!("{noun} `{name}`"),
             false => format!("{noun} `{name}` of {}", spot.of),
         };
-        let place = |part: Option<&Part>, above: Option<Place>| {
-            part.and_then(|part| part.at.0).or(above)
-        };
+        let place =
+            |part: Option<&Part>, above: Option<Place>| part.and_then(|part| part.at.0).or(above);
         let at = (place(old, spot.at.0), place(new, spot.at.1));
         // What has no place of its own is said as part of what has.
         let kind = match known.kind {
@@ -192,6 +198,13 @@ impl Versions<'_> {
         if let (Some(Tree::List(_)) | None, Some(Tree::List(_)) | None, "tools") = (old, new, key) {
             return self.tools_of(spot, old, new);
         }
+        // A list that isn't there has nothing in it.
+        let empty = Tree::List(Vec::new());
+        let (old, new) = match (old, new) {
+            (None, Some(new)) if is_list(new) => (Some(&empty), Some(new)),
+            (Some(old), None) if is_list(old) => (Some(old), Some(&empty)),
+            both => both,
+        };
         let yes = |tree: &Tree| *tree == Tree::Word("true".to_owned());
         let no = |tree: &Tree| *tree == Tree::Word("false".to_owned());
         let message = match (old, new) {
@@ -203,15 +216,13 @@ impl Versions<'_> {
                 let (was, is) = both(key, old, new);
                 match (was.as_str(), is.as_str()) {
                     (was, is) if was == is => format!("{what} of {of} changed: `{is}`"),
-                    ("", is) => format!("{what} of {of} has more: `{is}`"),
-                    (was, "") => format!("{what} of {of} has no `{was}` any more"),
+                    ("", is) => format!("{what} of {of}: `{is}` is new"),
+                    (was, "") => format!("{what} of {of}: `{was}` is gone"),
                     (was, is) => format!("{what} of {of} was `{was}`, is `{is}`"),
                 }
             }
-            (None, Some(new)) => format!("{of} has {what} now: `{}`", one(key, new)),
-            (Some(old), None) => {
-                format!("{of} has no {what} any more, which was `{}`", one(key, old))
-            }
+            (None, Some(new)) => format!("{what} of {of} is new: `{}`", one(key, new)),
+            (Some(old), None) => format!("{what} of {of} is gone, it was `{}`", one(key, old)),
             (None, None) => return,
         };
         self.say(Group::Compatible, side, code, spot.at, message);
@@ -224,11 +235,23 @@ impl Versions<'_> {
         match (scope(old), scope(new)) {
             (false, _) => {
                 let message = format!("{of} sets a scope of tools now");
-                self.say(Group::Compatible, Side::People, "scope-changed", spot.at, message);
+                self.say(
+                    Group::Compatible,
+                    Side::People,
+                    "scope-changed",
+                    spot.at,
+                    message,
+                );
             }
             (_, false) => {
                 let message = format!("{of} sets no scope of tools any more");
-                self.say(Group::Compatible, Side::People, "scope-changed", spot.at, message);
+                self.say(
+                    Group::Compatible,
+                    Side::People,
+                    "scope-changed",
+                    spot.at,
+                    message,
+                );
             }
             (true, true) => {}
         }
@@ -240,59 +263,27 @@ impl Versions<'_> {
         let (mut added, mut gone) = (is.clone(), was.clone());
         added.retain(|name| !was.contains(name));
         gone.retain(|name| !is.contains(name));
+        let (given, taken) = match spot.kind {
+            "Graph" => ("scope-changed", "scope-changed"),
+            _ => ("tool-given", "tool-taken"),
+        };
         for name in &added {
             let message = format!("{of} may call `{name}` now");
-            self.say(Group::Compatible, Side::People, "tool-given", spot.at, message);
+            self.say(Group::Compatible, Side::People, given, spot.at, message);
         }
         for name in &gone {
             let message = format!("{of} may not call `{name}` any more");
-            self.say(Group::Compatible, Side::People, "tool-taken", spot.at, message);
+            self.say(Group::Compatible, Side::People, taken, spot.at, message);
         }
         if added.is_empty() && gone.is_empty() && old.is_some() && new.is_some() {
             let message = format!("tools of {of} stand in another order");
-            self.say(Group::Compatible, Side::People, "tool-order", spot.at, message);
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "tool-order",
+                spot.at,
+                message,
+            );
         }
-    }
-}
-
-/// Whether two lists, of which one may be missing, hold things with names.
-fn named(old: Option<&Tree>, new: Option<&Tree>) -> bool {
-    let mut all = old.into_iter().chain(new).flat_map(Tree::elements);
-    let lists = old.is_none_or(is_list) && new.is_none_or(is_list);
-    let some = all.clone().next().is_some();
-    lists && some && all.all(|tree| matches!(tree, Tree::Part(part) if !noun(part.kind, "").is_empty()))
-}
-
-fn is_list(tree: &Tree) -> bool {
-    matches!(tree, Tree::List(_))
-}
-
-/// The things of a list by name, each with how many of that name stand before it.
-fn parts<'t>(
-    tree: Option<&'t Tree>,
-    renames: &BTreeMap<String, String>,
-) -> Vec<((String, usize), &'t Part)> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut parts = Vec::new();
-    for tree in tree.map_or(&[] as &[Tree], Tree::elements) {
-        let Tree::Part(part) = tree else { continue };
-        let name = name_of(part);
-        let name = renames.get(&name).cloned().unwrap_or(name);
-        let before = seen.entry(name.clone()).or_default();
-        parts.push(((name, *before), part));
-        *before += 1;
-    }
-    parts
-}
-
-/// The name of a thing; of a join its members.
-pub(super) fn name_of(part: &Part) -> String {
-    match part.get("members") {
-        Some(members) if part.kind == "Join" => {
-            let mut names: Vec<String> = members.elements().iter().map(Tree::show).collect();
-            names.sort();
-            format!("[{}]", names.join(", "))
-        }
-        _ => part.get("name").map_or(String::new(), Tree::show),
     }
 }

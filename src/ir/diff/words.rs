@@ -67,10 +67,11 @@ fn what(kind: &str, key: &str) -> Cow<'static, str> {
         (_, "members") => "the members",
         (_, "joins") => "the joins",
         ("Model", "model" | "provider") => "the reference",
-        ("Node", "args") => "the arguments",
+        ("Node", "args") => "the call",
         ("Node" | "Graph", "to") => "the way on",
         ("Node", "work") => "what is done",
-        ("Flow", "marks") => "the marks on values",
+        ("Flow", "marks") => "the list of marks",
+        ("Field", "default") => "the first value",
         (
             "Tool",
             "approve" | "unattended" | "untrusted" | "private" | "secret" | "effect" | "idempotent"
@@ -113,12 +114,13 @@ fn code(kind: &str, key: &str) -> &'static str {
         ("Tool", "effect") => "tool-effect",
         (
             "Tool",
-            "approve" | "unattended" | "untrusted" | "private" | "secret" | "idempotent" | "timeout_ms"
-            | "on_error" | "sinks",
+            "approve" | "unattended" | "untrusted" | "private" | "secret" | "idempotent"
+            | "timeout_ms" | "on_error" | "sinks",
         ) => "tool-mark",
-        ("Tool", "params" | "ty" | "returns" | "default" | "min" | "max" | "len" | "pattern" | "alias") => {
-            "tool-signature"
-        }
+        (
+            "Tool",
+            "params" | "ty" | "returns" | "default" | "min" | "max" | "len" | "pattern" | "alias",
+        ) => "tool-signature",
         ("Tool", _) => "tool-work",
         ("Model", _) => "model-setting",
         ("Event", _) => "event-changed",

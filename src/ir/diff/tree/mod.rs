@@ -4,6 +4,7 @@
 //! nothing here. Indices become names, so that something added elsewhere moves nothing; places stand beside the
 //! parts that they belong to and are never compared.
 
+mod collect;
 mod names;
 mod show;
 mod write;

@@ -1,6 +1,7 @@
 //! What the indices of a flow stand for.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use crate::ir::flow::Flow;
 use crate::ir::graph::{Graph, Migrate};
@@ -33,6 +34,8 @@ struct Scope {
     fields: Vec<String>,
     nodes: Vec<String>,
     joins: Vec<String>,
+    /// Old names of nodes with those that they have now.
+    renamed: BTreeMap<String, String>,
 }
 
 impl Names {
@@ -107,6 +110,11 @@ impl Names {
         Some(name.unwrap_or_else(|| format!("number {index}")))
     }
 
+    /// The name that a node of the graph has now.
+    pub fn now(&self, node: &str) -> Option<String> {
+        self.scope(false)?.renamed.get(node).cloned()
+    }
+
     fn scope(&self, called: bool) -> Option<&Scope> {
         let (within, number) = self.at.get();
         match within {
@@ -136,8 +144,13 @@ impl Scope {
         });
         Self {
             joins: joins.collect(),
-            fields: graph.fields.iter().map(|known| field(&known.name)).collect(),
+            fields: graph
+                .fields
+                .iter()
+                .map(|known| field(&known.name))
+                .collect(),
             nodes,
+            renamed: renames.map_or_else(BTreeMap::new, |renames| renames.nodes.clone()),
         }
     }
 }

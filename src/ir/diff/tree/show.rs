@@ -11,6 +11,9 @@ const MOST: usize = 90;
 /// Characters shown ahead of the first difference of two long texts.
 const AHEAD: usize = 20;
 
+/// Parts of which only those entries are shown that differ.
+const SETTINGS: [&str; 6] = ["Retry", "Cache", "BasedOn", "Instance", "Migrate", "map"];
+
 impl Tree {
     /// It as a person writes it, in one line.
     pub fn show(&self) -> String {
@@ -29,6 +32,7 @@ impl Tree {
                 let millis = number.parse().ok().map(Duration::from_millis);
                 millis.map_or(number.clone(), duration::show)
             }
+            Tree::List(bounds) if key == "len" => joined(bounds, ", "),
             Tree::Leaf(text) if matches!(key, "default" | "on_error" | "values") => {
                 format!("{text:?}")
             }
@@ -39,7 +43,8 @@ impl Tree {
 
 impl Part {
     fn at(&self, key: &str) -> String {
-        self.get(key).map_or(String::new(), |tree| tree.show_entry(key))
+        self.get(key)
+            .map_or(String::new(), |tree| tree.show_entry(key))
     }
 
     /// An entry between what stands before and after it; nothing where it isn't there.
@@ -78,7 +83,11 @@ impl Part {
             "Named" => format!("{}: {}", self.at("name"), self.at("value")),
             "Binding" => format!("{}: {}", self.at("to"), self.at("from")),
             "SetItem" | "ToolSet" => {
-                let sign = if self.get("replace").is_some() { " :=" } else { ":" };
+                let sign = if self.get("replace").is_some() {
+                    " :="
+                } else {
+                    ":"
+                };
                 format!("{}{sign} {}", self.at("field"), self.at("value"))
             }
             "Template" => {
@@ -93,14 +102,25 @@ impl Part {
             "Emit" => {
                 let on_start = self.get("on_start").map_or("", |_| " on start");
                 let (event, fields) = (self.at("event"), self.list("fields", ", "));
-                format!("{event} {{ {fields} }}{on_start}{}", self.with(" when ", "when", ""))
+                format!(
+                    "{event} {{ {fields} }}{on_start}{}",
+                    self.with(" when ", "when", "")
+                )
             }
             "Skip" => format!("when {}{}", self.at("when"), self.with(" -> ", "to", "")),
-            "Require" => format!("{}{}", self.at("condition"), self.with(" else ", "message", "")),
+            "Require" => format!(
+                "{}{}",
+                self.at("condition"),
+                self.with(" else ", "message", "")
+            ),
             "MaxVisits" => format!("{} -> {}", self.at("limit"), self.at("to")),
             "InterruptTimeout" => format!("{} -> {}", self.at("after_ms"), self.at("to")),
             "End" => format!("{} -> {}", self.at("name"), self.at("to")),
-            "Narrowed" => format!("{} where {}", self.at("tool"), self.list("conditions", " && ")),
+            "Narrowed" => format!(
+                "{} where {}",
+                self.at("tool"),
+                self.list("conditions", " && ")
+            ),
             "RecordField" => format!(
                 "{}: {}{}",
                 self.at("name"),
@@ -119,14 +139,33 @@ impl Part {
         }
     }
 
+    /// The entries that another has otherwise or not.
+    fn beyond(&self, other: &Part) -> Part {
+        let entries = self.entries.iter();
+        let entries = entries.filter(|(key, tree)| other.get(key) != Some(tree));
+        Part {
+            kind: self.kind,
+            at: self.at,
+            entries: entries.cloned().collect(),
+        }
+    }
+
     fn jump(&self) -> String {
         let to = match self.get("to").map_or(&[] as &[Tree], Tree::elements) {
             [one] => one.show(),
             many => format!("[{}]", joined(many, ", ")),
         };
         let (sets, emits) = (self.list("set", ", "), self.list("emits", ", "));
-        let set = if sets.is_empty() { sets } else { format!(" set {{ {sets} }}") };
-        let emit = if emits.is_empty() { emits } else { format!(" emit {emits}") };
+        let set = if sets.is_empty() {
+            sets
+        } else {
+            format!(" set {{ {sets} }}")
+        };
+        let emit = if emits.is_empty() {
+            emits
+        } else {
+            format!(" emit {emits}")
+        };
         format!("{to}{set}{emit}")
     }
 }
@@ -172,8 +211,11 @@ fn joined(elements: &[Tree], between: &str) -> String {
 /// Two versions of something, each short enough to be read and both without what they have in common where that is
 /// long.
 pub(in crate::ir::diff) fn both(key: &str, old: &Tree, new: &Tree) -> (String, String) {
-    let (old, new) = match (elements(old), elements(new)) {
-        (Some(old), Some(new)) => apart(old, new),
+    let (old, new) = match (elements(old), elements(new), old, new) {
+        (Some(old), Some(new), ..) => apart(old, new),
+        (_, _, Tree::Part(old), Tree::Part(new)) if SETTINGS.contains(&old.kind) => {
+            (old.beyond(new).show(), new.beyond(old).show())
+        }
         _ => (old.show_entry(key), new.show_entry(key)),
     };
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b);
@@ -191,6 +233,8 @@ pub(in crate::ir::diff) fn one(key: &str, tree: &Tree) -> String {
 /// What a list, or a route with arms, is made of.
 fn elements(tree: &Tree) -> Option<&[Tree]> {
     match tree {
+        // Numbers are bounds, which are one thing together.
+        Tree::List(elements) if elements.iter().any(|e| matches!(e, Tree::Word(_))) => None,
         Tree::List(elements) => Some(elements),
         Tree::Part(part) if part.kind == "Route" => match part.entries.as_slice() {
             [(_, Tree::List(arms))] => Some(arms),
@@ -204,8 +248,16 @@ fn elements(tree: &Tree) -> Option<&[Tree]> {
 fn apart(old: &[Tree], new: &[Tree]) -> (String, String) {
     let common = |(a, b): &(&Tree, &Tree)| a == b;
     let head = old.iter().zip(new).take_while(common).count();
-    let (old, new) = (old.get(head..).unwrap_or(&[]), new.get(head..).unwrap_or(&[]));
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(common).count();
+    let (old, new) = (
+        old.get(head..).unwrap_or(&[]),
+        new.get(head..).unwrap_or(&[]),
+    );
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(common)
+        .count();
     let rest = |all: &[Tree]| {
         let kept = all.len().saturating_sub(tail);
         joined(all.get(..kept).unwrap_or(&[]), "; ")
@@ -217,7 +269,11 @@ fn apart(old: &[Tree], new: &[Tree]) -> (String, String) {
 fn cut(text: &str, from: usize) -> String {
     let begin = if from > 0 { ".." } else { "" };
     let part: String = text.chars().skip(from).take(MOST).collect();
-    let end = if text.chars().count() > from + MOST { ".." } else { "" };
+    let end = if text.chars().count() > from + MOST {
+        ".."
+    } else {
+        ""
+    };
     let part = part.replace('\n', " ");
     format!("{begin}{part}{end}")
 }

@@ -2,11 +2,11 @@
 
 use serde::ser::{self, Serialize};
 
+use super::collect::{Many, Open};
 use super::names::Names;
 use super::{At, Part, Tree};
-use crate::ir::text::Place;
 
-type Error = serde_json::Error;
+pub(super) type Error = serde_json::Error;
 
 /// The tree of a flow.
 pub(super) fn tree(flow: &impl Serialize, names: &Names) -> Tree {
@@ -19,10 +19,10 @@ pub(super) fn tree(flow: &impl Serialize, names: &Names) -> Tree {
 }
 
 #[derive(Clone, Copy)]
-struct Writer<'n> {
-    names: &'n Names,
+pub(super) struct Writer<'n> {
+    pub names: &'n Names,
     /// Whether an id of a field is one of the called graph.
-    called: bool,
+    pub called: bool,
 }
 
 impl<'n> Writer<'n> {
@@ -35,27 +35,17 @@ impl<'n> Writer<'n> {
     }
 
     fn many(self) -> Many<'n> {
-        Many {
-            writer: self,
-            elements: Vec::new(),
-            variant: None,
-        }
+        Many::of(self, None)
     }
 
     fn open(self, kind: &'static str, variant: Option<&'static str>) -> Open<'n> {
         self.names.begin(kind);
-        Open {
-            writer: self,
-            kind,
-            variant,
-            key: String::new(),
-            entries: Vec::new(),
-        }
+        Open::of(self, kind, variant)
     }
 }
 
 /// A variant with what it holds.
-fn variant(kind: &'static str, name: &str, tree: Tree) -> Tree {
+pub(super) fn variant(kind: &'static str, name: &str, tree: Tree) -> Tree {
     Tree::Part(Part {
         kind,
         at: At::default(),
@@ -166,10 +156,7 @@ impl<'n> ser::Serializer for Writer<'n> {
         name: &'static str,
         _: usize,
     ) -> Result<Many<'n>, Error> {
-        Ok(Many {
-            variant: Some((kind, name)),
-            ..self.many()
-        })
+        Ok(Many::of(self, Some((kind, name))))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Open<'n>, Error> {
@@ -190,161 +177,3 @@ impl<'n> ser::Serializer for Writer<'n> {
         Ok(self.open(kind, Some(variant)))
     }
 }
-
-/// Elements so far.
-struct Many<'n> {
-    writer: Writer<'n>,
-    elements: Vec<Tree>,
-    variant: Option<(&'static str, &'static str)>,
-}
-
-impl Many<'_> {
-    fn add<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        self.elements.push(value.serialize(self.writer)?);
-        Ok(())
-    }
-
-    fn close(self) -> Tree {
-        let places = self.elements.iter().all(|tree| *tree == Tree::Nothing);
-        let list = match places && !self.elements.is_empty() {
-            true => Tree::Nothing,
-            false => Tree::List(self.elements),
-        };
-        match self.variant {
-            Some((kind, name)) => variant(kind, name, list),
-            None => list,
-        }
-    }
-}
-
-macro_rules! elements {
-    ($($of:ident: $method:ident),*) => {
-        $(impl ser::$of for Many<'_> {
-            type Ok = Tree;
-            type Error = Error;
-
-            fn $method<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-                self.add(value)
-            }
-
-            fn end(self) -> Result<Tree, Error> {
-                Ok(self.close())
-            }
-        })*
-    };
-}
-
-elements!(
-    SerializeSeq: serialize_element,
-    SerializeTuple: serialize_element,
-    SerializeTupleStruct: serialize_field,
-    SerializeTupleVariant: serialize_field
-);
-
-/// Entries so far.
-struct Open<'n> {
-    writer: Writer<'n>,
-    kind: &'static str,
-    variant: Option<&'static str>,
-    key: String,
-    entries: Vec<(String, Tree)>,
-}
-
-impl Open<'_> {
-    fn add<T: ?Sized + Serialize>(&mut self, key: &str, value: &T) -> Result<(), Error> {
-        let writer = Writer {
-            // These two are fields of the graph that the node calls.
-            called: matches!((self.kind, key), ("Pass", "to") | ("Binding", "from")),
-            ..self.writer
-        };
-        let tree = value.serialize(writer)?;
-        self.entries.push((key.to_owned(), tree));
-        Ok(())
-    }
-
-    fn close(mut self) -> Tree {
-        if self.kind == "Place" {
-            return Tree::At(self.place());
-        }
-        let at = self.entries.iter().find_map(|(_, tree)| match tree {
-            Tree::At(place) => Some(*place),
-            _ => None,
-        });
-        self.entries
-            .retain(|(_, tree)| !matches!(tree, Tree::At(_) | Tree::Nothing));
-        match (self.kind, self.entries.as_slice()) {
-            ("Anchor", _) => return Tree::Nothing,
-            // A text alone is that text.
-            ("Expr" | "Template", [(key, Tree::Leaf(text))]) if key == "text" => {
-                return Tree::Leaf(text.clone());
-            }
-            _ => {}
-        }
-        let part = Tree::Part(Part {
-            kind: self.kind,
-            at: At(at),
-            entries: self.entries,
-        });
-        match self.variant {
-            Some(name) => variant(self.kind, name, part),
-            None => part,
-        }
-    }
-
-    fn place(&self) -> Place {
-        let number = |key: &str| {
-            let entry = self.entries.iter().find(|(known, _)| known == key);
-            let text = entry.and_then(|(_, tree)| tree.text());
-            text.and_then(|text| text.parse().ok()).unwrap_or(0)
-        };
-        Place {
-            file: number("file"),
-            line: number("line"),
-            column: number("column"),
-            offset: number("offset"),
-        }
-    }
-}
-
-impl ser::SerializeMap for Open<'_> {
-    type Ok = Tree;
-    type Error = Error;
-
-    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Error> {
-        let key = key.serialize(self.writer)?;
-        self.key = key.text().unwrap_or_default().to_owned();
-        Ok(())
-    }
-
-    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        let key = std::mem::take(&mut self.key);
-        self.add(&key, value)
-    }
-
-    fn end(self) -> Result<Tree, Error> {
-        Ok(self.close())
-    }
-}
-
-macro_rules! entries {
-    ($($of:ident),*) => {
-        $(impl ser::$of for Open<'_> {
-            type Ok = Tree;
-            type Error = Error;
-
-            fn serialize_field<T: ?Sized + Serialize>(
-                &mut self,
-                key: &'static str,
-                value: &T,
-            ) -> Result<(), Error> {
-                self.add(key, value)
-            }
-
-            fn end(self) -> Result<Tree, Error> {
-                Ok(self.close())
-            }
-        })*
-    };
-}
-
-entries!(SerializeStruct, SerializeStructVariant);
