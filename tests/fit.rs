@@ -1,5 +1,5 @@
 //! Scenarios that don't fit their flow: each case is a YAML file in tests/fit, held against `desk.graph`
-//! there, that ends in a comment with what is reported about it. `UPDATE=1` writes those comments anew.
+//! there or another flow that the file names, that ends in a comment with what is reported about it. `UPDATE=1` writes those comments anew.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -14,12 +14,9 @@ use graphc::scenario::fit;
 
 const MARK: &str = "#---\n";
 
-fn flow(folder: &Path) -> Flow {
-    let text = std::fs::read_to_string(folder.join("desk.graph")).unwrap();
-    let compiled = compile(
-        "desk.graph",
-        &BTreeMap::from([("desk.graph".to_owned(), text)]),
-    );
+fn flow(folder: &Path, name: &str) -> Flow {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    let compiled = compile(name, &BTreeMap::from([(name.to_owned(), text)]));
     let found: Vec<&str> = compiled.diagnostics.iter().map(|d| &*d.message).collect();
     compiled.flow.unwrap_or_else(|| panic!("{found:?}"))
 }
@@ -41,7 +38,6 @@ fn shown(found: &Diagnostics, sources: &SourceMap) -> String {
 #[test]
 fn what_does_not_fit_is_said_before_anything_runs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fit");
-    let flow = flow(&folder);
     let update = std::env::var_os("UPDATE").is_some();
     let (mut wrong, mut cases) = (Vec::new(), 0);
     let mut paths: Vec<_> = std::fs::read_dir(&folder)
@@ -58,7 +54,10 @@ fn what_does_not_fit_is_said_before_anything_runs() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let file = sources.add(name, yaml);
         let found = match load(&sources, file) {
-            Ok(suite) => fit(&suite, &flow),
+            Ok(suite) => {
+                let of = suite.flow.as_deref().unwrap_or("desk.graph");
+                fit(&suite, &flow(&folder, of))
+            }
             Err(found) => panic!("{name} can't be read: {}", shown(&found, &sources)),
         };
         let found = shown(&found, &sources);

@@ -89,6 +89,26 @@ impl<K: Ord + Hash + Clone> SharedSet<K> {
         Self(SharedMap(chosen(&self.0.0, noted, wanted)))
     }
 
+    /// What both have.
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(SharedMap(intersection(&self.0.0, &other.0.0)))
+    }
+
+    /// What either has.
+    pub fn union(&self, other: &Self) -> Self {
+        Self(SharedMap(union(&self.0.0, &other.0.0)))
+    }
+
+    /// What this has and the other has not.
+    pub fn difference(&self, other: &Self) -> Self {
+        Self(SharedMap(difference(&self.0.0, &other.0.0)))
+    }
+
+    /// Whether the other has all that this has.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.difference(other).is_empty()
+    }
+
     /// Takes out what another set has.
     pub fn without(&mut self, other: &Self) {
         self.0 = SharedMap(difference(&self.0.0, &other.0.0));
@@ -100,11 +120,11 @@ impl<K: Ord + Hash + Clone> SharedSet<K> {
     }
 
     /// The keys that are not less than `first`, in order.
-    pub fn from<Q: Ord + ?Sized>(&self, first: &Q) -> Keys<'_, K>
+    pub fn starting_at<Q: Ord + ?Sized>(&self, first: &Q) -> Keys<'_, K>
     where
         K: Borrow<Q>,
     {
-        Keys(self.0.from(first))
+        Keys(self.0.starting_at(first))
     }
 }
 
@@ -173,7 +193,7 @@ impl<K: Ord + Hash + Clone, V: Clone> SharedMap<K, V> {
         iter
     }
 
-    fn from<Q: Ord + ?Sized>(&self, first: &Q) -> Iter<'_, K, V>
+    fn starting_at<Q: Ord + ?Sized>(&self, first: &Q) -> Iter<'_, K, V>
     where
         K: Borrow<Q>,
     {
@@ -458,6 +478,12 @@ impl<K: Ord + Hash + Clone> FromIterator<K> for SharedSet<K> {
     }
 }
 
+impl<K: Ord + Hash + Clone, const N: usize> From<[K; N]> for SharedSet<K> {
+    fn from(keys: [K; N]) -> Self {
+        keys.into_iter().collect()
+    }
+}
+
 impl<K: Ord + Hash + Clone> Extend<K> for SharedSet<K> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         for key in keys {
@@ -572,7 +598,10 @@ mod tests {
     fn it_can_be_read_from_a_key_on() {
         let all: SharedSet<u64> = numbers(2).take(500).map(|n| n % 1_000).collect();
         for first in 0..1_001 {
-            assert!(all.from(&first).eq(all.iter().filter(|key| **key >= first)));
+            assert!(
+                all.starting_at(&first)
+                    .eq(all.iter().filter(|key| **key >= first))
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The texts of a compilation and the places in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -26,7 +26,12 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Byte offset of the start of each line.
     line_starts: Arc<[u32]>,
+    /// How many characters stand before each thousandth byte; counted when a place far into a line is first asked for.
+    counted: Arc<OnceLock<Vec<usize>>>,
 }
+
+/// So many bytes lie between two counts of characters.
+const STRETCH: usize = 1_024;
 
 impl SourceFile {
     fn new(name: &str, text: Arc<str>) -> Self {
@@ -36,7 +41,27 @@ impl SourceFile {
             name: name.into(),
             text,
             line_starts: starts.into(),
+            counted: Arc::default(),
         }
+    }
+
+    /// How many characters begin before a byte.
+    fn characters(&self, before: usize) -> usize {
+        let begins = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        let bytes = self.text.as_bytes();
+        let counted = self.counted.get_or_init(|| {
+            let mut sum = 0;
+            let stretches = bytes.chunks(STRETCH).map(|stretch| {
+                let before = sum;
+                sum += begins(stretch);
+                before
+            });
+            stretches.collect()
+        });
+        let at = before / STRETCH;
+        let rest = bytes.get(at * STRETCH..before).map_or(0, begins);
+        let known = counted.get(at).copied();
+        known.unwrap_or_else(|| begins(bytes) - rest) + rest
     }
 
     /// The same text under another name.
@@ -55,10 +80,11 @@ impl SourceFile {
             .partition_point(|start| *start <= offset)
             .max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
-        let column = self
-            .text
-            .get(start as usize..offset as usize)
-            .map_or(0, |before| before.chars().count());
+        let before = start as usize..offset as usize;
+        let column = match before.len() > 2 * STRETCH && self.text.get(before.clone()).is_some() {
+            true => self.characters(before.end) - self.characters(before.start),
+            false => self.text.get(before).map_or(0, |text| text.chars().count()),
+        };
         Location {
             line: line as u32,
             column: column as u32 + 1,
@@ -146,5 +172,26 @@ impl SourceMap {
             },
             |f| f.location(span.start),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STRETCH, SourceMap};
+
+    #[test]
+    fn columns_far_into_a_line_are_those_of_characters() {
+        let line = "aé€𝄞 ".repeat(STRETCH);
+        let text = format!("first\n{line}\n{line}");
+        let mut sources = SourceMap::new();
+        let id = sources.add("long", &text);
+        let file = sources.file(id).unwrap();
+        for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
+            let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let column = text[start..at].chars().count() as u32 + 1;
+            if at % 7 == 0 || at % STRETCH < 8 {
+                assert_eq!(file.location(at as u32).column, column, "{at}");
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, FieldMode, GraphId, JoinId};
-use crate::resolve::program::{Graph, Program};
+use crate::resolve::program::{Field, Graph, Program};
 
 use super::calls::callers;
 use super::flow::arrows::Arrows;
@@ -142,7 +142,10 @@ pub fn unwritten<'a>(
 ) -> Option<Unwritten<'a>> {
     let needed = |field: FieldId| {
         let of = graph.fields.get(field);
-        of.is_some_and(|of| of.mode == FieldMode::Out && !begins_set(of)) && written.has(id, field)
+        // One that is reset, and has nothing to go back to, is reported as that.
+        let reset = |of: &Field| of.based_on.as_ref().is_some_and(|based| based.reset);
+        of.is_some_and(|of| of.mode == FieldMode::Out && !begins_set(of) && !reset(of))
+            && written.has(id, field)
     };
     if flow.broken || !graph.fields.ids().any(needed) {
         return None;

@@ -1,6 +1,6 @@
 //! Circles that never end once they have gone round, and circles without a bound.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::ast::expr::Expr;
 use crate::base::name::list;
@@ -10,7 +10,7 @@ use crate::expr::infer::{Reads, reads};
 use crate::expr::scope::StateFields;
 use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, NodeId};
-use crate::resolve::program::{Graph, Node, Route, TargetKind, Work};
+use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
 use super::flow::cycle::shortest;
 use super::flow::finish::usual;
@@ -143,15 +143,18 @@ fn exits<'a>(graph: &'a Graph, flow: &Flow, group: &[Spot]) -> Vec<Exit<'a>> {
             );
             outside && (stays(group, way) || way.cause != Cause::Visits)
         };
+        let back = ways().any(|other| stays(group, other) && decided(other));
+        let mut asked = Asked::of(node);
         for way in ways().filter(|way| !stays(group, way)) {
-            let free = matches!(
-                way.cause,
-                Cause::Visits | Cause::Timeout | Cause::Tool | Cause::Child
-            ) || ways().any(|other| stays(group, other) && decided(other));
+            let free = back
+                || matches!(
+                    way.cause,
+                    Cause::Visits | Cause::Timeout | Cause::Tool | Cause::Child
+                );
             exits.push(match free {
                 true => Exit::Free,
                 false => {
-                    let (conditions, place) = conditions(node, way);
+                    let (conditions, place) = asked.conditions(way);
                     Exit::When(id, conditions, place)
                 }
             });
@@ -186,31 +189,74 @@ fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit
     exits
 }
 
-/// The conditions that decide whether a way is taken, and the place of the one that speaks of it.
-fn conditions<'a>(node: &'a Node, way: &Way) -> (Vec<&'a Expr>, Span) {
-    let mut found: Vec<&Expr> = Vec::new();
-    for skip in &node.skips {
-        found.push(&skip.when);
-        if skip.to.as_ref().is_some_and(|jump| jump.span == way.span) {
-            return (found, skip.when.span);
-        }
-    }
-    match node.goto.as_ref().map(|goto| &goto.node) {
-        Some(Route::Arms(arms, _)) => {
-            for arm in arms {
-                found.extend(arm.when.as_ref());
-                if arm.jump.span == way.span {
-                    computed(&arm.jump.to, &mut found);
-                    // An `else` is decided by the condition before it.
-                    let place = found.last().map_or(arm.span, |when| when.span);
-                    return (found, place);
-                }
+/// The conditions of a node, in the order in which they are asked.
+struct Asked<'a> {
+    all: Vec<&'a Expr>,
+    /// By the span of a jump how many of them are asked up to it, its place, and the jump.
+    jumps: HashMap<Span, (usize, Span, &'a Jump)>,
+    /// How many were given for a way before.
+    given: usize,
+    node: &'a Node,
+}
+
+impl<'a> Asked<'a> {
+    fn of(node: &'a Node) -> Self {
+        let mut asked = Self {
+            all: Vec::new(),
+            jumps: HashMap::new(),
+            given: 0,
+            node,
+        };
+        for skip in &node.skips {
+            asked.all.push(&skip.when);
+            if let Some(jump) = &skip.to {
+                asked.note(jump, skip.when.span);
             }
         }
-        Some(Route::Always(jump)) => computed(&jump.to, &mut found),
-        None => {}
+        if let Some(Route::Arms(arms, _)) = node.goto.as_ref().map(|goto| &goto.node) {
+            for arm in arms {
+                asked.all.extend(arm.when.as_ref());
+                // An `else` is decided by the condition before it.
+                let place = asked.all.last().map_or(arm.span, |when| when.span);
+                asked.note(&arm.jump, place);
+            }
+        }
+        asked
     }
-    (found, way.span)
+
+    fn note(&mut self, jump: &'a Jump, place: Span) {
+        let found = (self.all.len(), place, jump);
+        self.jumps.entry(jump.span).or_insert(found);
+    }
+
+    /// The conditions that decide whether a way is taken, but for those that were given for another before, and the place
+    /// of the one that speaks of it.
+    fn conditions(&mut self, way: &Way) -> (Vec<&'a Expr>, Span) {
+        let known = self.jumps.get(&way.span).copied();
+        let (upto, place, jump) = match known {
+            Some((upto, place, jump)) => (upto, place, Some(jump)),
+            None => (self.all.len(), way.span, None),
+        };
+        let mut found = self.all.get(self.given..upto).unwrap_or_default().to_vec();
+        self.given = self.given.max(upto);
+        let always = match self.node.goto.as_ref().map(|goto| &goto.node) {
+            Some(Route::Always(jump)) => Some(jump),
+            _ => None,
+        };
+        let before = found.len();
+        let jump = match known {
+            Some(_) => jump.filter(|_| way.cause != Cause::Skip),
+            None => always,
+        };
+        jump.into_iter()
+            .for_each(|jump| computed(&jump.to, &mut found));
+        // What an arm computes says more of it than what is asked before.
+        let named = found.get(before..).and_then(|names| names.last());
+        let place = named
+            .filter(|_| known.is_some())
+            .map_or(place, |name| name.span);
+        (found, place)
+    }
 }
 
 fn computed<'a>(targets: &'a [crate::resolve::program::Target], found: &mut Vec<&'a Expr>) {

@@ -6,10 +6,11 @@
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
-//! [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
+//! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod aftermath;
 pub mod assign;
+mod barrier;
 pub mod based;
 pub mod cached;
 pub mod calls;
@@ -29,6 +30,7 @@ pub mod limit;
 pub mod lost;
 pub mod narrow;
 pub mod order;
+pub mod poison;
 pub mod prompt;
 pub mod safety;
 pub mod scope;
@@ -70,6 +72,8 @@ pub struct Checked {
 pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) -> Checked {
     types::item::reducers(program, diags);
     types::item::defaults(program, diags);
+    let poisoned = poison::poisoned(program, diags);
+    let program = poisoned.as_ref().unwrap_or(program);
     let bodies: IdVec<ToolId, BodyTypes> = program
         .tools
         .ids()
@@ -188,12 +192,24 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
+    barrier::names(graph, &mut diags);
+    uncovered(&mut diags);
     if let Some(found) = &unwritten {
         found.report(graph, (flow, &arrows), &typed.left, &mut diags);
     }
     Seen {
         read: typed.read,
         diags,
+    }
+}
+
+/// A node that nothing leads to is likely where the arm that a route lacks was to lead.
+fn uncovered(diags: &mut Diagnostics) {
+    if diags
+        .iter()
+        .any(|found| found.code == &codes::ROUTE_NOT_EXHAUSTIVE)
+    {
+        diags.retain(|found| found.code != &codes::UNREACHABLE_NODE);
     }
 }
 

@@ -39,14 +39,16 @@ pub fn scopes(
             wrong,
             tools: list.tools.iter().map(|used| (used.tool, used)).collect(),
         };
+        let mut outside = Vec::new();
         for node in &graph.nodes {
-            let (inside, outside): (Vec<_>, Vec<_>) = uses(node)
+            let (inside, without): (Vec<_>, Vec<_>) = uses(node)
                 .into_iter()
                 .partition(|((tool, _), _)| bound.tools.contains_key(tool));
             let found = inside.iter().filter_map(|used| bound.own(node, used));
             found.for_each(|found| diags.push(found));
-            bound.outside(&outside, diags);
+            outside.extend(without);
         }
+        bound.outside(&outside, diags);
         for (child, span) in graph.nodes.iter().filter_map(called) {
             let needed = needs.get(child.0 as usize).into_iter().flatten();
             let (inside, outside): (Vec<_>, Vec<_>) =
@@ -81,6 +83,9 @@ fn narrowed_use(used: &ToolUse) -> (Used, Span) {
     ((used.tool, Some(used.narrowed.clone())), used.span)
 }
 
+/// Most places shown where a tool is used that the graph lacks.
+const MOST_USES: usize = 5;
+
 /// What a graph lets its nodes use.
 struct Bound<'a> {
     program: &'a Program,
@@ -112,7 +117,7 @@ impl Bound<'_> {
         ))
     }
 
-    /// Tools of a node that the graph has not; those of one toolset together.
+    /// Tools of nodes that the graph has not; those of one toolset together. What several nodes use is lacking in the graph.
     fn outside(&self, used: &[(Used, Span)], diags: &mut Diagnostics) {
         if self.list.broken {
             return;
@@ -121,12 +126,29 @@ impl Bound<'_> {
         for ((tool, _), span) in used {
             by_place.entry(*span).or_default().push(self.name(*tool));
         }
+        let mut by_tools: BTreeMap<Vec<&str>, Vec<Span>> = BTreeMap::new();
         for (span, names) in by_place {
+            by_tools.entry(names).or_default().push(span);
+        }
+        for (names, places) in by_tools {
             let graph = &self.graph.name.node;
             let shown = list(names.iter().copied());
             let message = match names.len() {
                 1 => format!("tool {shown} is outside the tools of graph `{graph}`"),
                 _ => format!("tools {shown} are outside the tools of graph `{graph}`"),
+            };
+            let span = match places.as_slice() {
+                [] => continue,
+                [span] => *span,
+                several => {
+                    let found = Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, self.list.span);
+                    let shown_uses = several.iter().take(MOST_USES);
+                    let found =
+                        shown_uses.fold(found, |found, place| found.label(*place, "used here"));
+                    let help = format!("add {shown} here, or take it out of the nodes");
+                    diags.push(found.here("the most that its nodes may use").help(help));
+                    continue;
+                }
             };
             diags.push(
                 Diagnostic::new(&codes::TOOL_OUT_OF_SCOPE, message, span)

@@ -1,7 +1,7 @@
 //! The `input` of a node: who goes there must bring it.
 
 use crate::base::name::list;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::resolve::program::{Graph, Param};
 
 use super::flow::{Flow, Goal, Spot};
@@ -29,6 +29,7 @@ fn lacking(graph: &Graph, goal: &Goal) -> Option<Diagnostic> {
     let message = format!("this goes to `{name}` without its input {names}");
     Some(
         Diagnostic::new(&codes::MISSING_FIELD, message, goal.span)
+            .fact(Fact::Arrow)
             .label(first.name.span, "declared here")
             .help(format!(
                 "send it: `each x in LIST -> {name} with {{ {}: x }}`, or give it a default",

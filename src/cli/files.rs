@@ -5,6 +5,9 @@ use std::fs;
 use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
 
+use crate::base::{SourceMap, Span};
+use crate::diag::{Diagnostic, codes};
+
 use super::failure::Failure;
 
 /// The most that one file may hold. Spans and memory are made for texts that people write.
@@ -124,6 +127,27 @@ pub fn read(path: &Path) -> Result<Source, Failure> {
         Failure::unusable(format!("`{name}` is not UTF-8: wrong byte at offset {at}"))
     })?;
     Ok(Source { name, text })
+}
+
+/// What is wrong with a file that is there and could not be read, at its place: the first byte that is no text. `None`
+/// where there is no such file, which is for who named it.
+pub fn unreadable(path: &Path, failure: &Failure, sources: &mut SourceMap) -> Option<Diagnostic> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).ok();
+    let read = file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes).ok());
+    let at = match (read, std::str::from_utf8(&bytes)) {
+        (Some(_), Err(error)) => error.valid_up_to(),
+        _ => 0,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let id = sources.add(&shown(path), &text);
+    let end = text.get(at..).and_then(|rest| rest.chars().next());
+    let span = Span::new(id, at, at + end.map_or(0, char::len_utf8));
+    let found = Diagnostic::new(&codes::SYNTAX_ERROR, failure.message.clone(), span);
+    Some(found.help("save it as UTF-8 text, or take it out of the folder"))
 }
 
 /// Reads at most one byte more than is allowed, also from what has no size, such as a pipe. `size` is how much is

@@ -38,7 +38,17 @@ pub fn read(
             .help("name one with `--config FILE`")),
         };
     };
-    let text = files::read(path)?.text;
+    let text = match files::read(path) {
+        Ok(source) => source.text,
+        Err(failure) => match files::unreadable(path, &failure, sources) {
+            Some(found) => {
+                let mut all = Diagnostics::new();
+                all.push(found);
+                return Ok(Err(all));
+            }
+            None => return Err(failure),
+        },
+    };
     let named = context.config.as_deref();
     let name = named.map_or_else(|| Naming::new(false)?.show(path), |p| Ok(files::shown(p)))?;
     let file = sources.add(&name, &text);

@@ -1,9 +1,14 @@
 //! One finding, and the list of all of a run.
 
+use std::collections::HashMap;
+
 use crate::base::{Span, name};
 
-use super::codes::{Code, Level};
+use super::codes::{self, Code, Level};
 use super::fact::{Fact, Home, Unknown};
+
+/// Most further places that one finding points at.
+const SHOWN: usize = 6;
 
 /// One finding about a program: what is wrong, where, and what to write instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,6 +227,32 @@ impl Diagnostics {
     /// Adds all findings of another list.
     pub fn append(&mut self, other: Diagnostics) {
         self.items.extend(other.items);
+    }
+
+    /// Of what may be null and is not guarded, from the finding at `from` on, each place is told of once, and where else it
+    /// stands: one guard mends all that a node does with it.
+    pub fn gather_nulls(&mut self, from: usize) {
+        let mut first: HashMap<String, usize> = HashMap::new();
+        let mut kept: Vec<Diagnostic> = Vec::with_capacity(self.items.len());
+        for (at, found) in std::mem::take(&mut self.items).into_iter().enumerate() {
+            let null = at >= from && found.code == &codes::NULL_NOT_HANDLED;
+            let Some(place) = found.value().filter(|_| null).map(str::to_owned) else {
+                kept.push(found);
+                continue;
+            };
+            match first.get(&place).and_then(|at| kept.get_mut(*at)) {
+                Some(told) if told.labels.len() > SHOWN || told.span() == found.span() => {}
+                Some(told) => told.labels.push(Label {
+                    span: found.span(),
+                    message: "here too".to_owned(),
+                }),
+                None => {
+                    first.insert(place, kept.len());
+                    kept.push(found);
+                }
+            }
+        }
+        self.items = kept;
     }
 
     /// Takes all findings out.

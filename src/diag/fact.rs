@@ -29,6 +29,8 @@ pub enum Fact {
     Meant(String),
     /// A name is declared again among the names of that home, and the second declaration is left out.
     Twice(Home, String),
+    /// The arrow at the primary place leads elsewhere than it was likely meant to.
+    Arrow,
     /// It holds where all that the whole program says is known: all calls, all instances.
     WholeProgram,
 }

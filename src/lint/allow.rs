@@ -11,10 +11,8 @@ use crate::base::{FileId, SourceMap, Span, name};
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::resolve::Program;
 
+use super::allow_words::{HINTS, told};
 use super::text::{Piece, line, pieces, statement};
-
-/// What a comment begins with that speaks to the compiler.
-const MARK: &str = "graphc:";
 
 /// One code that one comment allows.
 struct Allow {
@@ -78,7 +76,7 @@ fn unused(allow: &Allow) -> Diagnostic {
 
 fn read(text: &str, file: FileId, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
     // Nearly no file has such a comment, and finding that out is cheaper than reading its pieces.
-    if !text.contains(MARK) {
+    if !HINTS.iter().any(|hint| text.contains(hint)) {
         return;
     }
     let mut line_start = 0;
@@ -159,41 +157,36 @@ impl Comment<'_> {
 
     fn read(&self, reach: &mut Reach, allows: &mut Vec<Allow>, wrong: &mut Diagnostics) {
         let body = self.text.get(self.start..self.end).unwrap_or("");
-        let said = body.strip_prefix("//").unwrap_or("").trim_start();
-        let Some(said) = said.strip_prefix(MARK) else {
-            return;
-        };
+        let Some(told) = told(body) else { return };
         let mut report = |message: String, span: Span, help: Option<String>| {
             wrong.push(Diagnostic::new(&codes::BAD_ALLOW, message, span).maybe_help(help));
         };
         let whole = self.span(self.start, self.end);
-        let said = said.trim();
-        let form = || Some("write `// graphc: allow(code) reason`".to_owned());
-        let word = said.split(|c: char| !c.is_alphanumeric()).next();
-        let word = word.unwrap_or("");
-        if word != "allow" {
-            let message = match word {
-                "" => "a comment to graphc that says nothing".to_owned(),
-                word => format!("`{word}` is nothing that graphc can be told, expected `allow`"),
-            };
-            return report(message, whole, form());
-        }
-        let list = said.get(word.len()..).unwrap_or("").trim_start();
-        let Some((list, reason)) = list.strip_prefix('(').and_then(|l| l.split_once(')')) else {
-            let message = "`allow` names no code in parentheses".to_owned();
-            return report(message, whole, form());
+        let list = match told.codes.clone() {
+            Some(range) => body.get(range).unwrap_or(""),
+            None => "",
         };
-        if list.trim().is_empty() {
-            return report("`allow()` names no code".to_owned(), whole, form());
-        }
-        let reasoned = reason.contains(char::is_alphanumeric);
-        if !reasoned {
+        let mut misread = false;
+        if let Some(message) = told.wrong {
+            let codes = match list.trim() {
+                "" => "code",
+                codes => codes,
+            };
+            let help = format!("write `// graphc: allow({codes}) reason`");
+            report(message, whole, Some(help));
+            misread = true;
+        } else if list.trim().is_empty() {
+            let help = "write `// graphc: allow(code) reason`".to_owned();
+            return report("`allow()` names no code".to_owned(), whole, Some(help));
+        } else if !told.reasoned {
             let message = format!("`allow({})` gives no reason", list.trim());
             let help = format!("write `// graphc: allow({}) REASON`", list.trim());
             report(message, whole, Some(help));
+            misread = true;
         }
+        let Some(range) = told.codes else { return };
         let single = !list.contains(',');
-        let mut at = self.start + body.find('(').map_or(0, |open| open + 1);
+        let mut at = self.start + range.start;
         for entry in list.split(',') {
             let slug = entry.trim();
             let start = at + entry.len() - entry.trim_start().len();
@@ -210,9 +203,9 @@ impl Comment<'_> {
                 named,
                 covers: self.covers(reach),
                 whole: single.then(|| self.removed()),
-                used: known.is_err() || !reasoned,
+                used: known.is_err() || misread,
             }));
-            if let Err((message, help)) = known {
+            if let (Err((message, help)), false) = (known, misread) {
                 report(message, named, Some(help));
             }
         }

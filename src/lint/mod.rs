@@ -11,6 +11,7 @@
 //! those about models are in [`model`].
 
 pub mod allow;
+mod allow_words;
 pub mod cx;
 mod digit_member;
 mod expr;
@@ -20,11 +21,13 @@ mod missing_timeout;
 pub mod model;
 mod open_interrupt;
 mod overwritten_messages;
+mod path_as_text;
 mod same_prompt;
 mod shadowing;
 mod text;
 mod timeout_order;
 mod unsafe_retry;
+mod unserved;
 mod untyped;
 mod wide_scope;
 
@@ -60,10 +63,12 @@ const LINTS: &[Lint] = &[
     timeout_order::lint,
     open_interrupt::lint,
     wide_scope::lint,
+    unserved::lint,
     missing_doc::lint,
     shadowing::lint,
     same_prompt::lint,
     messages_in_prompt::lint,
+    path_as_text::lint,
     digit_member::lint,
     overwritten_messages::lint,
     untyped::lint,

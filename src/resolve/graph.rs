@@ -192,6 +192,8 @@ pub struct Field {
     pub channel: Channel,
     /// `via R`, where it is written.
     pub via: Option<Span>,
+    /// Whether that is wrong, and reported: then nobody knows what a write takes, nor how two go together.
+    pub via_wrong: bool,
     /// Default as written; a constant of the type.
     pub default: Option<Expr>,
     /// What its attributes ask of its values.

@@ -191,7 +191,7 @@ fn parse(
 
 /// Words of a text that stand where a name is declared: behind a keyword of a declaration or
 /// before a colon. After a syntax error they are taken for known, so that one mistake makes one message.
-fn declared_words(text: &str) -> BTreeSet<String> {
+pub fn declared_words(text: &str) -> BTreeSet<String> {
     const KEYWORDS: [&str; 14] = [
         "type", "enum", "reducer", "event", "model", "tool", "toolset", "retry", "prompt", "graph",
         "node", "let", "function", "as",

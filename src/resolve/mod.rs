@@ -44,7 +44,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::Retry;
 
-pub use load::{LoadError, Loader};
+pub use load::{LoadError, Loader, declared_words};
 pub use program::Program;
 
 use load::Loaded;

@@ -21,6 +21,8 @@ pub struct Node {
     pub doc: Doc,
     /// What it does.
     pub work: Work,
+    /// Whether a name is given by two of its `let`s, which is reported: one of them was likely meant to give another.
+    pub let_twice: bool,
     /// `interrupt x before` and `after` it, in the order written.
     pub stops: Vec<Stop>,
     /// Where its kind is written.

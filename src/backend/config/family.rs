@@ -15,7 +15,7 @@ pub struct ModelFamily {
     pub tools: Option<bool>,
     /// Whether they can be held to a JSON Schema.
     pub schema: Option<bool>,
-    /// Whether they think before they answer, or can be made to.
+    /// Whether they think before they answer without being told to; `false` where they can't think at all.
     pub thinks: Option<bool>,
     /// Whether they take a temperature.
     pub temperature: Option<bool>,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::yaml::Cursor;
 use crate::expr::eval::{self, Effect, Env, Program};
+use crate::expr::infer::no_condition;
 use crate::expr::ty::{MESSAGE, Type, TypeTable};
 use crate::expr::{Scope, Slot};
 use crate::run::model::ChatRequest;
@@ -36,14 +37,20 @@ impl When {
             };
             scope.declare(name, ty);
         }
-        match eval::compile_text(text, &scope, &TypeTable::default()) {
+        let types = TypeTable::default();
+        let compiled = eval::compile_text(text, &scope, &types).map_err(|error| error.message);
+        let compiled = compiled.and_then(|program| match no_condition(text, &scope, &types) {
+            Some(why) => Err(why),
+            None => Ok(program),
+        });
+        match compiled {
             Ok(program) => {
                 let program = Arc::new(program);
                 Some(When { program })
             }
-            Err(error) => {
+            Err(why) => {
                 let help = format!("known here: {}", crate::base::name::list(NAMES));
-                let message = format!("this is no condition: {}", error.message);
+                let message = format!("this is no condition: {why}");
                 cursor.report(cursor.finding(message).help(help));
                 None
             }

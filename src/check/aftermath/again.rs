@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::{SourceMap, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Home, codes};
 
+use crate::ir::GraphId;
+
+use super::ground::Ground;
 use super::is;
 
 /// Most further places that one message points at.
@@ -49,6 +52,30 @@ pub fn refused(diags: &mut Diagnostics) {
     }
     let groups: Vec<Vec<usize>> = of.into_values().collect();
     together(&mut all, groups, "here too");
+    all.into_iter().for_each(|found| diags.push(found));
+}
+
+/// Nodes that lead nowhere, of a graph where nothing leads to another: the arrow that is missing is one, a join as it may be.
+pub fn dead_ends(ground: &Ground, diags: &mut Diagnostics) {
+    let unreached = diags
+        .iter()
+        .filter(|found| is(found, &[&codes::UNREACHABLE_NODE]));
+    let unreached = unreached.filter_map(|found| ground.graph(found.span()));
+    let unreached: BTreeSet<GraphId> = unreached.collect();
+    if unreached.is_empty() {
+        return;
+    }
+    let mut all = diags.take();
+    let mut of: BTreeMap<GraphId, Vec<usize>> = BTreeMap::new();
+    for (at, found) in all.iter().enumerate() {
+        let graph = ground.graph(found.span());
+        let graph = graph.filter(|_| is(found, &[&codes::NO_WAY_ON]));
+        if let Some(graph) = graph.filter(|graph| unreached.contains(graph)) {
+            of.entry(graph).or_default().push(at);
+        }
+    }
+    let groups: Vec<Vec<usize>> = of.into_values().collect();
+    together(&mut all, groups, "this leads nowhere either");
     all.into_iter().for_each(|found| diags.push(found));
 }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::graph::Member;
 use crate::ast::item::Item;
 use crate::base::{FileId, SourceMap, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::resolve::Program;
+use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::resolve::{Program, declared_words};
 
-use super::is;
+use super::{TEXT, is};
 
 /// Pieces that did not parse.
 pub struct Damaged {
@@ -16,6 +16,8 @@ pub struct Damaged {
     pieces: BTreeMap<FileId, Vec<Span>>,
     /// The words in them.
     words: BTreeSet<String>,
+    /// Names that files with such pieces seem to declare.
+    lost: BTreeMap<FileId, BTreeSet<String>>,
 }
 
 impl Damaged {
@@ -32,13 +34,27 @@ impl Damaged {
         pieces
             .values_mut()
             .for_each(|spans| spans.sort_by_key(|span| span.start));
-        Self { pieces, words }
+        let torn = diags.iter().filter(|found| is(found, TEXT));
+        let torn: BTreeSet<FileId> = torn.map(|found| found.span().file).collect();
+        let torn = sources.files().filter(|(id, _)| torn.contains(id));
+        let lost = torn.map(|(id, file)| (id, declared_words(&file.text)));
+        Self {
+            pieces,
+            words,
+            lost: lost.collect(),
+        }
     }
 
     /// Whether a finding only says that something is damaged.
     pub fn explains(&self, found: &Diagnostic) -> bool {
         let name = found.unknown_name();
-        let lost = name.is_some_and(|unknown| self.names(&unknown.name));
+        let lost = name.is_some_and(|unknown| {
+            let file = self.lost.get(&found.span().file);
+            // Types, enums and graphs: words that are not capital stand behind such keywords in nodes too.
+            let capital = unknown.name.starts_with(|c: char| c.is_ascii_uppercase());
+            let item = file.filter(|_| unknown.home == Home::Items && capital);
+            self.names(&unknown.name) || item.is_some_and(|names| names.contains(&unknown.name))
+        });
         let arms = is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && self.part_of(found.span());
         lost || arms || self.holds(found.span())
     }

@@ -2,7 +2,7 @@
 
 use crate::ast::expr::Expr;
 use crate::base::Span;
-use crate::ir::{GraphId, ReducerId, ToolId};
+use crate::ir::{GraphId, NodeId, ReducerId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::{Graph, Route, TargetKind};
 
@@ -29,6 +29,7 @@ pub struct Ground<'a> {
     /// The program.
     pub program: &'a Program,
     graphs: Pieces<GraphId>,
+    nodes: Pieces<NodeId>,
     /// Fields of states, by the places of their names.
     fields: Pieces<Span>,
     conditions: Pieces<()>,
@@ -52,11 +53,13 @@ impl<'a> Ground<'a> {
         };
         let owners = nodes.chain(tools).chain(prompts);
         let owners = owners.chain(reducers().map(|(span, _)| span));
+        let all = graphs().flat_map(|graph| graph.nodes.entries());
         let fields = graphs().flat_map(|graph| graph.fields.iter());
         let conditions = graphs().flat_map(conditions);
         Self {
             program,
             graphs: Pieces::new(program.graphs.entries().map(|(id, of)| (of.span, id))),
+            nodes: Pieces::new(all.map(|(id, node)| (node.span, id))),
             fields: Pieces::new(fields.map(|field| (field.span, field.name.span))),
             conditions: Pieces::new(conditions.map(|expr| (expr.span, ()))),
             tools: Pieces::new(program.tools.entries().map(|(id, tool)| (tool.span, id))),
@@ -69,6 +72,11 @@ impl<'a> Ground<'a> {
     /// The graph.
     pub fn graph(&self, place: Span) -> Option<GraphId> {
         self.graphs.at(place).map(|(_, id)| id)
+    }
+
+    /// The node of that graph.
+    pub fn node(&self, place: Span) -> Option<NodeId> {
+        self.nodes.at(place).map(|(_, id)| id)
     }
 
     /// The field of a state, by the place of its name.

@@ -53,11 +53,12 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let ground = Ground::new(program);
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);
+    again::bypassed(diags);
+    again::dead_ends(&ground, diags);
     diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
     names::once(&ground, sources, diags);
     again::reads(diags);
     again::refused(diags);
-    again::bypassed(diags);
 }
 
 /// Whether a finding is of one of the codes.

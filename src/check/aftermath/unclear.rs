@@ -22,6 +22,16 @@ static OPAQUE: &[&Code] = &[
     &codes::REDUCER_SIGNATURE,
 ];
 
+/// Errors of arrows: what they were meant to lead to may be what nothing leads to.
+static ARROWS: &[&Code] = &[
+    &codes::NO_WAY_ON,
+    &codes::ENDLESS_CYCLE,
+    &codes::BRANCH_CYCLE,
+    &codes::JOIN_NEVER_FIRES,
+    &codes::TARGET_OUTSIDE_ENDS,
+    &codes::EDGE_AND_GOTO,
+];
+
 /// Errors of what runs beside what.
 static DOUBLED: &[&Code] = &[&codes::DUPLICATE_NAME, &codes::DUPLICATE_PROPERTY];
 
@@ -38,6 +48,9 @@ static WAYS: &[&Code] = &[
 
 /// Findings that rest on all jumps being known.
 static JUMPS: &[&Code] = &[&codes::UNUSED_END, &codes::UNUSED_LEAVE];
+
+/// What is said of what nothing leads to.
+static UNREACHED: &[&Code] = &[&codes::UNREACHABLE_NODE];
 
 /// What is said of writes in one super-step.
 static COLLIDING: &[&Code] = &[&codes::WRITE_CONFLICT, &codes::REPLACED_BESIDE];
@@ -59,8 +72,18 @@ struct Part {
     ways: bool,
     /// A condition means nothing.
     conditions: bool,
-    /// Fields, by the places of their names, that are wrong themselves or that a misspelt name stands for.
+    /// An arrow leads elsewhere than it was meant to, or nowhere.
+    arrows: bool,
+    /// How many islands nothing leads to.
+    unreached: usize,
+    /// It calls a graph that may lead anywhere.
+    calls: bool,
+    /// Fields, by the places of their names, that a misspelt name stands for, or that a node writes which nothing leads to.
     fields: BTreeSet<Span>,
+    /// Fields that are wrong themselves.
+    wrong: BTreeSet<Span>,
+    /// Those whose type and reducer don't go together.
+    mistyped: BTreeSet<Span>,
 }
 
 /// What is not known of a program.
@@ -127,11 +150,19 @@ impl<'a> Unclear<'a> {
         let meant = self.meant(found, id);
         let part = self.part(id);
         part.opaque |= opaque || meant == Meant::Any;
+        let arrows = is(found, ARROWS) || found.facts.contains(&Fact::Arrow);
+        part.arrows |= arrows;
+        part.unreached += usize::from(is(found, UNREACHED));
         part.ways |= is(found, DOUBLED);
         part.conditions |= condition;
-        part.fields.extend(field);
+        part.mistyped
+            .extend(field.filter(|_| is(found, &[&codes::REDUCER_TYPE])));
+        part.wrong.extend(field);
         if let Meant::Field(field) = meant {
             part.fields.insert(field);
+        }
+        if is(found, UNREACHED) {
+            self.unreached(found, id);
         }
     }
 
@@ -153,6 +184,27 @@ impl<'a> Unclear<'a> {
         field.map_or(Meant::Any, Meant::Field)
     }
 
+    /// What a node that nothing leads to would write is not missing where it is read, or at the end.
+    fn unreached(&mut self, found: &Diagnostic, id: GraphId) {
+        let ground = self.ground;
+        let Some(graph) = ground.program.graphs.get(id) else {
+            return;
+        };
+        let part = self.part(id);
+        for label in &found.labels {
+            let Some(node) = ground.node(label.span).and_then(|id| graph.nodes.get(id)) else {
+                continue;
+            };
+            // What a tool or a graph writes is not looked up.
+            part.ways |= !matches!(node.work, Work::Update | Work::Branch | Work::Llm(_));
+            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
+            let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
+            let written = node.set.iter().chain(jumps);
+            let fields = written.filter_map(|item| graph.fields.get(item.field?));
+            part.fields.extend(fields.map(|field| field.name.span));
+        }
+    }
+
     /// Of a reducer with an error it is not known what its fields begin with.
     fn reducer(&mut self, at: Span) {
         let Some(wrong) = self.ground.reducer(at) else {
@@ -162,7 +214,7 @@ impl<'a> Unclear<'a> {
             for field in &graph.fields {
                 if matches!(field.channel, Channel::Own { reducer } if reducer == wrong) {
                     let part = self.graphs.entry(id).or_default();
-                    part.fields.insert(field.name.span);
+                    part.wrong.insert(field.name.span);
                 }
             }
         }
@@ -182,7 +234,8 @@ impl<'a> Unclear<'a> {
                 }
             }
         }
-        let known = |part: &Part| part.fields.is_empty() && !part.opaque && !part.conditions;
+        let fields = |part: &Part| part.fields.is_empty() && part.wrong.is_empty();
+        let known = |part: &Part| fields(part) && !part.opaque && !part.conditions;
         let open = self.graphs.iter().filter(|(_, part)| !known(part));
         let mut open: Vec<GraphId> = open.map(|(id, _)| *id).collect();
         let mut seen: BTreeSet<GraphId> = open.iter().copied().collect();
@@ -192,6 +245,7 @@ impl<'a> Unclear<'a> {
                 let part = self.graphs.entry(*caller).or_default();
                 let more = opaque && !part.opaque;
                 part.ways = true;
+                part.calls |= opaque;
                 part.opaque |= opaque;
                 if seen.insert(*caller) || more {
                     open.push(*caller);
@@ -217,6 +271,17 @@ impl<'a> Unclear<'a> {
             let unsaid = |at: Span| self.graph(at).is_some_and(|part| part.conditions);
             return places().any(unsaid) || self.of_wrong_tool(places());
         }
+        if is(found, &[&codes::TYPE_MISMATCH]) {
+            // The default of a field whose type its reducer does not go with.
+            let field = self.ground.field(found.span());
+            let part = field.and_then(|_| self.graph(found.span()));
+            return part.is_some_and(|part| field.is_some_and(|of| part.mistyped.contains(&of)));
+        }
+        if is(found, UNREACHED) {
+            // One arrow that goes elsewhere leaves one island behind.
+            let lost = |part: &Part| part.calls || part.arrows && part.unreached == 1;
+            return self.graph(found.span()).is_some_and(lost) || self.everywhere;
+        }
         let (writes, ways) = (is(found, WRITES), is(found, WAYS));
         let (jumps, colliding) = (is(found, JUMPS), is(found, COLLIDING));
         if !(writes || ways || jumps || colliding) {
@@ -228,10 +293,11 @@ impl<'a> Unclear<'a> {
         let Some(part) = self.graph(found.span()) else {
             return false;
         };
-        let field = match found.spoken_of() {
-            Some(field) => part.fields.contains(&field),
-            None => !part.fields.is_empty(),
+        let holds = |fields: &BTreeSet<Span>| match found.spoken_of() {
+            Some(field) => fields.contains(&field),
+            None => !fields.is_empty(),
         };
+        let field = holds(&part.wrong) || !colliding && holds(&part.fields);
         let gone = part.ways && (ways || colliding) || part.conditions && ways;
         part.opaque || gone || field && !jumps
     }

@@ -47,7 +47,10 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
         colliding: graph
             .fields
             .iter()
-            .map(|field| matches!(field.channel, Channel::Last).then(|| field.name.node.clone()))
+            .map(|field| {
+                let collides = matches!(field.channel, Channel::Last) && !field.via_wrong;
+                collides.then(|| field.name.node.clone())
+            })
             .collect(),
         exits: !graph.exits.is_empty(),
         start,

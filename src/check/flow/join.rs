@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{JoinId, NodeId};
 
 use super::arrows::Arrows;
+use super::avoid::circles_of;
 use super::model::{Flow, Spot};
 use super::together::Together;
 
@@ -34,13 +35,20 @@ fn behind_itself(
     diags: &mut Diagnostics,
 ) {
     let mut told: BTreeSet<JoinId> = BTreeSet::new();
+    let circles = circles_of(flow);
+    let circle = |spot: Spot| flow.number(spot).and_then(|number| circles.get(number));
     for id in silent {
         let Some(join) = flow.joins.get(*id) else {
             continue;
         };
         let late = join.members.iter().find_map(|(member, span)| {
+            // What leads to the join and comes behind it goes round with it.
+            let round = circle(Spot::Node(*member)) == circle(Spot::Join(*id));
+            if !round || together.runs(*member) {
+                return None;
+            }
             let before = before(flow, arrows, *member);
-            let own = !together.runs(*member) && before.contains(id);
+            let own = before.contains(id);
             own.then_some((*member, *span, before))
         });
         let Some((member, span, before)) = late else {

@@ -1,5 +1,7 @@
 //! Parameters of graphs that nothing uses.
 
+use std::collections::BTreeSet;
+
 use crate::base::SourceMap;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::resolve::Program;
@@ -15,16 +17,21 @@ pub fn unused(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     let is_module = |file| program.modules.iter().any(|module| module.file == file);
     let prompts = sources.files().filter(|(file, _)| !is_module(*file));
     let prompts: Vec<&str> = prompts.map(|(_, file)| &*file.text).collect();
-    for graph in &program.graphs {
+    for graph in program
+        .graphs
+        .iter()
+        .filter(|graph| !graph.params.is_empty())
+    {
         let own = sources.text(graph.span);
         let texts = || prompts.iter().copied().chain([own]);
         // Where `params` stands alone, all of them may be meant.
-        if texts().any(|text| names(text).any(|name| name.is_empty())) {
+        let used: BTreeSet<&str> = texts().flat_map(names).collect();
+        if used.contains("") {
             continue;
         }
         for param in &graph.params {
             let name = param.name.node.as_str();
-            if texts().any(|text| names(text).any(|used| used == name)) {
+            if used.contains(name) {
                 continue;
             }
             let message = format!(

@@ -12,6 +12,8 @@ pub enum Mention<'a> {
     Field(&'a str),
     /// Another name in scope, such as `answer`.
     Name(&'a str),
+    /// A part of one: `answer.ok`.
+    Part(&'a str, &'a str),
 }
 
 /// What a name is replaced by: `let` names of a node.
@@ -40,12 +42,24 @@ pub fn mentions<'a>(expr: &'a Expr, lets: &Lets<'a>) -> Vec<Mention<'a>> {
             ExprKind::Select { operand, field, .. } if is_state(operand) => {
                 found.push(Mention::Field(&field.node));
             }
+            ExprKind::Select { operand, field, .. } => match name(operand, lets) {
+                Some(of) => found.push(Mention::Part(of, &field.node)),
+                None => open.push(operand),
+            },
             _ => open.extend(expr.parts()),
         }
     }
     found.sort();
     found.dedup();
     found
+}
+
+/// A name that stands for itself.
+fn name<'a>(expr: &'a Expr, lets: &Lets<'a>) -> Option<&'a str> {
+    match &expr.kind {
+        ExprKind::Ident(name) => Some(name.as_str()).filter(|name| !lets.contains_key(name)),
+        _ => None,
+    }
 }
 
 fn is_state(expr: &Expr) -> bool {

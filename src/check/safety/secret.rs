@@ -56,6 +56,9 @@ impl Rule<'_, '_> {
             Work::Interrupt { ask: Some(ask), .. } => self.asked(before, ask, &node.name, &lets),
             _ => {}
         }
+        if let Some(key) = node.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
+            self.shown(before, &leaves(key, &lets), "in the key of a cache");
+        }
         for stop in &node.stops {
             let inside = match stop.after {
                 true => Inside::After(id, at),

@@ -8,7 +8,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Flow;
 use super::origin::{
-    Env, Inside, Leaf, Path, Search, Trail, Wanted, asks_before, env, is_plain, leaves, vetted,
+    Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
 };
 
 /// Reports `@sink` arguments that such a value reaches.
@@ -73,7 +73,7 @@ fn call(
     else {
         return;
     };
-    if asks_before(node) {
+    if search.agreed_before((id, at)) {
         return;
     }
     let Some(tool) = program.tools.get(*tool) else {
@@ -96,11 +96,26 @@ fn call(
             taken_for(sink.kind),
             shown(&made_from, trail.read),
         );
-        let found = Diagnostic::new(&codes::TAINTED_SINK, message, arg.value.span)
-            .label(trail.source.0, trail.source.1.clone());
-        let found = trail.through.iter().fold(found, |found, (span, text)| {
-            found.label(*span, text.clone())
-        });
+        // Who is asked in vain is what has to be mended.
+        let place = search.in_vain(&trail);
+        let found = Diagnostic::new(
+            &codes::TAINTED_SINK,
+            message,
+            place.unwrap_or(arg.value.span),
+        );
+        let found = match place {
+            Some(_) => found.label(arg.value.span, "used here"),
+            None => found,
+        };
+        let found = found.label(trail.source.0, trail.source.1.clone());
+        let found =
+            trail
+                .through
+                .iter()
+                .fold(found, |found, (span, text)| match Some(*span) == place {
+                    true => found.here(text.clone()),
+                    false => found.label(*span, text.clone()),
+                });
         diags.push(
             found
                 .label(sink.span, format!("`{name}` is a sink"))

@@ -8,9 +8,7 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
-use super::origin::{
-    Inside, Leaf, Search, Wanted, asks_before, env, is_plain, leaves, prompt_leaves,
-};
+use super::origin::{Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
 pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -59,6 +57,8 @@ struct Part {
     text: String,
     /// It is marked, not taken from an effect.
     sure: bool,
+    /// Where a person is asked in vain on the way.
+    in_vain: Option<(Span, String)>,
 }
 
 struct Rule<'a, 'd> {
@@ -90,6 +90,7 @@ impl Rule<'_, '_> {
                 span: *span,
                 text: format!("untrusted: what `{}` gives back", tool.name.node),
                 sure: true,
+                in_vain: None,
             }),
             None => in_texts(&mut self.untrusted, at, node, &read),
         };
@@ -129,7 +130,8 @@ impl Rule<'_, '_> {
             return;
         };
         let tool = self.program.tools.get(*tool);
-        let Some(tool) = tool.filter(|_| !asks_before(node)) else {
+        let agreed = self.untrusted.agreed_before((id, at));
+        let Some(tool) = tool.filter(|_| !agreed) else {
             return;
         };
         let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {
@@ -165,7 +167,12 @@ impl Rule<'_, '_> {
         span: Span,
         parts: [Part; 3],
     ) {
-        let found = Diagnostic::new(code, message, span);
+        let in_vain = parts.iter().find_map(|part| part.in_vain.clone());
+        let found = match in_vain {
+            // Who is asked in vain is what has to be mended.
+            Some((place, text)) => Diagnostic::new(code, message, place).here(text),
+            None => Diagnostic::new(code, message, span),
+        };
         let found = parts
             .into_iter()
             .fold(found, |found, part| found.label(part.span, part.text));
@@ -183,11 +190,15 @@ fn in_texts(
 ) -> Option<Part> {
     let read = search.node_leaves((id, at), read.to_vec(), &env(&node.lets));
     let trail = search.source(Inside::Before(id, at), &read)?;
+    let place = search.in_vain(&trail);
+    let mut through = trail.through.into_iter();
+    let in_vain = through.find(|(span, _)| Some(*span) == place);
     let (span, text) = trail.source;
     Some(Part {
         span,
         text: format!("read by `{}`: {text}", node.name.node),
         sure: true,
+        in_vain,
     })
 }
 
@@ -199,6 +210,7 @@ fn private(search: &Search, tool: &Tool, span: Span) -> Option<Part> {
         span,
         text: format!("private: what `{}` gives back", tool.name.node),
         sure: true,
+        in_vain: None,
     })
 }
 
@@ -210,6 +222,7 @@ fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
         span,
         text: format!("may be private: what `{}` reads", tool.name.node),
         sure: false,
+        in_vain: None,
     })
 }
 
@@ -235,5 +248,6 @@ fn outward(tool: &Tool, span: Span) -> Option<Part> {
         span,
         text: format!("the way out: `{}`", tool.name.node),
         sure: true,
+        in_vain: None,
     })
 }

@@ -1,30 +1,38 @@
 //! What conditions say of the places that they speak of: for which of their values they hold.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
+use crate::base::SharedSet;
 use crate::expr::fold::Folder;
 use crate::expr::infer::{constant, path};
+use crate::expr::ty::EnumId;
 use crate::expr::{Type, TypeTable};
 
 use super::cx::Cx;
 use super::jump::texts;
 
 /// A value that conditions tell apart.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
     /// A text or a member of an enum.
-    Text(String),
+    Text(Arc<str>),
     /// Every value that the others are not.
     Other,
 }
 
 /// Values of a place.
-pub type Atoms = BTreeSet<Atom>;
+pub type Atoms = SharedSet<Atom>;
+
+/// The values of enums that were asked for before: one may have thousands.
+pub type Domains = Rc<RefCell<HashMap<EnumId, Atoms>>>;
 
 impl Atom {
     /// As it is shown in messages.
@@ -32,7 +40,7 @@ impl Atom {
         match self {
             Atom::Null => "null".to_owned(),
             Atom::Bool(value) => value.to_string(),
-            Atom::Text(text) => text.clone(),
+            Atom::Text(text) => text.to_string(),
             Atom::Other => "something else".to_owned(),
         }
     }
@@ -74,8 +82,8 @@ impl<'a, 'b> Reader<'a, 'b> {
                 all.try_fold((subject, first), |(subject, atoms), next| {
                     let (other, more) = next?;
                     let both = match op {
-                        LogicalOp::And => atoms.intersection(&more).cloned().collect(),
-                        LogicalOp::Or => atoms.union(&more).cloned().collect(),
+                        LogicalOp::And => atoms.intersection(&more),
+                        LogicalOp::Or => atoms.union(&more),
                     };
                     (subject == other).then_some((subject, both))
                 })
@@ -106,7 +114,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     pub(super) fn others(&self, subject: &str, atoms: &Atoms) -> Atoms {
         let all = self.domains.get(subject).cloned().unwrap_or_default();
-        all.difference(atoms).cloned().collect()
+        all.difference(atoms)
     }
 
     fn equal(&mut self, left: &Expr, right: &Expr) -> Option<(String, Atoms)> {
@@ -146,7 +154,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             if matches!(ty, Type::Int) || ty.without_null() == Type::Int {
                 self.whole.insert(place.clone());
             }
-            let domain = domain(&ty, &self.cx.program.types);
+            let domain = known(&ty, &self.cx.program.types, &self.cx.domains);
             self.domains.insert(place.clone(), domain);
         }
         Some(place)
@@ -168,10 +176,27 @@ impl<'a, 'b> Reader<'a, 'b> {
         };
         match constant(expr, &self.cx.program.types).or_else(given)? {
             serde_json::Value::Bool(value) => Some(Atom::Bool(value)),
-            serde_json::Value::String(text) => Some(Atom::Text(text)),
+            serde_json::Value::String(text) => Some(Atom::Text(text.into())),
             serde_json::Value::Null => Some(Atom::Null),
             _ => None,
         }
+    }
+}
+
+/// The same of a type whose values may have been asked for before.
+fn known(ty: &Type, types: &TypeTable, domains: &Domains) -> Atoms {
+    match ty {
+        Type::Nullable(of) => {
+            let mut atoms = known(of, types, domains);
+            atoms.insert(Atom::Null);
+            atoms
+        }
+        Type::Enum(id) => {
+            let mut domains = domains.borrow_mut();
+            let atoms = domains.entry(*id).or_insert_with(|| domain(ty, types));
+            atoms.clone()
+        }
+        other => domain(other, types),
     }
 }
 
@@ -187,7 +212,10 @@ pub(super) fn domain(ty: &Type, types: &TypeTable) -> Atoms {
             atoms
         }
         other => match texts(other, types) {
-            Some(all) => all.into_iter().map(Atom::Text).collect(),
+            Some(all) => all
+                .into_iter()
+                .map(|text| Atom::Text(text.into()))
+                .collect(),
             None => Atoms::from([Atom::Other]),
         },
     }

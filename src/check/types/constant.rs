@@ -173,8 +173,8 @@ impl Reader<'_, '_> {
                 let known = places.get(&subject);
                 let both = match (known, op) {
                     (None, _) => atoms,
-                    (Some(known), LogicalOp::And) => known.intersection(&atoms).cloned().collect(),
-                    (Some(known), LogicalOp::Or) => known.union(&atoms).cloned().collect(),
+                    (Some(known), LogicalOp::And) => known.intersection(&atoms),
+                    (Some(known), LogicalOp::Or) => known.union(&atoms),
                 };
                 places.insert(subject, both);
             } else if op == LogicalOp::And

@@ -15,6 +15,7 @@ use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
 use crate::resolve::program::{Graph, Program};
 
+use super::cases::Domains;
 use super::facts::Facts;
 use super::says::Saying;
 
@@ -45,6 +46,8 @@ pub struct Cx<'a> {
     pub unsure: Vec<(FieldId, Span)>,
     /// What the node's conditions say, where that is asked for.
     pub saying: Option<Saying>,
+    /// Conditions that are wrong: nobody knows what they were to show.
+    pub wrong: Vec<Span>,
     /// Computed targets met so far.
     pub computed: Vec<Computed>,
     /// In a tool's body: types of what its jumps write, in order.
@@ -53,6 +56,8 @@ pub struct Cx<'a> {
     pub sends: Vec<Sent>,
     /// What was found.
     pub diags: Diagnostics,
+    /// Values of enums, shared by the places of a graph.
+    pub domains: Domains,
 }
 
 /// A computed target and the names that it may give.
@@ -107,10 +112,12 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -131,10 +138,12 @@ impl<'a> Cx<'a> {
             lacking: Vec::new(),
             unsure: Vec::new(),
             saying: None,
+            wrong: Vec::new(),
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
             diags: Diagnostics::new(),
+            domains: Domains::default(),
         }
     }
 
@@ -196,7 +205,11 @@ impl<'a> Cx<'a> {
 
     /// Types a condition.
     pub fn condition(&mut self, expr: &Expr) {
+        let told = self.diags.len();
         self.infer(expr, Some(&Type::Bool));
+        if self.diags.len() > told {
+            self.wrong.push(expr.span);
+        }
     }
 
     /// The type, with nothing reported.
@@ -213,6 +226,7 @@ impl<'a> Cx<'a> {
         let shown: Narrowing = Checker::new(&self.scope, &self.program.types, &mut unheard)
             .knowing(self.facts.known.clone())
             .facts(condition, truth);
+        let shown = shown.of_wrong(self.wrong.contains(&condition.span));
         self.facts.known = std::mem::take(&mut self.facts.known).and(shown);
     }
 

@@ -1,12 +1,12 @@
 //! Reducers and defaults: expressions that stand outside nodes.
 
 use crate::ast::Name;
-use crate::ast::expr::Expr;
+use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::Type;
 use crate::expr::constraint::Constraints;
 use crate::expr::fold::names_params;
-use crate::expr::infer::{Checker, Taker, constant};
+use crate::expr::infer::{Checker, Taker, constant, doomed};
 use crate::resolve::program::{Param, Program};
 
 use super::cx::Cx;
@@ -118,11 +118,27 @@ fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags:
             ..Taker::named(name)
         }))
         .infer(value, Some(ty));
-    if cx.diags.is_empty() && constant(value, &program.types).is_none() {
+    let torn = torn(value);
+    if cx.diags.is_empty() && !torn {
+        doomed(value, &cx.scope, &program.types, &mut cx.diags);
+    }
+    if cx.diags.is_empty() && !torn && constant(value, &program.types).is_none() {
         cx.report(
             Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, format!("the default of `{}` must be a constant", name.node), value.span)
                 .help("write a literal, a list, a map or a record of them; compute other values in a node"),
         );
     }
     diags.append(cx.diags);
+}
+
+/// Whether a part of it could not be read, which is reported.
+fn torn(value: &Expr) -> bool {
+    let mut open = vec![value];
+    while let Some(expr) = open.pop() {
+        if matches!(expr.kind, ExprKind::Error) {
+            return true;
+        }
+        expr.each_part(|part| open.push(part));
+    }
+    false
 }

@@ -7,6 +7,7 @@ use crate::ast::item::NamedArg;
 use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Home, codes};
+use crate::expr::infer::path;
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Jump, Node, Route, Target, TargetKind};
 
@@ -35,7 +36,7 @@ impl Cx<'_> {
                         let verdict = cases.verdict(i);
                         let to = verdict.map(|_| self.leads_to(&arm.jump));
                         let decides = Decides::Arm(to.as_deref().unwrap_or_default());
-                        sound &= self.judged(when, decides, verdict);
+                        sound &= self.judged(when, decides, verdict) && !self.asks_unknown(when);
                         self.says_arm(&arm.jump, &mut so_far, when);
                         self.assume(when, true);
                     } else {
@@ -51,6 +52,23 @@ impl Cx<'_> {
             }
         }
         self.facts = entry;
+    }
+
+    /// Whether a condition reads something of which a mistake that is reported leaves no type: then nobody knows which
+    /// values it leaves open.
+    fn asks_unknown(&self, when: &Expr) -> bool {
+        let mut open = vec![when];
+        while let Some(expr) = open.pop() {
+            match path(expr) {
+                Some(place) if place.contains('.') || self.scope.slot(&place).is_some() => {
+                    if self.quiet(expr) == Type::Error {
+                        return true;
+                    }
+                }
+                _ => expr.each_part(|part| open.push(part)),
+            }
+        }
+        false
     }
 
     /// Where a jump leads, for messages.

@@ -1,8 +1,11 @@
 //! One node: its expressions in the order in which they run, and what is known when it has finished.
 
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
+use crate::expr::infer::path;
 use crate::ir::NodeId;
+use crate::resolve::naming::IN_SCOPE;
 use crate::resolve::program::{Ask, Cache, Node, Route, Stop, Work};
 
 use super::constant::Decides;
@@ -26,7 +29,7 @@ pub struct Outcome {
 /// Types a node in a place where it may begin with the facts that `cx` has.
 pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     let mut out = Outcome::default();
-    let entry = cx.facts.clone();
+    let (entry, told) = (cx.facts.clone(), cx.diags.len());
     let names = cx.scope.names.len();
     if let Some(record) = node.input_record {
         cx.declare("input", Type::Record(record));
@@ -70,6 +73,10 @@ pub fn node(cx: &mut Cx, id: NodeId, node: &Node) -> Outcome {
     }
     out.edge = edges(cx, node);
     cx.unread(node, names);
+    if node.let_twice {
+        cx.diags.retain(|found| found.code != &codes::UNKNOWN_NAME);
+    }
+    cx.diags.gather_nulls(told);
     cx.scope.names.truncate(names);
     cx.facts = entry;
     out
@@ -145,7 +152,12 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     }
     for binding in &node.lets {
         let ty = cx.infer_with_effects(&binding.value, None);
-        cx.declare(&binding.name.node, ty);
+        let name = binding.name.node.as_str();
+        // A name that is refused hides nothing.
+        let hides = name == "state" || cx.scope.slot(name).is_some();
+        if !(hides && IN_SCOPE.contains(&name)) {
+            cx.declare(name, ty);
+        }
     }
     cx.says_works(not_skipped);
     for require in &node.requires {
@@ -160,7 +172,9 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
 impl Cx<'_> {
     /// Types a `require`: what follows knows that it held, its message that it did not.
     pub fn require(&mut self, require: &crate::ast::item::Require) {
-        self.deciding(&require.condition, Decides::Require);
+        if self.deciding(&require.condition, Decides::Require) {
+            self.never_null(&require.condition);
+        }
         let before = self.facts.clone();
         if let Some(message) = &require.message {
             self.assume(&require.condition, false);
@@ -168,6 +182,39 @@ impl Cx<'_> {
             self.facts = before;
         }
         self.assume(&require.condition, true);
+    }
+}
+
+impl Cx<'_> {
+    /// A `require` that something is null which is known not to be.
+    fn never_null(&mut self, condition: &Expr) {
+        if self.facts.known.anything {
+            return;
+        }
+        let mut open = vec![condition];
+        while let Some(expr) = open.pop() {
+            let (op, left, right) = match &expr.kind {
+                ExprKind::Logical(LogicalOp::And, operands) => {
+                    open.extend(operands);
+                    continue;
+                }
+                ExprKind::Binary(op, left, right) => (op.node, left, right),
+                _ => continue,
+            };
+            let null = |side: &Expr| matches!(side.kind, ExprKind::Literal(Literal::Null));
+            let side = if null(right) { left } else { right };
+            let asks = op == BinaryOp::Equal && (null(left) || null(right));
+            let Some(place) = path(side).filter(|place| asks && self.facts.known.holds(place))
+            else {
+                continue;
+            };
+            let message = format!("`require` is never true: `{place}` is never null here");
+            self.report(
+                Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span)
+                    .here("this always fails")
+                    .help(format!("write `{place} != null`, or take it out")),
+            );
+        }
     }
 }
 

@@ -140,7 +140,7 @@ impl Cases {
         };
         let missing = only.and_then(|(subject, (known, _))| {
             let all = self.domains.get(subject)?;
-            let left: Vec<String> = all.difference(known).map(Atom::show).collect();
+            let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
             let left = match left.len() {
                 // A list of all would bury what it says.
                 more if more > MOST_NAMED => {
@@ -230,7 +230,7 @@ impl<'a> Taken<'a> {
         for (subject, atoms) in case.whole.iter().chain(&case.either) {
             let slot = self.values.entry(subject.clone());
             let (known, last) = slot.or_insert((Atoms::new(), place));
-            known.extend(atoms.iter().cloned());
+            known.join(atoms);
             *last = place;
         }
         if let Some(found) = &case.compares {

@@ -39,9 +39,11 @@ impl Values {
     /// What both leave; `None` where that is nothing.
     pub fn and(&self, other: &Values) -> Option<Values> {
         match (self, other) {
-            (Values::Atoms(a), Values::Atoms(b)) => some(a.intersection(b).cloned().collect()),
+            (Values::Atoms(a), Values::Atoms(b)) => some(a.intersection(b)),
             (Values::Atoms(a), Values::NotNull) | (Values::NotNull, Values::Atoms(a)) => {
-                some(a.iter().filter(|a| **a != Atom::Null).cloned().collect())
+                let mut rest = a.clone();
+                rest.remove(&Atom::Null);
+                some(rest)
             }
             (Values::Range(a, whole), Values::Range(b, _)) => {
                 let both = a.and(*b);
@@ -60,7 +62,7 @@ impl Values {
     /// What either has, where that can be said.
     fn or(self, other: Values) -> Option<Values> {
         match (self, other) {
-            (Values::Atoms(a), Values::Atoms(b)) => Some(Values::Atoms(&a | &b)),
+            (Values::Atoms(a), Values::Atoms(b)) => Some(Values::Atoms(a.union(&b))),
             (a, b) => (a == b).then_some(a),
         }
     }
@@ -261,7 +263,7 @@ pub fn first_values(
         (None, Some(_)) => return Vec::new(),
         (None, None) | (Some(serde_json::Value::Null), _) => Atom::Null,
         (Some(serde_json::Value::Bool(value)), _) => Atom::Bool(*value),
-        (Some(serde_json::Value::String(text)), _) => Atom::Text(text.clone()),
+        (Some(serde_json::Value::String(text)), _) => Atom::Text(text.as_str().into()),
         (Some(serde_json::Value::Number(number)), _) => {
             let point = number.as_f64().map(Range::point);
             let whole = ty.without_null() == Type::Int;

@@ -1,5 +1,7 @@
 //! A subgraph's call: what is passed to its `in` fields and what comes back from its `out` fields.
 
+use std::collections::HashSet;
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
@@ -83,7 +85,9 @@ impl Cx<'_> {
     fn pass_by_name(&mut self, name: &Name, called: &Graph, with: &[Pass]) {
         let Some(caller) = self.graph else { return };
         let mut missing = Vec::new();
-        let given = |field: &str| with.iter().any(|pass| pass.name.node == field);
+        let names: HashSet<&str> = with.iter().map(|pass| &*pass.name.node).collect();
+        let given = |field: &str| names.contains(field);
+        let misspelt: HashSet<&str> = with.iter().filter_map(|p| misspelt(p, called)).collect();
         for field in called
             .fields
             .iter()
@@ -109,9 +113,7 @@ impl Cx<'_> {
                     }
                 }
                 // A name in `with` that is none, which is reported, was likely meant for it.
-                None if with
-                    .iter()
-                    .any(|pass| misspelt(pass, called) == Some(&field.name.node)) => {}
+                None if misspelt.contains(&*field.name.node) => {}
                 None if field.default.is_none() && !field.ty.node.admits_null() => {
                     missing.push(field);
                 }
@@ -196,7 +198,8 @@ impl Cx<'_> {
     /// `out` fields that `into` doesn't name go to the caller's field of the same name, where there is one.
     fn back_by_name(&mut self, name: &Name, called: &Graph, into: &[Binding]) {
         let Some(caller) = self.graph else { return };
-        let bound = |field: &str| into.iter().any(|b| b.from_name.node == field);
+        let names: HashSet<&str> = into.iter().map(|b| &*b.from_name.node).collect();
+        let bound = |field: &str| names.contains(field);
         for field in called
             .fields
             .iter()

@@ -42,6 +42,18 @@ impl Cx<'_> {
             ))
         };
         match &node.work {
+            Work::Call {
+                tool: Some(tool), ..
+            } if is_read("result") => {
+                let tool = self.program.tools.get(*tool)?;
+                let name = &tool.name.node;
+                let message = format!("tool `{name}` gives nothing back, and its result is read");
+                tool.returns.is_none().then(|| {
+                    Diagnostic::new(&codes::NULL_NOT_HANDLED, message, tool.name.span)
+                        .label(place, "read here")
+                        .help(format!("say what it gives back: `tool {name}(..) -> TYPE`"))
+                })
+            }
             Work::Llm(call) if unread(&["reply", "output"]) => Some(match call.output {
                 Some(_) => spent("the output", "output"),
                 None => spent("the reply", "reply.content"),

@@ -16,6 +16,7 @@ use crate::resolve::program::{Graph, Node, Program, Work};
 use super::super::flow::avoid::circles_of;
 use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Spot, Together, Way, Written};
+use super::cases::Domains;
 use super::company::{Company, Sure};
 use super::constant::Decides;
 use super::cx::{Computed, Cx, StateTypes};
@@ -134,6 +135,8 @@ pub(super) struct Walk<'a> {
     pub(super) back: BTreeSet<NodeId>,
     pub(super) trails: Trails,
     pub(super) state: StateTypes,
+    /// Values of enums, for all nodes.
+    domains: Domains,
     /// Fields that are `ephemeral` or `untracked`.
     pub(super) passing: Passing,
     /// Fields that other tasks may write while a node runs, by node.
@@ -175,7 +178,12 @@ impl<'a> Walk<'a> {
             back: led_back(flow, &circles),
             circles,
             trails: Trails::default(),
-            state: Arc::new(state.with_based(based)),
+            domains: Domains::default(),
+            // What could not be read may have said what a field is based on.
+            state: Arc::new(match graph.broken {
+                true => state,
+                false => state.with_based(based),
+            }),
             passing: Passing::of(graph),
             beside: beside(flow, together),
             entries: vec![None; flow.stops.len()],
@@ -193,7 +201,9 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn cx(&self, facts: Facts) -> Cx<'a> {
-        Cx::in_graph(self.program, self.graph, &self.state, facts)
+        let mut cx = Cx::in_graph(self.program, self.graph, &self.state, facts);
+        cx.domains = self.domains.clone();
+        cx
     }
 
     /// The entry, and the graph's handler, which is typed once for all nodes.

@@ -58,7 +58,8 @@ impl Cx<'_> {
                 let result = tool.map(|tool| tool.returns.as_ref().map(|ty| ty.node.clone()));
                 self.declare(
                     "result",
-                    result.map_or(Type::Error, |ty| ty.unwrap_or(Type::Null)),
+                    // That there is none is reported at the tool.
+                    result.flatten().unwrap_or(Type::Error),
                 );
             }
             Work::Interrupt {

@@ -32,6 +32,9 @@ impl Cx<'_> {
             };
             if field.mode == FieldMode::In {
                 self.read_only(item, field);
+                // Which field was meant nobody knows, so nor what it takes.
+                self.infer_with_effects(&item.value, None);
+                continue;
             }
             let takes = self.takes(field, item.replace);
             let found = self.written(&item.value, Some(&takes), Some(Taker::named(&field.name)));
@@ -59,18 +62,20 @@ impl Cx<'_> {
 
     /// A constant that breaks what the field's attributes ask.
     fn keeps_to_bounds(&mut self, field: &Field, item: &SetItem) {
-        if field.constraints.is_empty() || !keeps_value(field, item.replace) {
+        if field.constraints.is_empty() {
             return;
         }
         let Some(value) = default_value(&item.value, &field.ty.node, &self.program.types) else {
             return;
         };
-        let broken = field.constraints.broken(&value);
-        if let Some(first) = broken.first() {
-            let message = format!(
-                "the value of `{}` is out of bounds: {first}",
-                item.name.node
-            );
+        let message = match keeps_value(field, item.replace) {
+            true => field.constraints.broken(&value).first().map(|first| {
+                let name = &item.name.node;
+                format!("the value of `{name}` is out of bounds: {first}")
+            }),
+            false => never_within(field, &value),
+        };
+        if let Some(message) = message {
             self.report(
                 Diagnostic::new(&codes::BAD_VALUE, message, item.value.span)
                     .label(field.span, "its bounds are declared here"),
@@ -122,6 +127,7 @@ impl Cx<'_> {
 /// The type that a write to a field takes: an own reducer's second parameter, else the field's type.
 pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
     match &field.channel {
+        _ if field.via_wrong => Type::Error,
         Channel::Own { reducer } if !replace => program
             .reducers
             .get(*reducer)
@@ -129,5 +135,36 @@ pub fn takes(program: &Program, field: &Field, replace: bool) -> Type {
             .filter(|reducer| assignable(&field.ty.node, &reducer.old.ty.node, &program.types))
             .map_or(Type::Error, |reducer| reducer.new.ty.node.clone()),
         _ => field.ty.node.clone(),
+    }
+}
+
+/// What a constant that goes through a reducer breaks whatever the field holds before it: what it adds can't be taken
+/// from the field again.
+fn never_within(field: &Field, value: &serde_json::Value) -> Option<String> {
+    let bounds = &field.constraints;
+    let name = &field.name.node;
+    let float = |bound: &Option<serde_json::Number>| bound.as_ref()?.as_f64();
+    match (&field.channel, value) {
+        (Channel::Add, value) => {
+            let (min, max, added) = (float(&bounds.min)?, float(&bounds.max)?, value.as_f64()?);
+            (added.abs() > max - min).then(|| {
+                format!("adding {value} always takes `{name}` out of its bounds, {min} to {max}")
+            })
+        }
+        (Channel::Append, serde_json::Value::Array(items)) => {
+            let (_, most) = bounds.len?;
+            (items.len() as u64 > most).then(|| {
+                let count = items.len();
+                format!("appending {count} elements always takes `{name}` over its {most}")
+            })
+        }
+        (Channel::Merge, serde_json::Value::Object(entries)) => {
+            let (_, most) = bounds.len?;
+            (entries.len() as u64 > most).then(|| {
+                let count = entries.len();
+                format!("merging {count} entries always takes `{name}` over its {most}")
+            })
+        }
+        _ => None,
     }
 }

@@ -43,18 +43,15 @@ impl fmt::Display for Mended {
 /// Applies the fixes. The edits of one finding are made all or none; where two findings want to
 /// change the same text, the first has its way and the other is left for the next check.
 pub fn apply(found: &Findings) -> Result<Mended, Failure> {
-    let mut taken: Vec<&Edit> = Vec::new();
+    let mut taken = Taken::default();
     let mut mended = Mended::default();
     for finding in found.diagnostics.iter().filter(|d| !d.fix.is_empty()) {
-        if writable(found, finding) && free(&taken, finding) {
-            taken.extend(&finding.fix);
+        if writable(found, finding) && taken.leaves_room(finding) {
+            taken.add(finding);
             mended.edits += 1;
         }
     }
-    let mut by_file: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
-    for edit in taken {
-        by_file.entry(edit.span.file).or_default().push(edit);
-    }
+    let by_file = taken.by_file;
     for (file, edits) in by_file {
         if let Some(source) = found.sources.file(file) {
             let text = edited(&source.text, edits);
@@ -73,12 +70,39 @@ fn writable(found: &Findings, finding: &Diagnostic) -> bool {
     })
 }
 
-fn free(taken: &[&Edit], finding: &Diagnostic) -> bool {
-    let mut pairs = finding
-        .fix
-        .iter()
-        .flat_map(|edit| taken.iter().map(move |other| (edit.span, other.span)));
-    !pairs.any(|(a, b)| overlap(a, b))
+/// The edits that are made.
+#[derive(Default)]
+struct Taken<'a> {
+    by_file: BTreeMap<FileId, Vec<&'a Edit>>,
+    /// Where they are, those of one finding apart from each other or not: by file and start, the furthest end.
+    ends: BTreeMap<(FileId, u32), u32>,
+    /// The length of the longest.
+    longest: u32,
+}
+
+impl<'a> Taken<'a> {
+    /// Whether no edit of the finding overlaps one that is made.
+    fn leaves_room(&self, finding: &Diagnostic) -> bool {
+        !finding.fix.iter().any(|edit| {
+            let span = edit.span;
+            let first = (span.file, span.start.saturating_sub(self.longest));
+            let mut near = self.ends.range(first..=(span.file, span.end));
+            near.any(|((file, start), end)| {
+                let (file, start, end) = (*file, *start, *end);
+                overlap(span, Span { file, start, end })
+            })
+        })
+    }
+
+    fn add(&mut self, finding: &'a Diagnostic) {
+        for edit in &finding.fix {
+            let span = edit.span;
+            let end = self.ends.entry((span.file, span.start)).or_default();
+            *end = span.end.max(*end);
+            self.longest = self.longest.max(span.end - span.start.min(span.end));
+            self.by_file.entry(span.file).or_default().push(edit);
+        }
+    }
 }
 
 /// Two insertions at one place overlap too: their order would be a guess.

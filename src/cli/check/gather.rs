@@ -140,10 +140,22 @@ impl Findings {
         }
     }
 
+    /// Adds that a file can't be read, where it is there: what is wrong in the others is said all the same.
+    pub fn unreadable(&mut self, file: &Path, failure: Failure) -> Result<(), Failure> {
+        match files::unreadable(file, &failure, &mut self.sources) {
+            Some(found) => self.diagnostics.push(found),
+            None => return Err(failure),
+        }
+        Ok(())
+    }
+
     /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has
     /// no errors: of a flow with errors nothing is known that its scenarios could be held against.
     pub fn scenarios(&mut self, file: &Path) -> Result<(), Failure> {
-        let source = files::read(file)?;
+        let source = match files::read(file) {
+            Ok(source) => source,
+            Err(failure) => return self.unreadable(file, failure),
+        };
         let id = self.sources.add(&source.name, &source.text);
         let suite = match scenario::load(&self.sources, id) {
             Ok(suite) => suite,

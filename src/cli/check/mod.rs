@@ -125,7 +125,13 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     let played = scenarios.as_ref().is_ok_and(|found| !found.is_empty());
     let mut found = Findings::new(played);
     for path in files::find_all(paths)? {
-        let source = files::read(&path)?;
+        let source = match files::read(&path) {
+            Ok(source) => source,
+            Err(failure) => {
+                found.unreadable(&path, failure)?;
+                continue;
+            }
+        };
         let project = flow::project_of(&path, context)?;
         found.settings(&project, context)?;
         let families = found.families(&project);

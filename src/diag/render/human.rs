@@ -49,6 +49,11 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
         if handler.render_report(&mut out, &report).is_err() {
             out.push_str(&format!("{}: {report}\n", header(diagnostic)));
         }
+        let places = diagnostic.labels.len();
+        if places > PLACES {
+            let left = places - PLACES;
+            out.push_str(&format!("  {left} more places are not shown\n"));
+        }
         if explained.insert(diagnostic.code.slug) {
             out.push_str(&format!(
                 "  more: graphc explain {}\n",
@@ -72,6 +77,9 @@ pub fn human(diagnostics: &Diagnostics, sources: &SourceMap, style: Style) -> St
 
 /// More findings than this help nobody at once: most of them go with what the first ones are about.
 const MOST: usize = 100;
+
+/// More places of one finding than this are not shown.
+const PLACES: usize = 100;
 
 /// The findings that are shown, in their order. Where there are too many, errors come before what is no error.
 fn shown(diagnostics: &Diagnostics) -> Vec<&Diagnostic> {
@@ -171,7 +179,7 @@ impl Report {
     fn new(diagnostic: &Diagnostic, sources: &SourceMap, shelf: &mut Shelf) -> Self {
         let mut quoted = Quoted::default();
         let mut labels = Vec::with_capacity(diagnostic.labels.len());
-        for (index, label) in diagnostic.labels.iter().enumerate() {
+        for (index, label) in diagnostic.labels.iter().take(PLACES).enumerate() {
             let Some(span) = quoted.place(label.span, sources, shelf) else {
                 continue;
             };

@@ -38,6 +38,19 @@ pub fn accept(json: &Json, ty: &Type, types: &TypeTable) -> Result<Value, Vec<Mi
     run(types, |reader| reader.value(json, ty))
 }
 
+/// Whether JSON can be the named parts of a value of that type: what is left out, `null` (which says that there is
+/// none) and what constraints ask count for nothing.
+///
+/// # Errors
+/// All that no such value has.
+pub fn accept_parts(json: &Json, ty: &Type, types: &TypeTable) -> Result<(), Vec<Mismatch>> {
+    let read = |reader: &mut Reader<'_>| {
+        reader.partial = true;
+        reader.value(json, ty)
+    };
+    run(types, read).map(|_| ())
+}
+
 /// The record of JSON with these fields: arguments of a tool, an input, an event.
 pub fn accept_fields(
     json: &Json,
@@ -58,6 +71,7 @@ fn run(
         types,
         path: "$".to_owned(),
         found: Vec::new(),
+        partial: false,
     };
     let value = read(&mut reader);
     match reader.found.is_empty() {
@@ -70,6 +84,8 @@ struct Reader<'a> {
     types: &'a TypeTable,
     path: String,
     found: Vec<Mismatch>,
+    /// Whether only what is named counts.
+    partial: bool,
 }
 
 impl Reader<'_> {
@@ -97,6 +113,7 @@ impl Reader<'_> {
     fn value(&mut self, json: &Json, ty: &Type) -> Value {
         match (ty, json) {
             (Type::Json | Type::Error | Type::Never, _) => Value::from_json(json),
+            (_, Json::Null) if self.partial => Value::Null,
             (Type::Nullable(_) | Type::Optional(_) | Type::Null, Json::Null) => Value::Null,
             (Type::Nullable(of) | Type::Optional(of), _) => self.value(json, of),
             (Type::Bool, Json::Bool(b)) => Value::Bool(*b),
@@ -238,21 +255,24 @@ impl Reader<'_> {
     fn fields(&mut self, object: &JsonMap<String, Json>, fields: &[RecordField]) -> Value {
         let mut map = Map::new();
         for field in fields {
-            let given = object.get(field.outer_name());
-            let value = match (given, &field.default) {
-                (Some(json), _) => self.part(&step(field.outer_name()), |reader| {
-                    for broken in field.constraints.broken(json) {
-                        reader.report(broken);
+            let name = given_name(field, fields, object);
+            let value = match (object.get(name), &field.default) {
+                (Some(json), _) => self.part(&step(name), |reader| {
+                    if !reader.partial {
+                        for broken in field.constraints.broken(json) {
+                            reader.report(broken);
+                        }
                     }
                     reader.value(json, &field.ty)
                 }),
+                _ if self.partial => Value::Null,
                 (None, Some(default)) => self.value(default, &field.ty),
                 (None, None) if field.ty.admits_null() => Value::Null,
                 (None, None) => self.report(format!("`{}` is missing", field.outer_name())),
             };
             map.insert(Key::from(field.name.as_str()), value);
         }
-        let names = || fields.iter().map(RecordField::outer_name);
+        let names = || fields.iter().map(|field| given_name(field, fields, object));
         for key in object.keys().filter(|key| !names().any(|n| n == *key)) {
             let unused = names().filter(|n| !object.contains_key(*n));
             let message = match closest(key, unused) {
@@ -262,6 +282,24 @@ impl Reader<'_> {
             self.report(message);
         }
         Value::Map(map)
+    }
+}
+
+/// The name that an object gives a field by: its alias, or its own name where that is no other's.
+fn given_name<'f>(
+    field: &'f RecordField,
+    fields: &[RecordField],
+    object: &JsonMap<String, Json>,
+) -> &'f str {
+    let outer = field.outer_name();
+    let own = &field.name;
+    let by_own = field.constraints.alias.is_some()
+        && !object.contains_key(outer)
+        && object.contains_key(own)
+        && !fields.iter().any(|other| other.outer_name() == own);
+    match by_own {
+        true => own,
+        false => outer,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls: which function, method or macro a name means, and its arguments against the signatures.
 
 use crate::ast::Name;
-use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, Home, codes};
 
@@ -9,6 +9,7 @@ use super::super::function::{self, FUNCTIONS, Function};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::compare::ordered;
+use super::numbered::numbered;
 use super::overload::Call;
 use super::path::dotted;
 use super::{effect, macros};
@@ -119,6 +120,7 @@ impl Checker<'_> {
             return self.with(target, changes);
         }
         self.constant_pattern(name, args.first());
+        let before = self.diags.len();
         let result = self.apply(
             found,
             Call {
@@ -129,7 +131,40 @@ impl Checker<'_> {
             },
         );
         self.order_of_elements(target, name, &result);
-        result
+        if self.diags.len() == before {
+            match name.node.as_str() {
+                "format" => self.format(target, name, args),
+                "substring" | "slice" => self.bounds_of_part(expr, name, args),
+                _ => {}
+            }
+        }
+        match (name.node.as_str(), &result) {
+            ("enumerate", Type::List(_)) => match self.unheard(target) {
+                Type::List(of) => Type::list(numbered((*of).clone())),
+                _ => result,
+            },
+            _ => result,
+        }
+    }
+
+    /// A part that begins behind its end, or before the beginning.
+    fn bounds_of_part(&mut self, expr: &Expr, name: &Name, args: &[Expr]) {
+        let bounds: Vec<Option<i64>> = args.iter().map(whole).collect();
+        let message = match bounds.as_slice() {
+            [Some(from), Some(to)] if from > to => {
+                format!("`{}({from}, {to})` begins behind its end", name.node)
+            }
+            [Some(at), ..] | [_, Some(at)] if *at < 0 => {
+                format!("`{}` takes no negative position, found `{at}`", name.node)
+            }
+            _ => return,
+        };
+        self.report(
+            Diagnostic::new(&codes::ALWAYS_FAILS, message, expr.span).help(format!(
+                "the first position comes first, and the last one is not included: `x.{}(0, 3)`",
+                name.node
+            )),
+        );
     }
 
     /// `sort`, `min` and `max` need elements with an order, which signatures can't say.
@@ -177,7 +212,12 @@ impl Checker<'_> {
         self.overload(function, call)
     }
 
-    fn unknown_function(&mut self, name: &Name, receiver: Option<&Type>, args: &[Expr]) -> Type {
+    pub(super) fn unknown_function(
+        &mut self,
+        name: &Name,
+        receiver: Option<&Type>,
+        args: &[Expr],
+    ) -> Type {
         let message = match receiver {
             Some(ty) => format!(
                 "{} has no method `{}`",
@@ -235,6 +275,15 @@ impl Checker<'_> {
             let found = Diagnostic::new(&codes::BAD_REGEX, message, pattern.span);
             self.report(found.help(LITERALLY));
         }
+    }
+}
+
+/// A whole number that is written out.
+fn whole(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(number)) => Some(*number),
+        ExprKind::Unary(UnaryOp::Negate, of) => whole(of)?.checked_neg(),
+        _ => None,
     }
 }
 

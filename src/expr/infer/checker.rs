@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
                 }
                 Self::literal(literal)
             }
-            ExprKind::Ident(name) => self.ident(expr, name),
+            ExprKind::Ident(name) => self.ident(expr, name, hint),
             ExprKind::Select {
                 operand,
                 field,

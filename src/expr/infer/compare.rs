@@ -10,6 +10,7 @@ use super::checker::Checker;
 use super::join::widen;
 use super::narrow::Narrowing;
 use super::operator::sign;
+use super::overload::named;
 use super::path::path;
 use super::relation::{Texts, overlaps, texts};
 
@@ -46,6 +47,7 @@ impl Checker<'_> {
         let own: Narrowing = path(side).into_iter().collect();
         let known = self.known.clone();
         self.known.without(&own);
+        self.known.anything = false;
         let declared = self.unheard(side);
         self.known = known;
         match narrowed {
@@ -71,12 +73,14 @@ impl Checker<'_> {
         let always = if negated { "always" } else { "never" };
         let message = match (a, b) {
             (Type::Null, other) | (other, Type::Null) => {
-                format!("this is {always} true: {} is never null", self.show(other))
+                let side = if *a == Type::Null { right } else { left };
+                let other = named(side, &self.show(other));
+                format!("this is {always} true: {other} is never null")
             }
             _ => format!(
                 "this is {always} true: {} and {} have no value in common",
-                self.show(a),
-                self.show(b)
+                named(left, &self.show(a)),
+                named(right, &self.show(b))
             ),
         };
         let help = self.meant(a, b).or_else(|| self.meant(b, a)).or_else(|| {
@@ -138,7 +142,8 @@ impl Checker<'_> {
         if ordered(&a) && ordered(&b) && overlaps(&kind(&a), &kind(&b), self.types) {
             return Type::Bool;
         }
-        let (shown_a, shown_b) = (self.show(&widen(a.clone())), self.show(&widen(b.clone())));
+        let shown = |expr, ty: &Type| named(expr, &self.show(&widen(ty.clone())));
+        let (shown_a, shown_b) = (shown(left, &a), shown(right, &b));
         let message = match ordered(&a) && ordered(&b) {
             true => format!("`{sign}` does not go with {shown_a} and {shown_b}"),
             false => {
@@ -207,7 +212,7 @@ impl Checker<'_> {
                 let help = self.meant(found, &ty);
                 let message = format!(
                     "this is never found: {} and {} have no value in common",
-                    self.show(found),
+                    named(item, &self.show(found)),
                     self.show(&ty)
                 );
                 self.report(
@@ -233,8 +238,8 @@ impl Checker<'_> {
         let help = self.meant(elements, found);
         let message = format!(
             "this is never true: no {} is among elements of type {}",
-            self.show(found),
-            self.show(elements)
+            named(item, &self.show(found)),
+            named(of, &self.show(elements))
         );
         let elements = self.show(elements);
         self.report(

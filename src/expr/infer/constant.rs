@@ -4,10 +4,13 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
 
+use crate::value::Value;
+
+use super::super::function;
 use super::super::ty::{Type, TypeTable};
 
 /// The JSON of an expression that is constant: literals, negative numbers, lists, maps with text keys,
-/// enum members, record literals. A record's own defaults are filled in. `None` for anything else.
+/// enum members, record literals, times written as texts (`duration("5m")`). A record's own defaults are filled in. `None` for anything else.
 pub fn constant(expr: &Expr, types: &TypeTable) -> Option<Json> {
     match &expr.kind {
         ExprKind::Literal(literal) => primitive(literal),
@@ -46,8 +49,26 @@ pub fn constant(expr: &Expr, types: &TypeTable) -> Option<Json> {
             }
             Some(Json::Object(map))
         }
+        ExprKind::Call {
+            target: None,
+            function,
+            args,
+        } => time(&function.node, args),
         _ => None,
     }
+}
+
+/// A point in time or a span of it, written as a text.
+fn time(function: &str, args: &[Expr]) -> Option<Json> {
+    let ("timestamp" | "duration", [text]) = (function, args) else {
+        return None;
+    };
+    let ExprKind::Literal(Literal::String(text)) = &text.kind else {
+        return None;
+    };
+    let convert = function::find(function, false)?.call;
+    let value = convert(&[Value::text(&**text)]).ok()?;
+    Some(value.to_json())
 }
 
 /// The JSON of a constant that is declared to be of a type: a whole number where a float is expected is

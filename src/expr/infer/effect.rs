@@ -49,7 +49,13 @@ fn effect(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr], ty: Ty
     if !args.is_empty() {
         checker.each(args);
         let message = format!("`{}` takes no arguments, found {}", name.node, args.len());
-        checker.error(&codes::WRONG_ARGUMENTS, message, expr.span);
+        let found = Diagnostic::new(&codes::WRONG_ARGUMENTS, message, expr.span);
+        return checker.report(match name.node.as_str() {
+            "random" => {
+                found.help("it gives a float from 0 to 1: `int(random() * 6.0) + 1` is a die")
+            }
+            _ => found.help(format!("write `{}()`", name.node)),
+        });
     }
     if !checker.scope.effects {
         let message = format!("`{}()` can't be called here", name.node);
@@ -74,7 +80,7 @@ fn has(checker: &mut Checker, expr: &Expr, _: &Name, args: &[Expr]) -> Type {
                 }
             ) =>
         {
-            checker.expr(field, None);
+            asked(checker, expr, field);
         }
         _ => {
             let message = "`has` takes a field, such as `has(state.hero)`".to_owned();
@@ -82,6 +88,40 @@ fn has(checker: &mut Checker, expr: &Expr, _: &Name, args: &[Expr]) -> Type {
         }
     }
     Type::Bool
+}
+
+/// The field that `has` asks for. One that is never null is always there.
+fn asked(checker: &mut Checker, expr: &Expr, field: &Expr) {
+    let ExprKind::Select {
+        operand,
+        field: name,
+        ..
+    } = &field.kind
+    else {
+        return;
+    };
+    if checker.asks_which(operand, name) {
+        checker.expr(operand, None);
+        return;
+    }
+    let told = checker.diags.len();
+    checker.expr(field, None);
+    if checker.diags.len() > told {
+        return;
+    }
+    let known = std::mem::take(&mut checker.known);
+    let (of, ty) = (checker.unheard(operand), checker.unheard(field));
+    checker.known = known;
+    let is_state = matches!(&operand.kind, ExprKind::Ident(root) if root == "state");
+    let always = matches!(of, Type::Record(_)) || is_state;
+    let open = ty.admits_null() || matches!(ty, Type::Never | Type::Optional(_));
+    if let (true, false, Some(place)) = (always, open, super::path::path(field)) {
+        let message = format!("`has({place})` is always true: `{place}` is never null");
+        checker.report(
+            Diagnostic::new(&codes::CONSTANT_CONDITION, message, expr.span)
+                .help("take it out, or ask for what may be null"),
+        );
+    }
 }
 
 fn stale(checker: &mut Checker, expr: &Expr, name: &Name, args: &[Expr]) -> Type {

@@ -6,6 +6,7 @@ use crate::diag::codes;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::join;
+use super::numbered::element_of;
 use super::path::path;
 
 impl Checker<'_> {
@@ -25,8 +26,8 @@ impl Checker<'_> {
             ty => ty,
         };
         match path(expr) {
-            Some(path) if self.known.holds(&path) => ty.without_null(),
-            _ => ty,
+            Some(path) => self.narrowed(ty, &path),
+            None => ty,
         }
     }
 
@@ -46,7 +47,10 @@ impl Checker<'_> {
             }
             Type::Map(of) => {
                 self.check(index, &Type::String);
-                (**of).clone()
+                match element_of(&Type::Map(of.clone())) {
+                    Some(_) => Type::Json,
+                    None => (**of).clone(),
+                }
             }
             Type::Record(id) => {
                 self.check(index, &Type::String);

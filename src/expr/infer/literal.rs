@@ -1,6 +1,9 @@
 //! Literals: primitive ones, lists and maps. Record literals are in [`record`](super::record).
 
+use std::collections::HashMap;
+
 use crate::ast::expr::{Element, Entry, Expr, ExprKind, Literal};
+use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::{RecordId, Type};
@@ -69,6 +72,7 @@ impl Checker<'_> {
             })
         });
         let mut all = Type::Never;
+        self.keys_twice(entries);
         for entry in entries {
             self.key(&entry.key);
             let found = self.part(&entry.value, entry.optional, of.as_ref());
@@ -90,22 +94,43 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a key that is no text, where a record is expected.
-    fn bare_key(&mut self, entry: &Entry, id: RecordId) {
-        let name = self.show(&Type::Record(id));
-        let record = name.trim_matches('`').to_owned();
-        let message = match &entry.key.kind {
-            ExprKind::Ident(key) => {
-                format!(
-                    "the key `{key}` of {name} must be written out as text, or the record be named"
-                )
-            }
-            _ => format!("a key of {name} must be written out as text"),
+    /// `{ name: .. }` where the name of the record belongs before the brace.
+    fn unnamed_record(&mut self, expr: &Expr, entry: &Entry, key: &str, id: RecordId) {
+        let name = self.types.records.get(id).map_or("", |record| &record.name);
+        let message =
+            format!("`{key}` is a name, and keys of a map are texts; `{name}` is expected here");
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span);
+        // Names of records that a graph or a node has for itself can't be written.
+        let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let start = Span {
+            end: expr.span.start,
+            ..expr.span
         };
-        self.report(
-            Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span)
-                .help(format!("write a record: `{record} {{ .. }}`")),
-        );
+        self.report(match plain {
+            true => found
+                .help(format!("write the record: `{name} {{ {key}: .. }}`"))
+                .fix(start, format!("{name} ")),
+            false => found.help(format!("write the key as a text: `{{ \"{key}\": .. }}`")),
+        });
+    }
+
+    /// Keys that are written out twice: a map has each once, and one that is made with two fails.
+    fn keys_twice(&mut self, entries: &[Entry]) {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for entry in entries {
+            let ExprKind::Literal(Literal::String(key)) = &entry.key.kind else {
+                continue;
+            };
+            if let Some(first) = seen.insert(key, entry.key.span) {
+                let message = format!("key `{key:?}` is given twice");
+                self.report(
+                    Diagnostic::new(&codes::DUPLICATE_FIELD, message, entry.key.span)
+                        .here("given again")
+                        .label(first, "first given here")
+                        .help("keep one of the two"),
+                );
+            }
+        }
     }
 
     /// `{"a": 1}` where a record is expected: its keys must be written out and fit.
@@ -114,12 +139,26 @@ impl Checker<'_> {
         let mut known = true;
         for entry in entries {
             let ExprKind::Literal(Literal::String(key)) = &entry.key.kind else {
-                self.expr(&entry.value, None);
-                // Keys without quotes are one mistake: braces were taken for those of a record.
+                let ExprKind::Ident(bare) = &entry.key.kind else {
+                    self.expr(&entry.value, None);
+                    let name = self.show(&Type::Record(id));
+                    let message = format!("a key of {name} must be written out as text");
+                    self.error(&codes::TYPE_MISMATCH, message, entry.key.span);
+                    known = false;
+                    continue;
+                };
+                // One mistake, however many fields there are.
                 if known {
-                    self.bare_key(entry, id);
+                    self.unnamed_record(expr, entry, bare, id);
                 }
                 known = false;
+                given.push(Given {
+                    name: bare.clone(),
+                    span: entry.key.span,
+                    value: &entry.value,
+                    optional: entry.optional,
+                    quoted: false,
+                });
                 continue;
             };
             given.push(Given {

@@ -44,7 +44,7 @@ impl Checker<'_> {
                     None => self.wanting(expected, &shown),
                 };
                 let plain = Diagnostic::new(&codes::TYPE_MISMATCH, message, expr.span);
-                self.with_mend(plain, expr, found, &wanted)
+                self.with_mend(plain, expr, (found, &wanted), expected.admits_null())
             }
         };
         let declared = self.taker.as_ref().and_then(|taker| taker.declared);
@@ -98,7 +98,13 @@ impl Checker<'_> {
         }
     }
 
-    fn with_mend(&self, found: Diagnostic, expr: &Expr, from: &Type, to: &Type) -> Diagnostic {
+    fn with_mend(
+        &self,
+        found: Diagnostic,
+        expr: &Expr,
+        (from, to): (&Type, &Type),
+        nullable: bool,
+    ) -> Diagnostic {
         if let (Type::String, ExprKind::Literal(Literal::Int(i))) = (to, &expr.kind) {
             return found.help(format!("write `\"{i}\"`"));
         }
@@ -113,15 +119,42 @@ impl Checker<'_> {
         if let Type::Optional(inner) = from
             && assignable(inner, to, self.types)
         {
-            return found.help("give the optional a default: `.orValue(..)`");
+            return found.help(match nullable {
+                true => "give what is not there a value: `.orValue(null)`",
+                false => "give the optional a default: `.orValue(..)`",
+            });
         }
         if let Type::List(of) = to
             && assignable(from, of, self.types)
         {
             return found.help("make it a list: `[..]`");
         }
+        if let (Type::List(of), Type::List(to)) = (from, to)
+            && of.admits_null()
+            && assignable(&of.without_null(), to, self.types)
+            && **of != Type::Json
+        {
+            return found.help(without_null(expr));
+        }
         let value = path(expr).unwrap_or_else(|| "..".to_owned());
-        found.maybe_help(conversion(from, to).map(|call| format!("convert it: `{call}({value})`")))
+        let condition = match from {
+            _ if *to != Type::Bool => None,
+            Type::String | Type::Literal(_) | Type::Enum(_) => Some(format!("{value} != \"\"")),
+            Type::Int => Some(format!("{value} != 0")),
+            Type::Float => Some(format!("{value} != 0.0")),
+            Type::List(_) | Type::Map(_) => Some(format!("size({value}) > 0")),
+            _ => None,
+        };
+        if let Some(condition) = condition {
+            return found.help(format!("compare it: `{condition}`"));
+        }
+        let call = conversion(from, to);
+        found.maybe_help(call.map(|call| match (from, call) {
+            (Type::String, "timestamp" | "duration" | "int" | "float") => {
+                format!("where its text is a `{call}`, convert it: `{call}({value})`")
+            }
+            _ => format!("convert it: `{call}({value})`"),
+        }))
     }
 
     fn text_for_enum(&self, expr: &Expr, text: &str, id: EnumId) -> Diagnostic {
@@ -185,7 +218,27 @@ impl Checker<'_> {
     pub(super) fn may_be_null(&self, expr: &Expr) -> String {
         match path(expr) {
             Some(path) => format!("`{path}` may be null"),
-            None => "this may be null".to_owned(),
+            None => match self.null_of(expr) {
+                Some(path) => format!("this may be null where `{path}` is"),
+                None => "this may be null".to_owned(),
+            },
+        }
+    }
+
+    /// The place from which an expression takes its null, where it can be said.
+    fn null_of(&self, expr: &Expr) -> Option<String> {
+        match &expr.kind {
+            ExprKind::Conditional(_, yes, no) => self.null_of(yes).or_else(|| self.null_of(no)),
+            ExprKind::Call {
+                target: Some(target),
+                ..
+            } => self.null_of(target),
+            _ => {
+                let place = path(expr)?;
+                let mut unheard = crate::diag::Diagnostics::new();
+                let ty = Checker::new(self.scope, self.types, &mut unheard).expr(expr, None);
+                matches!(ty, Type::Nullable(_)).then_some(place)
+            }
         }
     }
 
@@ -211,6 +264,34 @@ impl Checker<'_> {
     }
 }
 
+/// How what is null is left out of a list.
+fn without_null(expr: &Expr) -> String {
+    if let ExprKind::Call {
+        target: Some(target),
+        function,
+        args,
+    } = &expr.kind
+        && let ("map", [var, value]) = (function.node.as_str(), args.as_slice())
+        && let (Some(var), Some(value)) = (path(var), path(value))
+    {
+        let of = match &target.kind {
+            // What the filter has shown is not known of the list that it gives.
+            ExprKind::Call {
+                target: Some(inner),
+                function,
+                ..
+            } if function.node == "filter" => path(inner),
+            _ => path(target),
+        };
+        let of = of.unwrap_or_else(|| "xs".to_owned());
+        return format!(
+            "leave out what is null in the same step: `{of}.map({var}, {value} != null, {value})`"
+        );
+    }
+    let of = path(expr).unwrap_or_else(|| "xs".to_owned());
+    format!("leave out what is null: `{of}.filter(x, x != null)`")
+}
+
 /// A text that stands where no text can is shown as `string`, not by its letters.
 fn written(found: &Type, wanted: &Type) -> Type {
     match (found, wanted) {
@@ -228,7 +309,7 @@ fn conversion(from: &Type, to: &Type) -> Option<&'static str> {
         (Bool | Int | Uint | Float | Json | Timestamp | Duration, String) => Some("string"),
         (String | Literal(_) | Json, Timestamp) => Some("timestamp"),
         (String | Literal(_) | Json, Duration) => Some("duration"),
-        (String | Json, Bool) => Some("bool"),
+        (Json, Bool) => Some("bool"),
         _ => None,
     }
 }

@@ -3,8 +3,11 @@
 use crate::ast::expr::Expr;
 use crate::diag::{Diagnostic, Home, codes};
 
+use super::super::function;
 use super::super::ty::{EnumType, Type};
 use super::checker::Checker;
+use super::effect;
+use super::relation::{Texts, texts};
 
 /// Names of CEL's type values, for `type(x) == int`.
 pub(super) const TYPE_NAMES: &[&str] = &[
@@ -25,12 +28,9 @@ pub(super) const TYPE_NAMES: &[&str] = &[
 ];
 
 impl Checker<'_> {
-    pub(super) fn ident(&mut self, expr: &Expr, name: &str) -> Type {
+    pub(super) fn ident(&mut self, expr: &Expr, name: &str, hint: Option<&Type>) -> Type {
         if let Some(ty) = self.named(name) {
-            return match self.known.holds(name) {
-                true => ty.without_null(),
-                false => ty,
-            };
+            return self.narrowed(ty, name);
         }
         if name == "state" && self.scope.state.is_some() {
             return self.report(
@@ -45,7 +45,7 @@ impl Checker<'_> {
         if TYPE_NAMES.contains(&name) {
             return Type::TypeValue;
         }
-        self.unknown_name(expr, name)
+        self.unknown_name(expr, name, hint)
     }
 
     /// The declared type of a name that is a value: bound by a macro or of the scope.
@@ -56,7 +56,7 @@ impl Checker<'_> {
             .cloned()
     }
 
-    fn unknown_name(&mut self, expr: &Expr, name: &str) -> Type {
+    fn unknown_name(&mut self, expr: &Expr, name: &str, hint: Option<&Type>) -> Type {
         // A name of a type, which the file lacks.
         let home = match name.starts_with(|c: char| c.is_ascii_uppercase()) {
             true => Home::Items,
@@ -82,6 +82,23 @@ impl Checker<'_> {
                 found
                     .help(format!("write `state.{name}`"))
                     .fix(expr.span, format!("state.{name}")),
+            );
+        }
+        if let Some(place) = self.field_elsewhere(name) {
+            return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
+        }
+        if let Some(quoted) = self.quoted(name, hint) {
+            return self.report(
+                found
+                    .help(format!("a text is written in quotes: `{quoted}`"))
+                    .fix(expr.span, quoted),
+            );
+        }
+        if let Some(call) = uncalled(name) {
+            return self.report(
+                found
+                    .help(format!("it is a function: `{call}`"))
+                    .fix(expr.span, call),
             );
         }
         if name == "context" && self.scope.state.is_some() {
@@ -116,6 +133,35 @@ impl Checker<'_> {
         })
     }
 
+    /// A field of that name of something in scope, where only one thing has it: `context.x`.
+    fn field_elsewhere(&self, name: &str) -> Option<String> {
+        let names = self.scope.names.iter();
+        let mut holders = names.filter(|(root, ty)| match ty.without_null() {
+            Type::Record(id) => {
+                let record = self.types.records.get(id);
+                root != "run" && record.is_some_and(|record| record.field(name).is_some())
+            }
+            _ => false,
+        });
+        match (holders.next(), holders.next()) {
+            (Some((root, _)), None) => Some(format!("{root}.{name}")),
+            _ => None,
+        }
+    }
+
+    /// The name as a text, where one is expected that can be so.
+    fn quoted(&self, name: &str, hint: Option<&Type>) -> Option<String> {
+        let wanted = hint?.without_null();
+        if matches!(wanted, Type::Enum(_)) {
+            return None;
+        }
+        let fits = match texts(&wanted, self.types)? {
+            Texts::Any => self.declaring,
+            Texts::Of(known) => known.contains(&name),
+        };
+        fits.then(|| format!("{name:?}"))
+    }
+
     fn first_member(&self, name: &str) -> String {
         let first = self
             .enum_named(name)
@@ -128,15 +174,19 @@ impl Checker<'_> {
     }
 }
 
-/// What a word of other languages is here, or a function without its parentheses.
+/// What a word of other languages is here.
 fn foreign(name: &str) -> Option<&'static str> {
     Some(match name {
         "True" | "TRUE" => "true",
         "False" | "FALSE" => "false",
         "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
-        "now" => "now()",
-        "uuid" => "uuid()",
-        "random" => "random()",
         _ => return None,
     })
+}
+
+/// The call of a function without arguments whose name stands alone.
+fn uncalled(name: &str) -> Option<String> {
+    let alone = effect::is_effect(name)
+        || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
+    alone.then(|| format!("{name}()"))
 }

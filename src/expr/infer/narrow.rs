@@ -10,12 +10,16 @@ use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::path::path;
 
-/// Places known not to be null: paths such as `state.a.b` or `answer.note`; see [`path`].
+/// Places known not to be null: paths such as `state.a.b` or `answer.note`; see [`path`]. `state.a.!b` says that `state.a`, one of
+/// several records, is none that must have a `b`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
     paths: SharedSet<Arc<str>>,
     /// What stands in the indices of the paths, each with its path: `state.k` of `state.docs[state.k]`.
     inside: SharedSet<(Arc<str>, Arc<str>)>,
+    /// Whether it rests on a condition that is wrong, and reported: what that was to show nobody knows, so it counts as
+    /// having shown all that is asked.
+    pub anything: bool,
 }
 
 impl Narrowing {
@@ -31,7 +35,26 @@ impl Narrowing {
 
     /// Whether the place is known not to be null.
     pub fn holds(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        self.anything || self.paths.contains(path)
+    }
+
+    /// The same, of a condition that may be `wrong`.
+    pub fn of_wrong(mut self, wrong: bool) -> Narrowing {
+        self.anything |= wrong;
+        self
+    }
+
+    /// What is known of the fields of a place: the names behind its path.
+    pub fn fields(&self, path: &str) -> Vec<&str> {
+        let prefix = format!("{path}.");
+        let mut names = Vec::new();
+        for known in self.paths.starting_at(prefix.as_str()) {
+            let Some(rest) = known.strip_prefix(prefix.as_str()) else {
+                break;
+            };
+            names.extend(rest.split(['.', '[']).next());
+        }
+        names
     }
 
     /// The places as a set.
@@ -57,11 +80,18 @@ impl Narrowing {
     pub fn and(mut self, other: Narrowing) -> Narrowing {
         self.paths.join(&other.paths);
         self.inside.join(&other.inside);
+        self.anything |= other.anything;
         self
     }
 
     /// What both know: for two ways of which one was taken.
     pub fn or(mut self, other: &Narrowing) -> Narrowing {
+        match (self.anything, other.anything) {
+            (true, true) => return self.and(other.clone()),
+            (true, false) => return other.clone(),
+            (false, true) => return self,
+            (false, false) => {}
+        }
         self.paths.keep(&other.paths);
         self.inside.keep(&other.inside);
         self
@@ -82,19 +112,19 @@ impl Narrowing {
         let mut gone: Vec<Arc<str>> = Vec::new();
         gone.extend(
             self.paths
-                .from(written)
+                .starting_at(written)
                 .take(1)
                 .filter(|path| ***path == *written)
                 .cloned(),
         );
         for sign in [".", "["] {
             let under = format!("{written}{sign}");
-            let all = self.paths.from(under.as_str());
+            let all = self.paths.starting_at(under.as_str());
             gone.extend(all.take_while(|path| path.starts_with(&under)).cloned());
         }
         let first: (Arc<str>, Arc<str>) = (written.into(), "".into());
         // What stands between the two and begins so is another name: `state.a_b`, `state.a-`.
-        let all = self.inside.from(&first);
+        let all = self.inside.starting_at(&first);
         let all = all.take_while(|(part, _)| part.starts_with(written));
         let under = all.filter(|(part, _)| is_under(part, written));
         gone.extend(under.map(|(_, path)| path.clone()));
@@ -150,9 +180,11 @@ impl Checker<'_> {
                 target: None,
                 function,
                 args,
-            } if function.node == "has" && truth => {
-                args.first().and_then(path).into_iter().collect()
-            }
+            } if function.node == "has" => match (args.first(), truth) {
+                (Some(field), true) => path(field).into_iter().collect(),
+                (Some(field), false) => self.without_field(field).into_iter().collect(),
+                _ => Narrowing::new(),
+            },
             _ => Narrowing::new(),
         }
     }

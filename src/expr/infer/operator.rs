@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, codes};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
+use super::overload::named;
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Type {
@@ -27,8 +28,10 @@ impl Checker<'_> {
     pub(super) fn logical(&mut self, op: LogicalOp, operands: &[Expr]) -> Type {
         let before = self.known.clone();
         for operand in operands {
+            let told = self.diags.len();
             self.check(operand, &Type::Bool);
-            let known = self.facts(operand, op == LogicalOp::And);
+            let wrong = self.diags.len() > told;
+            let known = self.facts(operand, op == LogicalOp::And).of_wrong(wrong);
             self.known = std::mem::take(&mut self.known).and(known);
         }
         self.known = before;
@@ -42,10 +45,12 @@ impl Checker<'_> {
         no: &Expr,
         expected: Option<&Type>,
     ) -> Type {
-        let taker = self.taker.take();
+        let (taker, told) = (self.taker.take(), self.diags.len());
         self.check(condition, &Type::Bool);
         self.taker = taker;
-        let (when, unless) = (self.facts(condition, true), self.facts(condition, false));
+        let wrong = self.diags.len() > told;
+        let when = self.facts(condition, true).of_wrong(wrong);
+        let unless = self.facts(condition, false).of_wrong(wrong);
         let yes = self.under(when, |checker| checker.infer(yes, expected));
         let no = self.under(unless, |checker| checker.infer(no, expected));
         join(&yes, &no, self.types)
@@ -123,8 +128,8 @@ impl Checker<'_> {
         };
         let message = format!(
             "`{sign}` does not go with {} and {}",
-            self.show(a),
-            self.show(b)
+            named(left, &self.show(a)),
+            named(right, &self.show(b))
         );
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
             .maybe_help(help.map(str::to_owned));

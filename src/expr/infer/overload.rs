@@ -6,10 +6,11 @@ use crate::base::name::{either, list};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::function::Function;
-use super::super::ty::Type;
+use super::super::ty::{Type, TypeTable};
 use super::checker::Checker;
 use super::join::widen;
-use super::signature::{Bindings, Fit, Signature, parse_signature};
+use super::path::path;
+use super::signature::{Bindings, Fit, Pattern, Signature, parse_signature};
 
 /// A call as written.
 pub(super) struct Call<'e> {
@@ -42,13 +43,18 @@ impl Checker<'_> {
         let args = call.all();
         let right: Vec<&Signature> = signatures.iter().filter(|s| s.takes(args.len())).collect();
         let found = self.arguments(&args, &right);
-        if found.iter().any(|ty| matches!(ty, Type::Error)) && right.len() != 1 {
+        if found.iter().any(has_error) && right.len() != 1 {
             return Type::Error;
         }
         let mut nearest: Option<(&Signature, Misfit)> = None;
         for signature in &right {
             match self.fit(signature, &found) {
-                Ok(result) => return result,
+                Ok(result) => {
+                    return match self.refused(signature, &right, &found) {
+                        Some(index) => self.no_conversion(function, &call, index, &found),
+                        None => result,
+                    };
+                }
                 Err(misfit) => {
                     if nearest
                         .as_ref()
@@ -144,17 +150,25 @@ impl Checker<'_> {
         }
         let expected = self.expected_at(function, signature, misfit.index, found);
         let message = format!(
-            "argument {position} of `{}` is {shown}, expected {expected}",
-            function.name
+            "argument {position} of `{}` is {}, expected {expected}",
+            function.name,
+            named(arg, &shown)
         );
-        self.report(
-            Diagnostic::new(&codes::WRONG_ARGUMENTS, message, arg.span).help(takes(function)),
-        )
+        let default = matches!(function.name, "or") && !matches!(ty, Type::Optional(_));
+        let help = match default {
+            true => "a value in place of what is not there is given by `.orValue(..)`".to_owned(),
+            false => takes(function),
+        };
+        self.report(Diagnostic::new(&codes::WRONG_ARGUMENTS, message, arg.span).help(help))
     }
 
     fn receiver_help(&self, found: &Type, name: &str, takes: &[&str]) -> String {
         match found {
             Type::Optional(_) => "give the optional a default first: `.orValue(..)`".to_owned(),
+            // `xs.join(",")` of texts some of which may be null.
+            Type::List(of) if of.admits_null() && *found != Type::list(Type::Json) => {
+                "leave out what is null first: `xs.filter(x, x != null)`".to_owned()
+            }
             _ => format!("`{name}` is a method of {}", list(takes.iter().copied())),
         }
     }
@@ -166,7 +180,7 @@ impl Checker<'_> {
     }
 
     /// What the signatures of the right length expect at a position.
-    fn expected_at(
+    pub(super) fn expected_at(
         &self,
         function: &Function,
         nearest: &Signature,
@@ -178,9 +192,12 @@ impl Checker<'_> {
         for (param, ty) in nearest.params.iter().zip(found).take(index) {
             param.bind(ty, &mut bound, self.types);
         }
-        let known = nearest
-            .param(index)
-            .and_then(|p| p.hint(&bound, self.types));
+        let param = nearest.param(index);
+        let known = param.and_then(|p| p.hint(&bound, self.types));
+        let known = known.map(|ty| match param {
+            Some(Pattern::Optional(_)) => Type::optional(ty),
+            _ => ty,
+        });
         if let (Some(known), 1) = (known, function.signatures.len()) {
             return self.show(&known);
         }
@@ -242,8 +259,52 @@ impl Misfit {
     }
 }
 
+/// What a call with such arguments gives, those of a method with the receiver first; where none of the signatures fits, the
+/// position of the argument that doesn't, none where it is their number.
+///
+/// # Errors
+/// The position, as said.
+pub fn called(
+    function: &Function,
+    found: &[Type],
+    types: &TypeTable,
+) -> Result<Type, Option<usize>> {
+    let mut wrong = None;
+    let signatures = function.signatures.iter();
+    let signatures = signatures.filter_map(|text| parse_signature(text).ok());
+    for signature in signatures.filter(|signature| signature.takes(found.len())) {
+        let mut bound = Bindings::default();
+        let misfit = found.iter().enumerate().position(|(at, ty)| {
+            let param = signature.param(at);
+            param.is_none_or(|param| param.bind(ty, &mut bound, types) != Fit::Yes)
+        });
+        match misfit {
+            None => return Ok(signature.result.result(&bound, types)),
+            at => wrong = wrong.max(at),
+        }
+    }
+    Err(wrong)
+}
+
+/// A type, with the name of what is of it.
+pub(super) fn named(expr: &Expr, shown: &str) -> String {
+    match path(expr) {
+        Some(path) => format!("{shown} (`{path}`)"),
+        None => shown.to_owned(),
+    }
+}
+
+/// Whether a part of the type is reported already.
+fn has_error(ty: &Type) -> bool {
+    match ty {
+        Type::Error => true,
+        Type::List(of) | Type::Map(of) | Type::Nullable(of) | Type::Optional(of) => has_error(of),
+        _ => false,
+    }
+}
+
 /// How the function is called, with its types.
-fn takes(function: &Function) -> String {
+pub(in crate::expr) fn takes(function: &Function) -> String {
     let forms: Vec<String> = function
         .signatures
         .iter()

@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 use super::super::ty::{EnumId, Type};
 use super::checker::Checker;
 use super::join::join;
+use super::numbered::{PARTS, element_of, part_of};
 use super::path::path;
 
 impl Checker<'_> {
@@ -25,8 +26,8 @@ impl Checker<'_> {
             }
         };
         match path(expr) {
-            Some(path) if self.known.holds(&path) => ty.without_null(),
-            _ => ty,
+            Some(path) => self.narrowed(ty, &path),
+            None => ty,
         }
     }
 
@@ -139,6 +140,7 @@ impl Checker<'_> {
         match of {
             Type::Json => Some(Type::Json),
             Type::Never => Some(Type::Never),
+            numbered if element_of(numbered).is_some() => part_of(numbered, field),
             Type::Map(of) => Some((**of).clone()),
             Type::Record(id) => {
                 let record = self.types.records.get(*id)?;
@@ -156,6 +158,14 @@ impl Checker<'_> {
     }
 
     fn unknown_field(&mut self, operand: &Expr, of: &Type, field: &Name) -> Type {
+        if element_of(of).is_some() {
+            let message = format!("what `enumerate()` gives has no field `{}`", field.node);
+            let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+            return self.report(found.meant(field.span, field, PARTS, "its fields are"));
+        }
+        if let Some(found) = self.field_of_some(operand, of, field) {
+            return self.report(found);
+        }
         let record = match of.without_null() {
             Type::Record(id) => self.types.records.get(id),
             _ => None,
@@ -191,7 +201,13 @@ impl Checker<'_> {
                 .fact(Fact::Value(of)),
             _ => found,
         };
-        self.report(found.meant(field.span, field, names, there_are))
+        let found = found.meant(field.span, field, names, there_are);
+        self.report(match self.uncalled_method(of, field) {
+            Some(call) if found.fix.is_empty() => found
+                .help(format!("it is a method: `x.{call}`"))
+                .fix(field.span, call),
+            _ => found,
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
+use super::narrow::path;
 use super::{place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
@@ -120,6 +121,15 @@ impl Check<'_> {
         self.known = known.clone().and(facts);
         part(self);
         self.known = known;
+    }
+
+    /// A type, with the name of what is of it.
+    pub fn named(&self, expr: &ast::Expr, ty: &Type) -> String {
+        let shown = self.show(ty);
+        match path(expr) {
+            Some(_) => format!("{shown} (`{}`)", self.source(expr)),
+            None => shown,
+        }
     }
 
     pub fn show(&self, ty: &Type) -> String {

@@ -5,9 +5,10 @@ use minijinja::value::ValueKind;
 
 use crate::base::Span;
 use crate::base::name::{closest, did_you_mean};
-use crate::diag::{Diagnostic, Fact, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, Level, codes};
 
-use super::super::infer::join;
+use super::super::eval::MACROS;
+use super::super::infer::{has_field, join, narrowed};
 use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
@@ -67,8 +68,8 @@ impl Check<'_> {
             }
         };
         match path(expr) {
-            Some(path) if self.known.holds(&path) => ty.without_null(),
-            _ => ty,
+            Some(path) => narrowed(ty, &path, &self.known, self.types),
+            None => ty,
         }
     }
 
@@ -149,6 +150,19 @@ impl Check<'_> {
         }
         let of = self.expr(&get.expr);
         let of = self.not_null(&get.expr, of, &format!("so `.{}` may fail", get.name));
+        if let Type::Map(entries) = &of
+            && let "keys" | "values" | "items" = get.name
+        {
+            let name = get.name;
+            let source = self.source(&get.expr).to_owned();
+            let message = format!("`{source}.{name}` without `()` is the entry of that name");
+            let mut found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span);
+            found.level = Level::Warning;
+            self.report(found.help(format!(
+                "write `{source}.{name}()`, or `{source}['{name}']` where that entry is meant"
+            )));
+            return (**entries).clone();
+        }
         self.field(&of, get.name, span)
     }
 
@@ -166,7 +180,7 @@ impl Check<'_> {
         )
     }
 
-    fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
+    pub(super) fn field(&mut self, of: &Type, name: &str, span: Span) -> Type {
         match of {
             Type::Json | Type::Error | Type::Never => of.clone(),
             Type::Map(of) => (**of).clone(),
@@ -187,6 +201,17 @@ impl Check<'_> {
             }
             Type::Union(members) => {
                 let mut all = Type::Never;
+                let lacks = |of: &&Type| !has_field(of, name, self.types);
+                let lacking = members.iter().find(lacks).map(|of| self.show(of));
+                if let Some(lacking) = lacking
+                    && !members.iter().all(|of| lacks(&of))
+                {
+                    let message = format!("this may be {lacking}, which has no field `{name}`");
+                    let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+                    return self.report(found.help(format!(
+                        "ask first which it is: `{{% if x.{name} is defined %}}`"
+                    )));
+                }
                 for member in members {
                     let ty = self.field(member, name, span);
                     if ty == Type::Error {
@@ -289,7 +314,9 @@ impl Check<'_> {
             Some((_, ty)) => ty,
             None => Type::String,
         };
+        let attribute = self.filter_arguments(applied, &ty, span);
         match (found.name, args.first()) {
+            ("map", _) => Type::list(attribute),
             ("default" | "d", Some(other)) => join(&ty.without_null(), other, self.types),
             ("default" | "d", None) => join(&ty.without_null(), &Type::String, self.types),
             _ => found.gives.ty(&ty),
@@ -301,6 +328,22 @@ impl Check<'_> {
         match (&test.expr, test.name) {
             (ast::Expr::Var(_), "defined" | "undefined") => {
                 self.unheard(&test.expr);
+            }
+            // Which of several records it is, is asked so.
+            (ast::Expr::GetAttr(get), "defined" | "undefined")
+                if matches!(self.unheard(&get.expr), Type::Union(_)) =>
+            {
+                let of = self.expr(&get.expr);
+                let span = self.name_span(get.span(), get.name);
+                let known = match &of {
+                    Type::Union(members) => {
+                        members.iter().any(|of| has_field(of, get.name, self.types))
+                    }
+                    _ => false,
+                };
+                if !known {
+                    self.field(&of, get.name, span);
+                }
             }
             _ => {
                 self.expr(&test.expr);
@@ -366,10 +409,20 @@ impl Check<'_> {
         if let Some(found) = method::find(&of, name) {
             return found.gives.ty(&of);
         }
+        if let Some(found) = self.of_language(&of, name) {
+            return self.language_method(found, (receiver, of), call, range);
+        }
         let names: Vec<&str> = method::names(&of).collect();
         let help = match (filter::find(name), closest(name, names.iter().copied())) {
             (_, Some(near)) => Some(format!("did you mean `{near}`?")),
             (Some(_), None) => Some(format!("it is a filter: `x | {name}`")),
+            (None, None) if matches!(of, Type::Timestamp | Type::Duration) => Some(
+                "a template has times as texts: take it apart in an expression, in a `let` for instance"
+                    .to_owned(),
+            ),
+            (None, None) if names_macro(name) => Some(format!(
+                "`{name}` with a condition or a value belongs to expressions: use it in a `let`"
+            )),
             (None, None) => None,
         };
         let message = format!("{} has no method `{name}`", self.show(&of));
@@ -380,4 +433,8 @@ impl Check<'_> {
         };
         self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span).maybe_help(help))
     }
+}
+
+fn names_macro(name: &str) -> bool {
+    MACROS.contains(&name)
 }

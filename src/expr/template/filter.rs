@@ -10,6 +10,23 @@ pub(super) struct Filter {
     pub takes_null: bool,
 }
 
+/// How many arguments a filter takes that are not named; `None` where that is not bounded, or asked elsewhere.
+pub(super) fn count(name: &str) -> Option<(usize, usize)> {
+    Some(match name {
+        "abs" | "bool" | "capitalize" | "count" | "e" | "escape" | "first" | "items" | "last"
+        | "length" | "lines" | "list" | "lower" | "max" | "min" | "reverse" | "safe" | "sort"
+        | "string" | "title" | "upper" => (0, 0),
+        "attr" => (1, 1),
+        "batch" | "slice" => (1, 2),
+        "d" | "default" | "int" | "join" | "round" | "split" | "sum" => (0, 2),
+        "float" | "groupby" | "tojson" | "trim" => (0, 1),
+        "indent" => (0, 3),
+        "replace" => (2, 2),
+        "selectattr" | "rejectattr" => (1, usize::MAX),
+        _ => return None,
+    })
+}
+
 const fn filter(name: &'static str, gives: Gives) -> Filter {
     Filter {
         name,

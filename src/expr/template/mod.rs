@@ -11,11 +11,13 @@
 //! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
 //! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
+mod argument;
 mod check;
 mod expression;
 mod filter;
 mod foreign;
 mod gives;
+mod language;
 mod method;
 mod narrow;
 mod object;

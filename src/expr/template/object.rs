@@ -28,7 +28,7 @@ pub(super) fn shown(value: &Value) -> Shown {
 }
 
 #[derive(Debug)]
-struct Items(List);
+pub(super) struct Items(pub List);
 
 impl Object for Items {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -49,7 +49,7 @@ impl Object for Items {
 }
 
 #[derive(Debug)]
-struct Entries(Map);
+pub(super) struct Entries(pub Map);
 
 impl Object for Entries {
     fn repr(self: &Arc<Self>) -> ObjectRepr {

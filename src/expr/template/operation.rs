@@ -32,11 +32,15 @@ impl Check<'_> {
             BinOpKind::ScOr => join(&left.without_null(), &right, self.types),
             BinOpKind::Eq | BinOpKind::Ne => self.equal((&op.left, &left), (&op.right, &right)),
             BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
-                self.not_null(&op.left, left, "which has no order");
-                self.not_null(&op.right, right, "which has no order");
+                let left = self.not_null(&op.left, left, "which has no order");
+                let right = self.not_null(&op.right, right, "which has no order");
+                self.in_order((&op.left, &left), (&op.right, &right));
                 Type::Bool
             }
-            BinOpKind::In => Type::Bool,
+            BinOpKind::In => {
+                self.among((&op.left, &left), (&op.right, &right));
+                Type::Bool
+            }
             BinOpKind::Concat => {
                 self.not_null(&op.left, left, "which would print as `none`");
                 self.not_null(&op.right, right, "which would print as `none`");
@@ -68,8 +72,8 @@ impl Check<'_> {
             (a, b) => {
                 let message = format!(
                     "this operator does not go with {} and {}; texts are joined by `~`",
-                    self.show(a),
-                    self.show(b)
+                    self.named(&op.left, a),
+                    self.named(&op.right, b)
                 );
                 let span = self.span(op.left.span()).to(self.span(op.right.span()));
                 self.error(&codes::TYPE_MISMATCH, message, span)
@@ -104,7 +108,8 @@ impl Check<'_> {
         if let (Some(one), Some(other)) = (ordered(a), ordered(b))
             && one != other
         {
-            let (a, b) = (self.show(&widen(a.clone())), self.show(&widen(b.clone())));
+            let a = self.named(left, &widen(a.clone()));
+            let b = self.named(right, &widen(b.clone()));
             let message = format!("{a} and {b} have no order");
             let span = self.span(left.span()).to(self.span(right.span()));
             self.error(&codes::TYPE_MISMATCH, message, span);
@@ -113,10 +118,32 @@ impl Check<'_> {
 
     /// A value in a list that never holds one of its type.
     fn among(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
-        if let Type::List(of) = b
+        // Elements that are written out are compared one by one.
+        let written = match right {
+            ast::Expr::List(list) => list.items.as_slice(),
+            ast::Expr::Tuple(list) => list.items.as_slice(),
+            _ => &[],
+        };
+        for item in written {
+            let of = self.unheard(item);
+            if !overlaps(a, &of, self.types) {
+                let (source, shown) = (self.source(left).to_owned(), self.show(a));
+                let message = format!(
+                    "this is never found: `{source}` is {shown}, which has no {}",
+                    self.show(&of)
+                );
+                let span = self.span(item.span());
+                let near = nearest_text(a, &of, self.types);
+                self.report(
+                    Diagnostic::new(&codes::NEVER_EQUAL, message, span)
+                        .maybe_help(near.map(|near| format!("did you mean `{near:?}`?"))),
+                );
+            }
+        }
+        if let (Type::List(of), []) = (b, written)
             && !overlaps(a, of, self.types)
         {
-            let (a, of) = (self.show(a), self.show(of));
+            let (a, of) = (self.named(left, a), self.show(of));
             let message = format!("this is never true: no {a} is among elements of type {of}");
             let span = self.span(left.span()).to(self.span(right.span()));
             self.error(&codes::NEVER_EQUAL, message, span);
@@ -129,8 +156,8 @@ impl Check<'_> {
         if !is_null && !overlaps(a, b, self.types) {
             let message = format!(
                 "this is never true: {} and {} have no value in common",
-                self.show(a),
-                self.show(b)
+                self.named(left, a),
+                self.named(right, b)
             );
             let span = self.span(left.span()).to(self.span(right.span()));
             let near = nearest_text(a, b, self.types).or_else(|| nearest_text(b, a, self.types));

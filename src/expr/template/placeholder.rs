@@ -1,8 +1,9 @@
 //! Text that looks like a placeholder but reaches the model as it is: `{x}`, `${x}`, `$x`.
 
+use std::rc::Rc;
 use std::sync::LazyLock;
 
-use minijinja::machinery::ast::Stmt;
+use minijinja::machinery::ast::{Expr, Stmt};
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
@@ -32,15 +33,15 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
         return;
     };
     let mut raw = Vec::new();
-    collect(&root.children, &mut raw);
-    for text in raw {
+    collect(&root.children, &mut Rc::default(), &mut raw);
+    for (text, names) in raw {
         // A raw text is a slice of the template, so the distance of their addresses is its offset.
         let offset = (text.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
         for found in LOOKALIKE.captures_iter(text) {
             let Some(name) = found.get(1).or(found.get(2)) else {
                 continue;
             };
-            let Some(meant) = meant(name.as_str(), scope) else {
+            let Some(meant) = meant(name.as_str(), &names, scope) else {
                 continue;
             };
             let Some(all) = found.get(0) else { continue };
@@ -110,10 +111,10 @@ fn surplus(parts: &[Stmt], template: &TemplateText, diags: &mut Diagnostics) {
 }
 
 /// The name as a placeholder would have it; `None` where nothing of that name is in scope.
-fn meant(written: &str, scope: &Scope) -> Option<String> {
+fn meant(written: &str, names: &[String], scope: &Scope) -> Option<String> {
     let mut parts = written.split('.');
     let root = parts.next()?;
-    if scope.slot(root).is_some() {
+    if scope.slot(root).is_some() || names.iter().any(|name| name == root) {
         return Some(written.to_owned());
     }
     if root == "state" {
@@ -123,24 +124,48 @@ fn meant(written: &str, scope: &Scope) -> Option<String> {
     scope.field(root).map(|_| format!("state.{written}"))
 }
 
-fn collect<'a>(statements: &[Stmt<'a>], raw: &mut Vec<&'a str>) {
+/// Names that the template itself has given at a place.
+type Names = Rc<Vec<String>>;
+
+/// The plain texts, each with the names that the template has given there.
+fn collect<'a>(statements: &[Stmt<'a>], names: &mut Names, raw: &mut Vec<(&'a str, Names)>) {
     for statement in statements {
         match statement {
-            Stmt::EmitRaw(text) => raw.push(text.raw),
+            Stmt::EmitRaw(text) => raw.push((text.raw, names.clone())),
             Stmt::ForLoop(each) => {
-                collect(&each.body, raw);
-                collect(&each.else_body, raw);
+                let mut inside = names.clone();
+                name(&each.target, &mut inside);
+                collect(&each.body, &mut inside, raw);
+                collect(&each.else_body, &mut names.clone(), raw);
             }
             Stmt::IfCond(branch) => {
-                collect(&branch.true_body, raw);
-                collect(&branch.false_body, raw);
+                collect(&branch.true_body, names, raw);
+                collect(&branch.false_body, names, raw);
             }
-            Stmt::WithBlock(with) => collect(&with.body, raw),
-            Stmt::SetBlock(set) => collect(&set.body, raw),
-            Stmt::AutoEscape(escape) => collect(&escape.body, raw),
-            Stmt::FilterBlock(block) => collect(&block.body, raw),
-            Stmt::Macro(declared) => collect(&declared.body, raw),
+            Stmt::WithBlock(with) => {
+                let mut inside = names.clone();
+                let targets = with.assignments.iter();
+                targets.for_each(|(target, _)| name(target, &mut inside));
+                collect(&with.body, &mut inside, raw);
+            }
+            Stmt::Set(set) => name(&set.target, names),
+            Stmt::SetBlock(set) => {
+                collect(&set.body, &mut names.clone(), raw);
+                name(&set.target, names);
+            }
+            Stmt::AutoEscape(escape) => collect(&escape.body, names, raw),
+            Stmt::FilterBlock(block) => collect(&block.body, names, raw),
+            Stmt::Macro(declared) => collect(&declared.body, &mut names.clone(), raw),
             _ => {}
         }
+    }
+}
+
+fn name(target: &Expr, names: &mut Names) {
+    match target {
+        Expr::Var(var) => Rc::make_mut(names).push(var.id.to_owned()),
+        Expr::List(list) => list.items.iter().for_each(|part| name(part, names)),
+        Expr::Tuple(list) => list.items.iter().for_each(|part| name(part, names)),
+        _ => {}
     }
 }

@@ -1,6 +1,7 @@
 //! Templates compiled once and rendered many times.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
@@ -12,7 +13,7 @@ use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::object::shown;
-use super::{method, place};
+use super::{language, method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -61,7 +62,8 @@ impl Template {
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
-        let environment = environment(&text.text).map_err(|error| located(text, &error))?;
+        let environment = environment(&text.text, scope.functions.clone())
+            .map_err(|error| located(text, &error))?;
         let reads = reads(text, scope);
         let fields = scope.state.as_deref();
         let field = |index: u32| {
@@ -106,7 +108,7 @@ impl Template {
 /// What a template reads of its scope; all fields of the state where it looks one up by a computed name.
 pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
     let mut found = Reads::default();
-    let Ok(environment) = environment(&text.text) else {
+    let Ok(environment) = environment(&text.text, scope.functions.clone()) else {
         return found;
     };
     let Ok(template) = environment.get_template(NAME) else {
@@ -134,14 +136,24 @@ pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
     found
 }
 
-fn environment(text: &str) -> Result<Environment<'static>, Error> {
+fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_fuel(Some(FUEL));
     // Errors know their place only in this mode.
     environment.set_debug(true);
     environment.set_formatter(format);
-    environment.set_unknown_method_callback(|_, of, name, args| method::call(of, name, args));
+    environment.set_unknown_method_callback(move |_, of, name, args| {
+        match method::call(of, name, args) {
+            Err(error)
+                if error.kind() == ErrorKind::UnknownMethod
+                    && language::imported(name, &functions) =>
+            {
+                language::call(of, name, args)
+            }
+            called => called,
+        }
+    });
     environment.add_test("defined", |value: &Shown| !is_absent(value));
     environment.add_test("undefined", is_absent);
     environment.add_filter("default", or_default);

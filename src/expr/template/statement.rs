@@ -98,7 +98,10 @@ impl Check<'_> {
             of,
             Type::Bool | Type::Int | Type::Uint | Type::Float | Type::Timestamp | Type::Duration
         ) {
-            let message = format!("expected a list or a map, found {}", self.show(&of));
+            let message = format!(
+                "expected a list or a map, found {}",
+                self.named(&each.iter, &of)
+            );
             let span = self.span(each.iter.span());
             self.error(&codes::TYPE_MISMATCH, message, span);
         }

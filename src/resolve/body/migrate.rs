@@ -45,6 +45,13 @@ impl Resolver<'_> {
             Migration::RenameField(old, new) => {
                 let fresh = self.once(&mut spoken.old_fields, "field", old)
                     & self.once(&mut spoken.new_fields, "field", new);
+                if fresh
+                    && let (Some(now), None) =
+                        (inside.fields.get(&old.node), inside.fields.get(&new.node))
+                {
+                    let declared = self.program.graphs[inside.graph].fields[*now].name.span;
+                    return self.turned_round(inside, (old, new), "field", declared);
+                }
                 let gone = self.gone_field(inside, old, "renamed");
                 if self.field_named(inside, new).is_some() && gone && fresh {
                     migrate.fields.push((old.clone(), new.clone()));
@@ -53,6 +60,13 @@ impl Resolver<'_> {
             Migration::RenameNode(old, new) => {
                 let fresh = self.once(&mut spoken.old_nodes, "node", old)
                     & self.once(&mut spoken.new_nodes, "node", new);
+                if fresh
+                    && let (Some(now), None) =
+                        (inside.nodes.get(&old.node), inside.nodes.get(&new.node))
+                {
+                    let declared = self.program.graphs[inside.graph].nodes[*now].name.span;
+                    return self.turned_round(inside, (old, new), "node", declared);
+                }
                 let gone = self.gone_node(inside, old);
                 if self.renamed_node(inside, new) && gone && fresh {
                     migrate.nodes.push((old.clone(), new.clone()));
@@ -76,6 +90,30 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// The new name is that of nothing, the old one still that of something.
+    fn turned_round(
+        &mut self,
+        inside: &Inside,
+        (old, new): (&Name, &Name),
+        what: &str,
+        declared: Span,
+    ) {
+        let message = format!(
+            "{what} `{}` is renamed to `{}`, but `{}` has the first and not the second",
+            old.node, new.node, inside.name
+        );
+        self.diags.push(
+            Diagnostic::new(&codes::BAD_MIGRATION, message, old.span)
+                .label(declared, "declared here")
+                .help(format!(
+                    "the old name comes first: `rename {what} {} -> {}`",
+                    new.node, old.node
+                ))
+                .fix(old.span, new.node.clone())
+                .fix(new.span, old.node.clone()),
+        );
     }
 
     fn once<'w>(&mut self, seen: &mut Vec<&'w Name>, what: &str, name: &'w Name) -> bool {

@@ -28,7 +28,7 @@ impl Resolver<'_> {
             )
         });
         let skips = self.skips(inside, &properties);
-        let lets = self.lets(inside, &properties);
+        let (lets, let_twice) = self.lets(inside, &properties);
         let requires = properties.all(|kind| match kind {
             PropertyKind::Require(require) => Some(require),
             _ => None,
@@ -55,6 +55,7 @@ impl Resolver<'_> {
             input_record,
             skips,
             lets,
+            let_twice,
             requires: requires
                 .into_iter()
                 .map(|r| self.require(file, r))
@@ -112,7 +113,12 @@ impl Resolver<'_> {
             .collect()
     }
 
-    fn lets(&mut self, inside: &Inside, properties: &Properties) -> Vec<crate::ast::item::Let> {
+    fn lets(
+        &mut self,
+        inside: &Inside,
+        properties: &Properties,
+    ) -> (Vec<crate::ast::item::Let>, bool) {
+        let mut again = false;
         let written = properties.all(|kind| match kind {
             PropertyKind::Let(bound) => Some(bound),
             _ => None,
@@ -123,11 +129,12 @@ impl Resolver<'_> {
             if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
                 let first = first.name.clone();
                 self.twice("name", &first, &bound.name);
+                again = true;
                 continue;
             }
             lets.push(self.bound(inside.file, bound));
         }
-        lets
+        (lets, again)
     }
 
     fn head_edge(&mut self, inside: &Inside, node: &Written) -> Vec<Jump> {

@@ -43,10 +43,12 @@ impl Resolver<'_> {
         let ty = self.spanned_type(file, &field.ty);
         let bounds = self.bounds(&field.attributes, &ty.node, true, Place::Field);
         let (marks, _) = self.marks(&field.attributes, &ty.node, Place::Field);
+        let told = self.diags.len();
         let channel = match &field.reducer {
             Some(via) => self.channel(file, via, &ty.node),
             None => Channel::Last,
         };
+        let via_wrong = self.diags.len() > told;
         Field {
             name: field.name.clone(),
             doc: bounds.doc.unwrap_or_else(|| field.doc.clone()),
@@ -59,6 +61,7 @@ impl Resolver<'_> {
             },
             channel,
             via: field.reducer.as_ref().map(|via| via.span),
+            via_wrong,
             default: field.default.as_ref().map(|e| self.expr(file, e)),
             constraints: bounds.constraints,
             ephemeral: field.ephemeral,

@@ -42,7 +42,6 @@ impl Resolver<'_> {
             seen.push(&attribute.name);
             self.tool_attribute(file, tool, attribute);
         }
-        self.contradictions(tool);
     }
 
     fn tool_attribute(&mut self, file: FileId, tool: &mut Tool, attribute: &Attribute) {

@@ -1,5 +1,6 @@
 //! Attributes of a tool that contradict each other or come to nothing.
 
+use crate::ast::ty::Attribute;
 use crate::base::Span;
 use crate::diag::{Diagnostic, codes};
 use crate::ir::flow::ToolEffect;
@@ -9,8 +10,9 @@ use super::super::program::Tool;
 
 impl Resolver<'_> {
     /// Reports attributes that can't hold together, and those that say nothing on this tool.
-    pub(super) fn contradictions(&mut self, tool: &Tool) {
+    pub(super) fn contradictions(&mut self, tool: &Tool, written: &[Attribute]) {
         let name = &tool.name.node;
+        self.of_the_outside(tool, written);
         match (tool.unattended, tool.approve) {
             (Some(unattended), Some(approve)) => {
                 let (first, second) = match approve.start < unattended.start {
@@ -48,6 +50,28 @@ impl Resolver<'_> {
                     format!("`@{word}` speaks of a result, and tool `{name}` gives nothing back");
                 self.useless(message, span, "take it out, or give the tool a result");
             }
+        }
+    }
+
+    /// What is said of a call to the outside, on a tool whose body calls none: it takes no time that counts, and is made
+    /// again as a whole.
+    fn of_the_outside(&mut self, tool: &Tool, written: &[Attribute]) {
+        if tool.body.is_none() {
+            return;
+        }
+        let mut seen = Vec::new();
+        for attribute in written {
+            let word = attribute.name.node.as_str();
+            if !matches!(word, "timeout" | "idempotent") || seen.contains(&word) {
+                continue;
+            }
+            seen.push(word);
+            let message = format!(
+                "`@{word}` means nothing on tool `{}`, which has a body and calls nothing outside",
+                tool.name.node
+            );
+            let help = "take it out, or take the body out and bind the tool in `graphc.yaml`";
+            self.useless(message, attribute.span, help);
         }
     }
 

@@ -18,8 +18,10 @@ use super::super::names::{Thing, Wanted};
 use super::super::program::{Model, ModelSettings};
 use super::super::setting::integer;
 
-/// Usual values of `reasoning_effort`.
-const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// Values of `reasoning_effort`.
+const EFFORTS: [&str; 8] = [
+    "none", "default", "minimal", "low", "medium", "high", "xhigh", "max",
+];
 
 /// Settings of a model.
 const KEYS: [&str; 9] = [
@@ -39,8 +41,12 @@ impl Resolver<'_> {
     pub fn model(&mut self, file: FileId, decl: &ModelDecl) {
         let parts = decl.reference.node.split_once('/');
         if !parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty()) {
+            let missing = match parts {
+                Some((provider, _)) if !provider.is_empty() => "model",
+                _ => "provider",
+            };
             let message = format!(
-                "`{}` names no provider, expected `provider/model`",
+                "`{}` names no {missing}, expected `provider/model`",
                 decl.reference.node
             );
             self.bad_value(message, decl.reference.span);
@@ -108,17 +114,20 @@ impl Resolver<'_> {
         self.wrong_kind(key, value, "a text such as `\"high\"`")
     }
 
-    /// Providers have words of their own; what is nearly one of the usual ones is misspelt.
+    /// The words that providers share. One of its own is said in the provider's settings.
     fn effort(&mut self, word: Option<&str>, span: Span) {
         let Some(word) = word.filter(|word| !EFFORTS.contains(word)) else {
             return;
         };
-        if let Some(near) = closest(word, EFFORTS) {
-            let message = format!("`{word}` is no `reasoning_effort`");
-            let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
-            self.diags
-                .push(found.help(format!("did you mean `{near}`?")));
-        }
+        let message = format!("`{word}` is no `reasoning_effort`");
+        let found = Diagnostic::new(&codes::BAD_VALUE, message, span);
+        self.diags.push(found.help(match closest(word, EFFORTS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "it is one of {}; what a provider has besides goes into its `extra_body` in graphc.yaml",
+                list(EFFORTS)
+            ),
+        }));
     }
 
     fn setting_integer(&mut self, key: &Name, value: &SettingValue) -> Option<i64> {

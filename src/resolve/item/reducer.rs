@@ -73,7 +73,9 @@ impl Resolver<'_> {
         let diagnostic = Diagnostic::new(&codes::REDUCER_SIGNATURE, message, returns.span)
             .label(old.ty.span, "the old value");
         self.diags.push(diagnostic);
+        // Either may be the wrong one, so that nothing else is said of fields with it.
         returns.node = Type::Error;
+        old.ty.node = Type::Error;
     }
 }
 

@@ -35,6 +35,7 @@ impl Resolver<'_> {
         if let Some(body) = &tool.body {
             self.tool_names(&tool, body);
         }
+        self.contradictions(&tool, &decl.attributes);
         self.program.tools.push(tool);
     }
 

@@ -3,10 +3,10 @@
 use crate::backend::scenario::{Answer, Answers};
 use crate::expr::accept::accept;
 use crate::expr::ty::Type;
-use crate::ir::ErrorKind;
+use crate::ir::{ErrorKind, Tool};
 
-use super::Case;
 use super::nodes;
+use super::{Case, Misfit};
 
 /// Nodes that there aren't, and answers of the wrong type, which a scenario that is about an error may well give.
 pub fn fit(case: &mut Case<'_>) {
@@ -19,37 +19,82 @@ pub fn fit(case: &mut Case<'_>) {
                 let by_name = || asked.iter().find(|(other, _)| nodes::is_named(other, path));
                 match by_path.or_else(by_name) {
                     Some((path, Some(expect))) => {
-                        if let Some(last) = answers.last() {
-                            one(case, last, path, expect);
+                        for answer in answers {
+                            one(case, answer, path, expect);
                         }
                     }
                     Some(_) => {}
-                    // A tool call may ask in any node.
-                    None if case.is_node(path) => {}
                     None => {
                         let at = suite.own_or_default(scenario, &["answers", path]);
-                        case.node(at, path, true);
+                        case.asking(at, path, true);
                     }
                 }
             }
         }
         Answers::InOrder(answers) => {
-            // With more than one, which of them an answer goes to is not known before the run.
-            if let ([(path, Some(expect))], Some(last)) = (&*asked, answers.last()) {
-                one(case, last, path, expect);
+            if let [(path, Some(expect))] = &*asked
+                && !nodes::tools_ask(case.flow, case.graph)
+            {
+                for answer in answers {
+                    one(case, answer, path, expect);
+                }
+            } else {
+                any(case, answers, &asked);
             }
         }
     }
 }
 
 fn one(case: &mut Case<'_>, answer: &Answer, path: &str, expect: &Type) {
-    // A call that a person has to approve asks too, and one whose outcome is in doubt, with words of their own.
-    let mut tools = case.flow.tools.iter();
-    let doubtful = tools.any(|tool| tool.approve || tool.idempotent == Some(false));
-    if case.is_about(&[ErrorKind::InvalidInput]) || doubtful {
+    if case.is_about(&[ErrorKind::InvalidInput]) {
         return;
     }
     if let Err(wrong) = accept(&answer.value, expect, &case.flow.types) {
         case.mismatches(&answer.at, &format!("the answer to `{path}`"), &wrong);
     }
+}
+
+/// Answers whose questions are known only in the run: each has to fit one of those that there are.
+fn any(case: &mut Case<'_>, answers: &[Answer], asked: &[(String, Option<&Type>)]) {
+    let known: Option<Vec<&Type>> = asked.iter().map(|(_, expect)| *expect).collect();
+    let Some(known) = known.filter(|known| !known.is_empty()) else {
+        return;
+    };
+    if case.is_about(&[ErrorKind::InvalidInput]) {
+        return;
+    }
+    let types = &case.flow.types;
+    let fits = |answer: &Answer| {
+        let mut known = known.iter();
+        known.any(|ty| accept(&answer.value, ty, types).is_ok())
+    };
+    let by_tools = nodes::tools_ask(case.flow, case.graph);
+    let of_tool = |answer: &Answer| by_tools && is_for_a_call(answer);
+    let wrong: Vec<&Answer> = answers
+        .iter()
+        .filter(|answer| !fits(answer) && !of_tool(answer))
+        .collect();
+    for answer in wrong {
+        let paths = asked.iter().map(|(path, _)| path.as_str());
+        let message = match asked {
+            [(path, _)] => format!("this answer fits neither `{path}` nor a tool's question"),
+            _ => format!(
+                "this answer fits none of {}",
+                crate::base::name::list(paths)
+            ),
+        };
+        case.report(Misfit::value(answer.at.clone(), message));
+    }
+}
+
+/// Whether a call of the tool asks a person: one that has to be approved, and one whose outcome is in doubt.
+pub(super) fn asks(tool: &Tool) -> bool {
+    tool.approve || tool.idempotent == Some(false) && tool.body.is_none()
+}
+
+/// Whether an answer has the words of such a question.
+fn is_for_a_call(answer: &Answer) -> bool {
+    ["decision", "happened"]
+        .iter()
+        .any(|word| answer.value.get(word).is_some())
 }

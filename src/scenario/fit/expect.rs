@@ -2,8 +2,10 @@
 
 use crate::backend::scenario::PathStep;
 use crate::backend::yaml::{Path, Step};
+use crate::expr::accept::accept_parts;
 use crate::expr::eval;
-use crate::ir::{ErrorKind, Work};
+use crate::expr::infer::no_condition;
+use crate::ir::{ErrorKind, ToolId, Work};
 
 use super::super::judge::scope;
 use super::{Case, Misfit, key, meant, under};
@@ -24,8 +26,13 @@ pub fn fit(case: &mut Case<'_>) {
     let all = under(&case.scenario.at, [key("expect")]);
     for (path, calls) in &expect.models {
         let at = under(&all, [key("models"), key(path)]);
-        if let Some(node) = case.node(at.clone(), path, true)
-            && !matches!(node.work, Work::Llm(_) | Work::Agent { .. })
+        let node = case.node(at.clone(), path, true);
+        let offered = node.and_then(|node| match &node.work {
+            Work::Llm(call) | Work::Agent { call, .. } => Some(&call.tools),
+            _ => None,
+        });
+        if let Some(node) = node
+            && offered.is_none()
         {
             let message = format!(
                 "`{path}` is no `llm` or `agent` node but `{}`: it asks no model",
@@ -35,7 +42,7 @@ pub fn fit(case: &mut Case<'_>) {
         }
         for tools in calls.iter().filter_map(|call| call.tools.as_ref()) {
             for (index, tool) in tools.value.iter().enumerate() {
-                named_tool(case, under(&tools.at, [Step::Index(index)]), tool);
+                named_tool(case, under(&tools.at, [Step::Index(index)]), tool, offered);
             }
         }
     }
@@ -50,17 +57,27 @@ pub fn fit(case: &mut Case<'_>) {
     for interrupt in interrupts {
         for name in ["node", "path"] {
             if let Some(node) = interrupt.value.get(name).and_then(|node| node.as_str()) {
-                case.node_or_name(under(&interrupt.at, [key(name)]), node);
+                case.asking(under(&interrupt.at, [key(name)]), node, false);
             }
         }
     }
 }
 
-fn named_tool(case: &mut Case<'_>, at: Path, named: &str) {
-    if case.tool(at, named).is_none()
-        && let Some(misfit) = case.found.last_mut()
-    {
-        misfit.key = false;
+/// A tool that a model is expected to be shown: one of the flow, and of its node.
+fn named_tool(case: &mut Case<'_>, at: Path, named: &str, offered: Option<&Vec<ToolId>>) {
+    if case.tool(at.clone(), named).is_none() {
+        if let Some(misfit) = case.found.last_mut() {
+            misfit.key = false;
+        }
+        return;
+    }
+    let Some(offered) = offered else { return };
+    let flow = case.flow;
+    let names = offered.iter().filter_map(|id| flow.tools.get(*id));
+    let names = names.map(|tool| tool.name.as_str());
+    if !names.clone().any(|name| name == named) {
+        let message = format!("the node has no tool `{named}`, so its model is never shown it");
+        case.report(Misfit::value(at, message).help(meant(named, names)));
     }
 }
 
@@ -75,7 +92,14 @@ fn output(case: &mut Case<'_>) {
     for (name, value) in entries {
         let out = graph.fields.iter().filter(|field| field.mode.is_out());
         // `null` says that there is none, which holds of a name that there isn't.
-        if value.is_null() || out.clone().any(|field| field.name == *name) {
+        if value.is_null() {
+            continue;
+        }
+        if let Some(field) = out.clone().find(|field| field.name == *name) {
+            if let Err(wrong) = accept_parts(value, &field.ty, &case.flow.types) {
+                let at = under(&output.at, [key(name)]);
+                case.mismatches(&at, &format!("the expected output `{name}`"), &wrong);
+            }
             continue;
         }
         let private = graph.fields.iter().any(|field| field.name == *name);
@@ -99,8 +123,12 @@ fn conditions(case: &mut Case<'_>) {
     }
     let scope = scope(flow, graph);
     for condition in &case.scenario.expect.state {
-        if let Err(error) = eval::compile_text(&condition.text, &scope, &flow.types) {
-            let message = format!("this is no condition: {}", error.message);
+        let wrong = match eval::compile_text(&condition.text, &scope, &flow.types) {
+            Err(error) => Some(error.message),
+            Ok(_) => no_condition(&condition.text, &scope, &flow.types),
+        };
+        if let Some(why) = wrong {
+            let message = format!("this is no condition: {why}");
             case.report(Misfit::value(condition.at.clone(), message));
         }
     }

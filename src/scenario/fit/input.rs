@@ -27,6 +27,13 @@ pub fn fit(case: &mut Case<'_>) {
                 }
                 if let Err(wrong) = accept(json, &field.ty, &flow.types) {
                     case.mismatches(&at, &format!("input `{name}`"), &wrong);
+                    continue;
+                }
+                for broken in field.constraints.broken(json) {
+                    case.report(Misfit::value(
+                        at.clone(),
+                        format!("input `{name}`: {broken}"),
+                    ));
                 }
             }
             Some(field) => {
@@ -84,7 +91,8 @@ fn context(case: &mut Case<'_>, graph: &Graph) {
     }
     for field in graph.context.iter().filter(|field| field.required()) {
         let given = scenario.context.keys().map(String::as_str);
-        let misspelt = crate::base::name::closest(&field.name, given.clone()).is_some();
+        let strange = |name: &&str| !graph.context.iter().any(|field| field.name == **name);
+        let misspelt = given.clone().any(|name| strange(&name));
         if !misspelt && !given.into_iter().any(|name| name == field.name) {
             let message = format!("graph `{}` needs the context `{}`", graph.name, field.name);
             case.report(Misfit::value(scenario.at.clone(), message));

@@ -81,6 +81,31 @@ pub fn questions(flow: &Flow, graph: GraphId) -> Vec<(String, Option<&Type>)> {
     found
 }
 
+/// Whether the node itself may ask a person: in its work, or for the call of a tool.
+fn may_ask(flow: &Flow, node: &Node) -> bool {
+    let tools = match &node.work {
+        Work::Interrupt { .. } | Work::Extern { .. } => return true,
+        Work::Agent { call, .. } => call.tools.as_slice(),
+        Work::Tools { tools, .. } => tools,
+        Work::Call { tool, .. } => std::slice::from_ref(tool),
+        _ => &[][..],
+    };
+    let mut tools = tools.iter().filter_map(|id| flow.tools.get(*id));
+    tools.any(super::answers::asks)
+}
+
+/// Whether below a graph calls of tools ask, too.
+pub fn tools_ask(flow: &Flow, graph: GraphId) -> bool {
+    let mut nodes = all(flow, graph).into_iter();
+    nodes.any(|(_, node)| {
+        let of_tools = matches!(
+            node.work,
+            Work::Agent { .. } | Work::Tools { .. } | Work::Call { .. }
+        );
+        of_tools && may_ask(flow, node)
+    })
+}
+
 /// Whether a path ends in a name.
 pub fn is_named(path: &str, named: &str) -> bool {
     path.rsplit('/').next() == Some(named)
@@ -104,6 +129,35 @@ impl<'a> Case<'a> {
     pub fn node_or_name(&mut self, at: Path, named: &str) {
         if !self.is_question(named) && !self.is_node(named) {
             self.node(at, named, false);
+        }
+    }
+
+    /// The same of what asks a person: a question, or a node whose tools ask.
+    pub fn asking(&mut self, at: Path, named: &str, by_key: bool) {
+        if self.is_question(named) {
+            return;
+        }
+        let known = all(self.flow, self.graph);
+        let mut of_name: Vec<&Node> = known
+            .iter()
+            .filter(|(path, _)| path == named || is_named(path, named))
+            .map(|(_, node)| *node)
+            .collect();
+        if known.len() >= MOST {
+            return;
+        }
+        if of_name.is_empty() {
+            let found = self.node(at.clone(), named, by_key);
+            of_name.extend(found);
+        }
+        let silent = |node: &&Node| !may_ask(self.flow, node);
+        if let Some(node) = of_name.first().filter(|_| of_name.iter().all(silent)) {
+            let message = format!("`{named}` asks nobody: it is `{}`", node.work.keyword());
+            let asked = questions(self.flow, self.graph);
+            let help = meant(named, asked.iter().map(|(path, _)| path.as_str()));
+            let mut misfit = Misfit::value(at, message).help(help);
+            misfit.key = by_key;
+            self.report(misfit);
         }
     }
 

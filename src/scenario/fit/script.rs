@@ -3,8 +3,8 @@
 use crate::backend::scenario::{CrashPoint, ModelReply};
 use crate::backend::yaml::{Path, Step};
 use crate::base::name;
-use crate::expr::accept::accept;
-use crate::ir::{ErrorKind, ModelCall, Node, Tool, Work};
+use crate::expr::accept::{accept, accept_parts};
+use crate::ir::{ErrorKind, ModelCall, Node, Tool, ToolId, Work};
 
 use super::nodes;
 use super::{Case, Misfit, key, meant, under};
@@ -146,9 +146,13 @@ fn calls(case: &mut Case<'_>, call: &ModelCall, replies: &[ModelReply]) {
 fn matches(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
     let at = under(reply, [key("match")]);
     let written = case.suite.part(&at).and_then(|part| part.as_object());
-    for (name, _) in written.into_iter().flatten() {
+    for (name, value) in written.into_iter().flatten() {
         let params = tool.params.iter().map(|param| param.name.as_str());
-        if params.clone().any(|param| param == name) {
+        if let Some(param) = tool.params.iter().find(|param| param.name == *name) {
+            if let Err(wrong) = accept_parts(value, &param.ty, &case.flow.types) {
+                let what = format!("`{name}` of tool `{}`, so this never fits", tool.name);
+                case.mismatches(&under(&at, [key(name)]), &what, &wrong);
+            }
             continue;
         }
         let message = format!(
@@ -167,16 +171,21 @@ fn result(case: &mut Case<'_>, tool: &Tool, reply: &Path) {
         return;
     };
     let flow = case.flow;
-    let mut nodes = flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
-    let minded = nodes.any(|node| {
-        let shown = match &node.work {
-            Work::Agent { call, .. } => call.tools.as_slice(),
-            Work::Tools { tools, .. } => tools,
-            _ => &[],
-        };
+    let known = nodes::all(flow, case.graph);
+    let is = |id: &ToolId| {
+        flow.tools
+            .get(*id)
+            .is_some_and(|other| other.name == tool.name)
+    };
+    let minded = known.iter().any(|(path, node)| match &node.work {
         // An agent is told of the error and goes on.
-        let told = shown.iter().filter_map(|id| flow.tools.get(*id));
-        node.on_error.is_some() || told.into_iter().any(|other| other.name == tool.name)
+        Work::Agent { call, .. } => call.tools.iter().any(is),
+        Work::Tools { tools, .. } => tools.iter().any(is),
+        // A handler counts where it stands.
+        Work::Call { tool, .. } => {
+            is(tool) && (node.on_error.is_some() || handled_above(case, path))
+        }
+        _ => false,
     });
     if case.is_about(&REFUSED) || minded || tool.on_error.is_some() {
         return;

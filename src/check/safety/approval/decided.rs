@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::expr::Expr;
+use crate::base::Span;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::super::reads::{self, Lets, Mention, mentions};
 use super::answer::{Says, value};
+use super::decision::is_decision;
 
 /// A field of a graph.
 pub type Place = (GraphId, FieldId);
@@ -18,12 +20,21 @@ pub struct Told<'a> {
     pub to: Place,
     /// The value.
     pub value: &'a Expr,
+    /// The field's name where it is written.
+    pub span: Span,
     /// Where the node that writes stands; `None` for the entry and joins.
     pub by: Option<crate::ir::NodeId>,
     /// Whether it is part of an interrupt's jump, so that the answer has decided it.
     pub of_jump: bool,
     /// Whether it is made from an answer.
     pub from_answer: bool,
+}
+
+impl Told<'_> {
+    /// Whether it writes what a person said, or a no.
+    pub fn is_harmless(&self) -> bool {
+        self.from_answer || self.of_jump || value(self.value) == Says::No
+    }
 }
 
 /// What of the state comes from answers.
@@ -87,7 +98,7 @@ impl<'a> Decided<'a> {
                         Mention::Field(name) => graph
                             .field(name)
                             .is_some_and(|field| fields.contains(&(id, field))),
-                        Mention::Name(name) => is_answer(node, name),
+                        said => is_decision(program, node, said),
                     });
         }
     }
@@ -109,9 +120,7 @@ impl<'a> Decided<'a> {
         let mut spoiled: BTreeSet<Place> = BTreeSet::new();
         for write in &self.writes {
             let free = write.by.is_none_or(|by| open(write.to.0, by));
-            let harmless =
-                write.from_answer || write.of_jump || value(write.value) == Says::No || !free;
-            if !harmless {
+            if free && !write.is_harmless() {
                 spoiled.insert(write.to);
             }
         }
@@ -140,12 +149,6 @@ impl<'a> Decided<'a> {
         written.retain(|place| !spoiled.contains(place));
         written
     }
-}
-
-/// Whether a name of a node's scope is a person's answer.
-pub fn is_answer(node: &Node, name: &str) -> bool {
-    let own = name == "answer" && matches!(node.work, Work::Interrupt { .. });
-    own || node.stops.iter().any(|stop| stop.name.node == name)
 }
 
 struct Find<'a> {
@@ -191,6 +194,7 @@ impl<'a> Find<'a> {
             self.writes.push(Told {
                 to,
                 value: &item.value,
+                span: item.name.span,
                 by: Some(at),
                 of_jump,
                 from_answer: false,
@@ -205,9 +209,9 @@ impl<'a> Find<'a> {
                             self.feeds.entry((id, from)).or_default().push(to);
                         }
                     }
-                    Mention::Name(name) if is_answer(node, name) => self.begun.push(to),
-                    Mention::Name("result") => self.results(node, to),
-                    Mention::Name(_) => {}
+                    Mention::Name("result") | Mention::Part("result", _) => self.results(node, to),
+                    said if is_decision(self.program, node, said) => self.begun.push(to),
+                    _ => {}
                 }
             }
         }
@@ -251,8 +255,7 @@ impl<'a> Find<'a> {
                 let given = with.iter().find(|pass| pass.to == Some(inner));
                 if let Some(pass) = given {
                     let mut told = mentions(&pass.value, &lets).into_iter();
-                    let said = |m| matches!(m, Mention::Name(name) if is_answer(node, name));
-                    if told.any(said) {
+                    if told.any(|said| is_decision(self.program, node, said)) {
                         self.begun.push((*child, inner));
                     }
                 }
@@ -267,7 +270,7 @@ impl<'a> Find<'a> {
                         .into_iter()
                         .filter_map(|mention| match mention {
                             Mention::Field(name) => graph.field(name),
-                            Mention::Name(_) => None,
+                            _ => None,
                         })
                         .collect(),
                     None => outer.into_iter().collect(),

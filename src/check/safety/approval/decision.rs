@@ -4,7 +4,38 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::program::{Node, Program, Work};
 
+use super::super::reads::Mention;
 use super::answer::said_by;
+
+/// Whether what is mentioned is the decision of one of the node's questions.
+pub fn is_decision(program: &Program, node: &Node, mention: Mention<'_>) -> bool {
+    let (name, part) = match mention {
+        Mention::Name(name) => (name, None),
+        Mention::Part(name, part) => (name, Some(part)),
+        Mention::Field(_) => return false,
+    };
+    questions(node).any(|(asked, expect)| {
+        asked == name
+            && part.is_none_or(|part| {
+                let deciding = expect.map_or_else(Vec::new, |ty| deciding(&program.types, ty));
+                deciding.is_empty() || deciding.contains(&part)
+            })
+    })
+}
+
+/// The names by which a node reads what a person said, with the types of the answers.
+fn questions(node: &Node) -> impl Iterator<Item = (&str, Option<&Type>)> {
+    let own = match &node.work {
+        Work::Interrupt { expect, .. } => Some(("answer", expect.as_ref().map(|ty| &ty.node))),
+        _ => None,
+    };
+    let stops = node.stops.iter();
+    let stops = stops.map(|stop| {
+        let expect = stop.expect.as_ref().map(|ty| &ty.node);
+        (stop.name.node.as_str(), expect)
+    });
+    own.into_iter().chain(stops)
+}
 
 /// Whether a node writes the decision of its question somewhere.
 pub fn keeps_answer(program: &Program, node: &Node) -> bool {
@@ -17,14 +48,8 @@ pub fn keeps_answer(program: &Program, node: &Node) -> bool {
 /// Whether the expression, or a `let` of the node, reads the decision of one of its questions. Of a record without a
 /// field that says it, any part does.
 pub fn reads_decision(program: &Program, node: &Node, expr: &Expr) -> bool {
-    let own = match &node.work {
-        Work::Interrupt { expect, .. } => Some(("answer", expect.as_ref())),
-        _ => None,
-    };
-    let stops = node.stops.iter();
-    let stops = stops.map(|stop| (stop.name.node.as_str(), stop.expect.as_ref()));
-    own.into_iter().chain(stops).any(|(name, expect)| {
-        let deciding = expect.map_or_else(Vec::new, |ty| deciding(&program.types, &ty.node));
+    questions(node).any(|(name, expect)| {
+        let deciding = expect.map_or_else(Vec::new, |ty| deciding(&program.types, ty));
         let lets = node.lets.iter().map(|bound| &bound.value);
         lets.chain([expr]).any(|expr| reads(expr, name, &deciding))
     })

@@ -4,15 +4,20 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`walk`](mod@walk), [`bypassed`] (interrupts that
-//! nothing leads to), [`report`].
+//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`overwritten`] (and don't any more),
+//! [`walk`](mod@walk), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
 mod bypassed;
 mod decided;
 mod decision;
+mod overwritten;
+mod person;
 mod report;
 mod walk;
+
+pub(super) use answer::Says;
+pub(super) use person::Persons;
 
 use std::collections::BTreeSet;
 
@@ -25,6 +30,7 @@ use crate::resolve::program::{Node, Program, Tool, Work};
 use super::super::flow::Flow;
 use bypassed::Bypassed;
 use decided::Decided;
+use overwritten::Overwritten;
 use walk::Walk;
 
 /// Reports destructive tools that run without an approval.
@@ -33,14 +39,16 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
         return;
     }
     let decided = Decided::new(program);
-    let first = Walk::new(program, flows, &decided, BTreeSet::new()).run();
+    let overwritten = Overwritten::new(program, flows, &decided);
+    let said = (&decided, &overwritten);
+    let first = Walk::new(program, flows, said, BTreeSet::new()).run();
     if !first.comes_to_one() {
         return;
     }
     // What is written where no run comes without an approval is said by a person too.
     let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
     let sure = decided.only_by_a_person(program, &open);
-    let walk = Walk::new(program, flows, &decided, sure).run();
+    let walk = Walk::new(program, flows, said, sure).run();
     report::report(program, &walk, Bypassed::new(program, flows), diags);
 }
 

@@ -61,8 +61,16 @@ struct Path {
 fn passed(node: &Node, span: Span) -> String {
     let stop = node.stops.iter().find(|stop| stop.name.span == span);
     let after = || node.stops.iter().find(|stop| stop.after);
-    let name = stop.or_else(after).map(|stop| &stop.name);
+    let first = || node.stops.first();
+    let name = stop.or_else(after).or_else(first).map(|stop| &stop.name);
     name.unwrap_or(&node.name).node.clone()
+}
+
+/// Whether the place is a `skip` or `require` of the node.
+fn in_guard(node: &Node, span: Span) -> bool {
+    let mut skips = node.skips.iter().map(|skip| skip.when.span);
+    let mut requires = node.requires.iter().map(|require| require.condition.span);
+    skips.any(|at| at == span) || requires.any(|at| at == span)
 }
 
 fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
@@ -70,11 +78,16 @@ fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
     let mut names: Vec<&str> = Vec::new();
     let mut past: Vec<(Bypass, Span, String)> = Vec::new();
     let mut straight = false;
+    let written = |bypass: Bypass, span: Span| {
+        let write = walk.overwritten.writes.get(&span);
+        let write = write.filter(|_| bypass == Bypass::Overwritten);
+        write.map(|(field, by)| format!("`{by}` writes to `{field}`"))
+    };
     if let Some((bypass, span)) = found.own {
         let stops = node(program, to).into_iter().flat_map(|node| &node.stops);
         let by = stops.into_iter().find(|stop| !stop.after);
         let by = by.map_or_else(String::new, |stop| stop.name.node.clone());
-        past.push((bypass, span, by));
+        past.push((bypass, span, written(bypass, span).unwrap_or(by)));
         straight = true;
     }
     let mut at = Some(to);
@@ -86,8 +99,10 @@ fn path(program: &Program, walk: &Walk, found: &Found) -> Path {
         };
         if let Hop::Past(bypass, span) = hop {
             let by = from.and_then(|from| node(program, from));
+            let arm = |node: &&Node| bypass != Bypass::Refused || !in_guard(node, span);
+            let by = by.filter(arm);
             let name = by.map_or_else(String::new, |node| passed(node, span));
-            past.push((bypass, span, name));
+            past.push((bypass, span, written(bypass, span).unwrap_or(name)));
             straight |= here == to;
         }
         at = from;
@@ -146,6 +161,13 @@ fn finding(
             "decide by the answer: `goto {{ when answer.. -> {}  else -> end }}`",
             node.name.node
         )),
+        Some((Bypass::Overwritten, place, written)) => Diagnostic::new(
+            &codes::ANSWER_IGNORED,
+            format!("{runs} runs by what {written}, in place of a person's answer"),
+            *place,
+        )
+        .label(span, format!("runs `{name}`"))
+        .help("write it to a field of its own, or ask a person behind this"),
         _ => {
             let place = last.filter(|_| path.straight).map(|(_, span, _)| *span);
             let found = Diagnostic::new(
@@ -187,6 +209,7 @@ fn told(bypass: Bypass, by: &str) -> String {
         Bypass::Failed => format!("`{by}` fails"),
         Bypass::Visits => format!("`{by}` is not entered any more"),
         Bypass::Refused => "here the answer is no".to_owned(),
+        Bypass::Overwritten => "what was answered is overwritten here".to_owned(),
         Bypass::Ignored => format!("nothing looks at the answer of `{by}`"),
     }
 }

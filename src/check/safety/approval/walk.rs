@@ -13,9 +13,10 @@ use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::super::reads::{self, Mention};
 use super::super::roots;
 use super::answer::{Answers, Says, joined};
-use super::decided::{Decided, Place, is_answer};
-use super::decision::{keeps_answer, reads_decision};
+use super::decided::{Decided, Place};
+use super::decision::{is_decision, keeps_answer, reads_decision};
 use super::destroys;
+use super::overwritten::Overwritten;
 
 /// What has been asked on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +55,22 @@ pub enum Bypass {
     Refused,
     /// The answer is not looked at.
     Ignored,
+    /// The field that held the answer was written by something else.
+    Overwritten,
 }
 
-/// What the arms of a `goto` say, by the place of their jumps.
-type Said = HashMap<Span, Says>;
+/// What the arms of a `goto` say, by the place of their jumps, and the write that took the place of an answer which an
+/// arm would speak of.
+type Said = HashMap<Span, (Says, Option<Span>)>;
+
+/// A node, with where it stands.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    graph_id: GraphId,
+    graph: &'a Graph,
+    id: NodeId,
+    node: &'a Node,
+}
 
 /// A place of the walk, by graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +89,8 @@ pub struct Walk<'a> {
     pub program: &'a Program,
     flows: &'a IdVec<GraphId, Flow>,
     decided: &'a Decided<'a>,
+    /// Where they are no person's any more.
+    pub overwritten: &'a Overwritten,
     /// Fields that only a person's answer makes say yes.
     sure: BTreeSet<Place>,
     /// First number of each graph's places.
@@ -107,7 +122,7 @@ impl<'a> Walk<'a> {
     pub fn new(
         program: &'a Program,
         flows: &'a IdVec<GraphId, Flow>,
-        decided: &'a Decided<'a>,
+        (decided, overwritten): (&'a Decided<'a>, &'a Overwritten),
         sure: BTreeSet<Place>,
     ) -> Self {
         let mut count = 0;
@@ -121,6 +136,7 @@ impl<'a> Walk<'a> {
             program,
             flows,
             decided,
+            overwritten,
             sure,
             first,
             callers: callers(program),
@@ -279,7 +295,13 @@ impl<'a> Walk<'a> {
             return;
         };
         let from = inner;
-        let said = self.said(caller.graph, graph, declared, inner.asked);
+        let here = Here {
+            graph_id: caller.graph,
+            graph,
+            id: node,
+            node: declared,
+        };
+        let said = self.said(here, inner.asked);
         for way in flow.ways(caller.spot) {
             let fits = match way.cause {
                 Cause::Child => inner.spot == Spot::Leave,
@@ -326,15 +348,18 @@ impl<'a> Walk<'a> {
             Some(_) => Asked::Open,
             None => at.asked,
         };
-        let Ok((asked, refused)) = self.behind_guards(at.graph, graph, node, begun) else {
-            self.ways(at, graph, node, flow, None);
+        let here = Here {
+            graph_id: at.graph,
+            graph,
+            id,
+            node,
+        };
+        let Ok((asked, turned)) = self.behind_guards(here, begun) else {
+            self.ways(at, here, flow, None);
             return;
         };
-        let own = stop.map(|stop| match refused {
-            Some(span) => (Bypass::Refused, span),
-            None => (Bypass::Ignored, stop.name.span),
-        });
-        let uses = asked == Asked::Open && self.looks_at_answer(at.graph, graph, node);
+        let own = turned.or(stop.map(|stop| (Bypass::Ignored, stop.name.span)));
+        let uses = asked == Asked::Open && self.looks_at_answer(here);
         let runs_one = !destroys(self.program, node).is_empty();
         if runs_one && !uses && self.seen.insert((at.graph, at.spot)) {
             self.found.push(Found { at, own });
@@ -362,21 +387,23 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        self.ways(at, graph, node, flow, Some(asked));
+        self.ways(at, here, flow, Some((asked, turned)));
     }
 
     /// Follows the ways out of a node; `behind` is what is known behind its guards, `None` where they ask a person.
     fn ways(
         &mut self,
         at: At,
-        graph: &'a Graph,
-        node: &'a Node,
+        here: Here<'a>,
         flow: &'a Flow,
-        behind: Option<Asked>,
+        behind: Option<(Asked, Option<(Bypass, Span)>)>,
     ) {
+        let node = here.node;
+        let (behind, turned) = behind.unzip();
+        let turned = turned.flatten();
         let interrupt = matches!(node.work, Work::Interrupt { .. });
         let calls = matches!(node.work, Work::Subgraph { graph: Some(_), .. });
-        let said = self.said(at.graph, graph, node, behind.unwrap_or(at.asked));
+        let said = self.said(here, behind.unwrap_or(at.asked));
         for way in flow.ways(at.spot) {
             let past = |bypass| match interrupt {
                 true => Hop::Past(bypass, way.span),
@@ -386,7 +413,7 @@ impl<'a> Walk<'a> {
                 Cause::Visits => Some((at.asked, past(Bypass::Visits))),
                 Cause::Timeout => Some((at.asked, past(Bypass::TimedOut))),
                 Cause::Error => Some((at.asked, past(Bypass::Failed))),
-                Cause::Skip => self.skip(at, graph, node, way, interrupt),
+                Cause::Skip => self.skip(at, here, way, interrupt),
                 Cause::Edge | Cause::Goto if interrupt => {
                     for skip in node.skips.iter().filter(|skip| skip.to.is_none()) {
                         let hop = Hop::Past(Bypass::Skipped, skip.span);
@@ -405,23 +432,26 @@ impl<'a> Walk<'a> {
                 }
                 _ => behind.and_then(|asked| self.arm(&said, node, way, asked)),
             };
+            let own = matches!(
+                way.cause,
+                Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+            );
             if let Some((asked, hop)) = on {
+                let hop = match (hop, turned) {
+                    // The node goes on only where the answer is no.
+                    (Hop::On, Some((bypass, span))) if own => Hop::Past(bypass, span),
+                    (hop, _) => hop,
+                };
                 self.take(at, way, asked, hop);
             }
         }
     }
 
-    fn skip(
-        &self,
-        at: At,
-        graph: &'a Graph,
-        node: &'a Node,
-        way: &Way,
-        interrupt: bool,
-    ) -> Option<(Asked, Hop)> {
+    fn skip(&self, at: At, here: Here<'a>, way: &Way, interrupt: bool) -> Option<(Asked, Hop)> {
+        let node = here.node;
         let own = |skip: &&Skip| skip.to.as_ref().is_some_and(|to| to.span == way.span);
         let skip = node.skips.iter().find(own)?;
-        let says = self.says((at.graph, graph, node), at.asked, &skip.when, true);
+        let says = self.says((here, false), at.asked, &skip.when, true);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
         match (interrupt, hop) {
             (true, Hop::On) => Some((asked, Hop::Past(Bypass::Skipped, skip.span))),
@@ -429,41 +459,50 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is known behind `skip` and `require`, and which of them holds for a no only; an error where a person
-    /// has agreed.
+    /// What is known behind `skip` and `require`, and which of them holds for a no only, or for what something else
+    /// wrote in an answer's place; an error where a person has agreed.
     fn behind_guards(
         &self,
-        id: GraphId,
-        graph: &'a Graph,
-        node: &'a Node,
+        here: Here<'a>,
         asked: Asked,
-    ) -> Result<(Asked, Option<Span>), Agreed> {
-        let (mut asked, mut refused) = (asked, None);
+    ) -> Result<(Asked, Option<(Bypass, Span)>), Agreed> {
+        let node = here.node;
+        let (mut asked, mut turned) = (asked, None);
         let skips = node.skips.iter().map(|skip| (&skip.when, true));
         let requires = node.requires.iter();
         let requires = requires.map(|require| (&require.condition, false));
         for (condition, negated) in skips.chain(requires) {
-            let says = self.says((id, graph, node), asked, condition, !negated);
+            let says = self.says((here, false), asked, condition, !negated);
+            let lost = self.lost((here, false), says, asked, condition);
             let (now, hop) = decide(asked, says, condition.span).ok_or(Agreed)?;
             asked = now;
-            if let Hop::Past(_, span) = hop {
-                refused = Some(span);
+            if let Hop::Past(bypass, span) = hop {
+                turned = Some((bypass, span));
+            } else if let Some(span) = lost {
+                turned = turned.or(Some((Bypass::Overwritten, span)));
             }
         }
-        Ok((asked, refused))
+        Ok((asked, turned))
     }
 
     /// What is known behind one of a node's own ways; `None` where a person has agreed.
     fn arm(&self, said: &Said, node: &Node, way: &Way, asked: Asked) -> Option<(Asked, Hop)> {
-        let says = match way.cause {
-            Cause::Goto => said.get(&way.span).copied().unwrap_or(Says::Nothing),
-            _ => Says::Nothing,
-        };
+        let (says, lost) = match way.cause {
+            Cause::Goto => said.get(&way.span).copied(),
+            _ => None,
+        }
+        .unwrap_or((Says::Nothing, None));
         let asks = |stop: &&Stop| stop.after || asked == Asked::Open;
         let place = match (&node.work, node.stops.iter().find(asks)) {
             (_, Some(stop)) => stop.name.span,
             (Work::Interrupt { .. }, None) => node.name.span,
-            _ => return decide(asked, says, way.span),
+            _ => {
+                let (asked, hop) = decide(asked, says, way.span)?;
+                return Some(match (hop, lost) {
+                    (Hop::On, Some(span)) => (asked, Hop::Past(Bypass::Overwritten, span)),
+                    (hop, _) => (asked, hop),
+                });
+            }
         };
         match says {
             Says::Yes | Says::Something => None,
@@ -473,25 +512,38 @@ impl<'a> Walk<'a> {
                     true => Asked::Open,
                     false => Asked::No,
                 };
+                // An arm that asks for something else is what has to be mended.
+                let arms = node.goto.as_ref().map(|goto| &goto.node);
+                let place = match (way.cause, arms) {
+                    (Cause::Goto, Some(Route::Arms(arms, _))) if asked == Asked::No => {
+                        let mut own = arms.iter();
+                        let own = own.find(|arm| arm.jump.span == way.span);
+                        let when = own.and_then(|arm| arm.when.as_ref());
+                        when.map_or(place, |when| when.span)
+                    }
+                    _ => place,
+                };
                 Some((asked, Hop::Past(Bypass::Ignored, place)))
             }
         }
     }
 
     /// What each arm of a node's `goto` says of the answer, by the place of its jump.
-    fn said(&self, id: GraphId, graph: &'a Graph, node: &'a Node, asked: Asked) -> Said {
-        let inside = (id, graph, node);
+    fn said(&self, here: Here<'a>, asked: Asked) -> Said {
+        let inside = (here, true);
         let mut said = Said::new();
-        match node.goto.as_ref().map(|goto| &goto.node) {
+        match here.node.goto.as_ref().map(|goto| &goto.node) {
             Some(Route::Arms(arms, _)) => {
                 let mut before: Vec<Says> = Vec::new();
+                let mut lost = None;
                 for arm in arms {
                     let says = match &arm.when {
                         Some(when) => self.says(inside, asked, when, true),
                         None => joined(LogicalOp::And, &before),
                     };
-                    said.insert(arm.jump.span, says);
                     let when = arm.when.as_ref();
+                    lost = lost.or(when.and_then(|when| self.lost(inside, says, asked, when)));
+                    said.insert(arm.jump.span, (says, lost));
                     before.extend(when.map(|when| self.says(inside, asked, when, false)));
                 }
             }
@@ -504,7 +556,7 @@ impl<'a> Walk<'a> {
                     _ => false,
                 });
                 if chosen {
-                    said.insert(jump.span, Says::Something);
+                    said.insert(jump.span, (Says::Something, None));
                 }
             }
             None => {}
@@ -515,29 +567,58 @@ impl<'a> Walk<'a> {
     /// What a condition says of an answer. A field that others write too counts only once somebody was asked.
     fn says(
         &self,
-        (id, graph, node): (GraphId, &'a Graph, &'a Node),
+        (here, behind): (Here<'a>, bool),
         asked: Asked,
         condition: &'a Expr,
         truth: bool,
     ) -> Says {
         let is = |mention: Mention<'_>| match mention {
-            Mention::Name(name) => is_answer(node, name),
-            Mention::Field(name) => graph.field(name).is_some_and(|field| {
-                let place = (id, field);
+            Mention::Field(name) => here.graph.field(name).is_some_and(|field| {
+                let place = (here.graph_id, field);
                 self.sure.contains(&place)
-                    || asked == Asked::Open && self.decided.fields.contains(&place)
+                    || asked == Asked::Open
+                        && self.decided.fields.contains(&place)
+                        && self.overwritten.at(place, here.id, behind).is_none()
             }),
+            said => is_decision(self.program, here.node, said),
         };
-        let lets = reads::lets(&node.lets);
+        let lets = reads::lets(&here.node.lets);
         Answers { lets, is: &is }.says(condition, truth)
     }
 
+    /// The write that took the place of the answer which a condition would speak of.
+    fn lost(
+        &self,
+        (here, behind): (Here<'a>, bool),
+        says: Says,
+        asked: Asked,
+        condition: &'a Expr,
+    ) -> Option<Span> {
+        if says != Says::Nothing || asked != Asked::Open {
+            return None;
+        }
+        let lets = reads::lets(&here.node.lets);
+        let mut all = reads::mentions(condition, &lets).into_iter();
+        all.find_map(|mention| match mention {
+            Mention::Field(name) => {
+                let place = (here.graph_id, here.graph.field(name)?);
+                self.overwritten.at(place, here.id, behind)
+            }
+            _ => None,
+        })
+    }
+
     /// Whether a node reads what a person said, so that the answer is part of what it does.
-    fn looks_at_answer(&self, id: GraphId, graph: &'a Graph, node: &'a Node) -> bool {
+    fn looks_at_answer(&self, here: Here<'a>) -> bool {
+        let node = here.node;
         let lets = reads::lets(&node.lets);
         let kept = |name: &str| {
-            let field = graph.field(name);
-            field.is_some_and(|field| self.decided.fields.contains(&(id, field)))
+            let field = here.graph.field(name);
+            let place = field.map(|field| (here.graph_id, field));
+            place.is_some_and(|place| {
+                self.decided.fields.contains(&place)
+                    && self.overwritten.at(place, here.id, false).is_none()
+            })
         };
         let exprs: Vec<&Expr> = match &node.work {
             Work::Call { args, .. } => args.iter().map(|arg| &arg.value).collect(),

@@ -8,7 +8,8 @@ use crate::resolve::program::{Arm, Field, Graph, Jump, Node, Route, SetItem, Wor
 
 use super::super::super::flow::build::called_bodies;
 use super::super::super::flow::{Cause, Spot, Way};
-use super::graph::{asks, asks_before, jumps};
+use super::super::approval::Says;
+use super::graph::{asks, jumps};
 use super::leaf::{Env, Path, Vetted, env, guards, leaves, vetted, without};
 use super::search::{Inside, Key, Search};
 
@@ -25,9 +26,11 @@ impl<'a> Search<'a> {
     /// Looks at all ways that lead to an open item. A hit comes with the item that it is the source of.
     pub(super) fn cross(&mut self, at: usize) -> Option<(usize, Source)> {
         let key = self.items.get(at)?.key;
+        self.refused = key.refused;
         let ways: Vec<(Option<usize>, usize)> = self.backwards(key.graph)?.into(key.place).to_vec();
         for (from, index) in ways {
             let hit = self.over(at, key, from, index);
+            self.refused = key.refused;
             if hit.is_some() {
                 return hit.map(|source| (at, source));
             }
@@ -86,14 +89,23 @@ impl<'a> Search<'a> {
         let env = self.lets((key.graph, id));
         let path = self.whole(graph, key);
         let told = match self.wanted.guarded {
-            true => told_by_way(graph, node, id, way, &env),
+            true => told_by_way(graph, (id, node), (way.cause, way.span), &env),
             false => Vetted::new(),
         };
         let holds = |told: &Vetted| told.iter().any(|known| known.holds(&path));
         if holds(&told) {
             return None;
         }
+        // What an interrupt's arm writes stands behind its answer.
+        let (agreed, unheeded) = self.agreed(key.graph, node, (way.cause, way.span));
+        if agreed && !matches!(node.work, Work::Subgraph { .. }) {
+            return None;
+        }
         let jump = jump_of(graph, node, id, way);
+        if unheeded.is_some() {
+            let written = jump.into_iter().flat_map(|jump| &jump.set);
+            self.unheeded.extend(written.map(|item| item.name.span));
+        }
         let after = Inside::After(key.graph, id);
         match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
             Ok(Behind::There) => {}
@@ -106,12 +118,13 @@ impl<'a> Search<'a> {
         );
         let skipped = node.skips.iter().any(|skip| skip.to.is_none());
         if own {
-            if self.wanted.guarded && asks(node, &self.passes) {
+            if agreed {
+                self.by_child(at, key, (id, node), graph);
                 return None;
             }
-            if self.wanted.guarded && matches!(node.work, Work::Interrupt { .. }) {
+            if self.wanted.guarded && skipped && matches!(node.work, Work::Interrupt { .. }) {
                 // Only skipping it leads past the person.
-                self.before(at, key, id);
+                self.before(at, key, id, None);
                 return None;
             }
             let mut known = told;
@@ -133,17 +146,65 @@ impl<'a> Search<'a> {
                 return None;
             }
         }
-        if self.wanted.guarded && asks_before(node) && way.cause != Cause::Visits {
+        if way.cause != Cause::Visits && self.agreed_before((key.graph, id)) {
             return None;
         }
-        self.before(at, key, id);
+        self.before(at, key, id, unheeded);
         None
     }
 
-    fn before(&mut self, at: usize, key: Key, node: NodeId) {
+    /// Whether a person is asked in the node, and has agreed where it takes that way. Where a way is taken because of
+    /// a no, what is opened from now on is used in spite of it. Also what is to say of one who is asked in vain.
+    pub(super) fn agreed(
+        &mut self,
+        graph: GraphId,
+        node: &'a Node,
+        (cause, way): (Cause, Span),
+    ) -> (bool, Option<Source>) {
+        let Some(persons) = &self.persons else {
+            return (false, None);
+        };
+        let own = matches!(
+            cause,
+            Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+        );
+        let says = persons.on_way(graph, node, cause, way);
+        if own && asks(node, &self.passes) {
+            let after = node.stops.iter().find(|stop| stop.after);
+            let name = after.map_or(&node.name, |stop| &stop.name);
+            // Who is asked in a called graph decides there.
+            let calls = matches!(node.work, Work::Subgraph { .. });
+            let unheeded = match says {
+                Says::Yes | Says::Something => return (true, None),
+                Says::Nothing if calls || persons.is_kept(node) => {
+                    return (!self.refused, None);
+                }
+                Says::No => (way, format!("the answer of `{}` is no here", name.node)),
+                Says::Nothing => {
+                    let text = format!("nothing looks at the answer of `{}`", name.node);
+                    (name.span, text)
+                }
+            };
+            self.unheeded.insert(unheeded.0);
+            return (false, Some(unheeded));
+        }
+        let refusing = match says {
+            Says::No => Some(way),
+            _ if own => persons.refusing_guard(graph, node),
+            _ => None,
+        };
+        let Some(place) = refusing else {
+            return (false, None);
+        };
+        self.refused = true;
+        self.unheeded.insert(place);
+        (false, Some((place, "the answer is no here".to_owned())))
+    }
+
+    fn before(&mut self, at: usize, key: Key, node: NodeId, note: Option<Source>) {
         let rest = self.rest(key);
         let to = (key.graph, Spot::Node(node));
-        self.push(to, (key.field, &rest), Some(at), None);
+        self.push(to, (key.field, &rest), Some(at), note);
     }
 
     /// Looks at the values that a `set` writes to the field.
@@ -401,12 +462,17 @@ fn jump_of<'a>(graph: &'a Graph, node: &'a Node, id: NodeId, way: &Way) -> Optio
 }
 
 /// What is vouched for where a node takes a way: its arm, or the `skip`.
-fn told_by_way(graph: &Graph, node: &Node, id: NodeId, way: &Way, env: &Env) -> Vetted {
+pub(super) fn told_by_way(
+    graph: &Graph,
+    (id, node): (NodeId, &Node),
+    (cause, way): (Cause, Span),
+    env: &Env,
+) -> Vetted {
     let arms = |route: &Route| match route {
-        Route::Arms(arms, _) => told_by_arm(arms, way.span, env),
+        Route::Arms(arms, _) => told_by_arm(arms, way, env),
         Route::Always(_) => Vetted::new(),
     };
-    match way.cause {
+    match cause {
         Cause::Goto => node
             .goto
             .as_ref()
@@ -416,7 +482,7 @@ fn told_by_way(graph: &Graph, node: &Node, id: NodeId, way: &Way, env: &Env) -> 
             let own = node
                 .skips
                 .iter()
-                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == way.span));
+                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == way));
             own.map_or_else(Vetted::new, |skip| vetted(&skip.when, true, env))
         }
         _ => Vetted::new(),

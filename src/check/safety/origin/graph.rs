@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind, Work};
 
@@ -30,6 +30,10 @@ pub struct Send<'a> {
     pub items: &'a Expr,
     /// Values of the worker's `input`.
     pub with: &'a [NamedArg],
+    /// What makes the node take the jump.
+    pub cause: Cause,
+    /// The jump.
+    pub way: Span,
 }
 
 /// The number of a place, with one each for the end and for leaving.
@@ -63,9 +67,11 @@ impl<'a> Backwards<'a> {
         let start = graph.start.iter().chain(&graph.on_error);
         let whole = start.flat_map(Route::jumps);
         let whole = whole.chain(graph.joins.iter().map(|join| &join.to));
-        whole.for_each(|jump| sent(&mut sends, None, jump));
+        whole.for_each(|jump| sent(&mut sends, None, Cause::Edge, jump));
         for (id, node) in graph.nodes.entries() {
-            jumps(node).for_each(|jump| sent(&mut sends, Some(id), jump));
+            for (cause, jump) in causes(node) {
+                sent(&mut sends, Some(id), cause, jump);
+            }
         }
         Self { into, sends }
     }
@@ -76,7 +82,12 @@ impl<'a> Backwards<'a> {
     }
 }
 
-fn sent<'a>(sends: &mut HashMap<NodeId, Vec<Send<'a>>>, by: Option<NodeId>, jump: &'a Jump) {
+fn sent<'a>(
+    sends: &mut HashMap<NodeId, Vec<Send<'a>>>,
+    by: Option<NodeId>,
+    cause: Cause,
+    jump: &'a Jump,
+) {
     for target in &jump.to {
         if let TargetKind::Each {
             var,
@@ -91,6 +102,8 @@ fn sent<'a>(sends: &mut HashMap<NodeId, Vec<Send<'a>>>, by: Option<NodeId>, jump
                 var,
                 items,
                 with,
+                cause,
+                way: jump.span,
             });
         }
     }
@@ -98,6 +111,11 @@ fn sent<'a>(sends: &mut HashMap<NodeId, Vec<Send<'a>>>, by: Option<NodeId>, jump
 
 /// All jumps that a node writes itself.
 pub fn jumps(node: &Node) -> impl Iterator<Item = &Jump> {
+    causes(node).map(|(_, jump)| jump)
+}
+
+/// The same with what makes the node take each.
+fn causes(node: &Node) -> impl Iterator<Item = (Cause, &Jump)> {
     let timeout = match &node.work {
         Work::Interrupt {
             timeout: Some(timeout),
@@ -106,11 +124,14 @@ pub fn jumps(node: &Node) -> impl Iterator<Item = &Jump> {
         _ => None,
     };
     let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-    goto.chain(&node.edges)
-        .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
-        .chain(node.on_error.iter().flat_map(|route| route.jumps()))
-        .chain(node.max_visits.iter().map(|max| &max.to))
-        .chain(timeout)
+    let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
+    let errors = node.on_error.iter().flat_map(|route| route.jumps());
+    goto.map(|jump| (Cause::Goto, jump))
+        .chain(node.edges.iter().map(|jump| (Cause::Edge, jump)))
+        .chain(skips.map(|jump| (Cause::Skip, jump)))
+        .chain(errors.map(|jump| (Cause::Error, jump)))
+        .chain(node.max_visits.iter().map(|max| (Cause::Visits, &max.to)))
+        .chain(timeout.map(|to| (Cause::Timeout, to)))
 }
 
 /// For each graph whether a run can pass it, from `start` to its end, without asking a person.

@@ -17,7 +17,7 @@ mod resolve;
 mod search;
 mod shape;
 
-pub use graph::{asks_before, jumps};
+pub use graph::jumps;
 pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves, vetted};
 pub(super) use resolve::prompt_leaves;
 pub use search::{Inside, Search, Trail};

@@ -5,8 +5,8 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, ModelCall, Node, Tool, Work};
 
 use super::super::super::flow::Spot;
-use super::cross::{Source, marked};
-use super::leaf::{Leaf, env, leaves, text_leaves};
+use super::cross::{Source, marked, told_by_way};
+use super::leaf::{Leaf, env, leaves, text_leaves, without};
 use super::search::{Inside, Search};
 use super::shape::shape;
 
@@ -167,46 +167,58 @@ impl<'a> Search<'a> {
             return None;
         }
         let sends = self.backwards(id)?.sends.get(&node);
-        let values: Vec<(Option<NodeId>, Vec<Leaf>)> = sends
+        let sent: Vec<_> = sends
             .into_iter()
             .flatten()
             .filter_map(|send| {
                 let arg = send.with.iter().find(|arg| arg.name.node == *name)?;
-                Some((send.by, send, arg))
-            })
-            .map(|(by, send, arg)| (by, send.var.node.clone(), send.items, &arg.value))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|(by, var, items, value)| {
-                let mut env = match by.and_then(|by| self.node(id, by)) {
-                    Some((_, sender)) => env(&sender.lets),
-                    None => Default::default(),
-                };
-                let mut elements = leaves(items, &env);
-                for element in &mut elements {
-                    element.path.0.push("*".to_owned());
-                }
-                env.insert(var, elements);
-                (by, leaves(value, &env))
+                Some((send.by, (send.cause, send.way), send.var, send.items, arg))
             })
             .collect();
-        for (by, made_from) in values {
-            let inside = match by {
-                Some(by) => Inside::After(id, by),
-                None => Inside::Start(id),
+        let refused = self.refused;
+        for (by, way, var, items, arg) in sent {
+            self.refused = refused;
+            let sender = by.and_then(|by| Some((by, self.node(id, by)?)));
+            let mut env = match sender {
+                Some((_, (_, sender))) => env(&sender.lets),
+                None => Default::default(),
             };
-            let made_from = match by.and_then(|by| self.node(id, by)) {
-                Some((_, sender)) => self.unguarded(sender, made_from, &env(&sender.lets)),
-                None => made_from,
+            // What is sent stands behind the arm's condition, and behind the answer of an interrupt.
+            let mut told = Vec::new();
+            let mut unheeded = false;
+            if let Some((by, (graph, node))) = sender.filter(|_| self.wanted.guarded) {
+                let (agreed, in_vain) = self.agreed(id, node, way);
+                if agreed {
+                    continue;
+                }
+                unheeded = in_vain.is_some();
+                told = told_by_way(graph, (by, node), way, &env);
+            }
+            let mut elements = leaves(items, &env);
+            for element in &mut elements {
+                element.path.0.push("*".to_owned());
+            }
+            env.insert(var.node.clone(), elements);
+            let made_from = without(leaves(&arg.value, &env), &told);
+            let (inside, made_from) = match sender {
+                Some((by, (_, node))) => {
+                    let made_from = self.unguarded(node, made_from, &env);
+                    (Inside::After(id, by), made_from)
+                }
+                None => (Inside::Start(id), made_from),
             };
             for leaf in made_from {
                 let note = (leaf.span, format!("sent as `{name}` here"));
+                if unheeded {
+                    self.unheeded.insert(leaf.span);
+                }
                 let hit = self.resolve_noting(inside, &leaf, parent, note);
                 if hit.is_some() {
                     return hit;
                 }
             }
         }
+        self.refused = refused;
         None
     }
 

@@ -9,6 +9,7 @@ use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
 use super::super::super::flow::{Flow, Spot};
+use super::super::approval::{Persons, Says};
 use super::graph::{Backwards, number, unasked};
 use super::leaf::{Env, Leaf, Path, env};
 use super::shape::Wanted;
@@ -57,6 +58,8 @@ pub(super) struct Key {
     pub field: FieldId,
     /// Which path below the field, by [`Search::path`].
     pub rest: u32,
+    /// Whether it is on a way that is taken where a person said no.
+    pub refused: bool,
 }
 
 /// What is open, with what it was asked for.
@@ -75,6 +78,12 @@ pub struct Search<'a> {
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that can be passed without a person.
     pub(super) passes: Vec<bool>,
+    /// What persons say, for rules that one of them ends the search of.
+    pub(super) persons: Option<Persons<'a>>,
+    /// Places where persons are asked in vain: arms of a no, interrupts whose answer nothing looks at.
+    pub(super) unheeded: HashSet<Span>,
+    /// Whether what is opened now is used where a person said no.
+    pub(super) refused: bool,
     backwards: HashMap<GraphId, Backwards<'a>>,
     envs: HashMap<(GraphId, NodeId), Rc<Env>>,
     paths: HashMap<Vec<String>, u32>,
@@ -104,6 +113,9 @@ impl<'a> Search<'a> {
             wanted,
             callers: callers(program),
             passes: unasked(program, flows),
+            persons: wanted.guarded.then(|| Persons::new(program)),
+            unheeded: HashSet::new(),
+            refused: false,
             backwards: HashMap::new(),
             envs: HashMap::new(),
             paths: HashMap::new(),
@@ -131,6 +143,7 @@ impl<'a> Search<'a> {
         self.entered.clear();
         self.direct.clear();
         self.known = None;
+        self.refused = self.turned(inside);
         let mut hit = self
             .resolve(inside, leaf, None)
             .map(|source| (None, source));
@@ -158,6 +171,35 @@ impl<'a> Search<'a> {
             through: way.through.clone(),
             read: leaf.span,
         })
+    }
+
+    /// Whether the node's guards let it go on only where a person said no.
+    fn turned(&self, inside: Inside) -> bool {
+        let (graph, node) = match inside {
+            Inside::Before(graph, node)
+            | Inside::Work(graph, node)
+            | Inside::After(graph, node)
+            | Inside::Body(graph, node, _) => (graph, node),
+            Inside::Start(_) | Inside::End(_) => return false,
+        };
+        match (&self.persons, self.node(graph, node)) {
+            (Some(persons), Some((_, node))) => persons.behind_guards(graph, node) == Says::No,
+            _ => false,
+        }
+    }
+
+    /// Where on its way a value passes a person in vain, nearest to the use.
+    pub fn in_vain(&self, trail: &Trail) -> Option<Span> {
+        let mut through = trail.through.iter().rev().map(|(span, _)| *span);
+        through.find(|span| self.unheeded.contains(span))
+    }
+
+    /// Whether a person stands in front of the node, and has agreed to what it does.
+    pub fn agreed_before(&self, (graph, node): (GraphId, NodeId)) -> bool {
+        match (&self.persons, self.node(graph, node)) {
+            (Some(persons), Some((_, node))) => persons.agreed_before(graph, node),
+            _ => false,
+        }
     }
 
     /// The way from the source on to the use. What lies on it is known from now on.
@@ -194,6 +236,7 @@ impl<'a> Search<'a> {
             place,
             field,
             rest,
+            refused: self.refused,
         };
         if self.clean.contains(&key) || !self.seen.insert(key) {
             return;

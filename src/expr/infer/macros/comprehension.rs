@@ -24,8 +24,11 @@ pub(super) fn map(checker: &mut Checker, used: &Use) -> Type {
     if value == 0 {
         return Type::list(hinted(checker, used, &names, 0, expected.as_ref()));
     }
+    let told = checker.diags.len();
     checker.inside(used, &names, 0, Some(&Type::Bool));
-    let facts = guard(checker, used, &names);
+    let wrong = checker.diags.len() > told;
+    let mut facts = guard(checker, used, &names);
+    facts.known = facts.known.of_wrong(wrong);
     let of = checker.binding(facts.names, |checker| {
         checker.under(facts.known, |checker| {
             used.args

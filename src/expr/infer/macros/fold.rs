@@ -27,7 +27,10 @@ pub(super) fn fold(checker: &mut Checker, used: &Use) -> Type {
     };
     // A second look that nobody hears would double the work with each level of nesting.
     if !checker.quiet {
-        checker.binding(names(&acc), |checker| checker.check(next, &acc));
+        let round = checker.binding(names(&acc), |checker| checker.check(next, &acc));
+        if round == Type::Error {
+            return Type::Error;
+        }
     }
     acc
 }

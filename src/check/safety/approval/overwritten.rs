@@ -1,0 +1,141 @@
+//! Where a field that an answer decided holds what something else has written there since.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::base::{IdVec, Span};
+use crate::ir::{Channel, GraphId, NodeId};
+use crate::resolve::program::Program;
+
+use super::super::super::flow::{Cause, Flow, Spot, Way};
+use super::decided::{Decided, Place, Told};
+
+/// Most fields of a graph that are followed; of more the rest count as a person's.
+const MOST: usize = 64;
+
+/// Places where such a field is no person's any more.
+#[derive(Debug, Default)]
+pub struct Overwritten {
+    /// For each field, by place, the write that it holds there.
+    before: BTreeMap<Place, BTreeMap<NodeId, Span>>,
+    /// The same behind what the node itself writes.
+    behind: BTreeMap<Place, BTreeMap<NodeId, Span>>,
+    /// Who writes where: the field's name and the node's.
+    pub writes: HashMap<Span, (String, String)>,
+}
+
+impl Overwritten {
+    /// Follows all writes that are no person's from where they stand.
+    pub fn new(program: &Program, flows: &IdVec<GraphId, Flow>, decided: &Decided<'_>) -> Self {
+        let mut by_field: BTreeMap<Place, Vec<&Told<'_>>> = BTreeMap::new();
+        for write in &decided.writes {
+            if decided.fields.contains(&write.to) && overwrites(program, write.to) {
+                by_field.entry(write.to).or_default().push(write);
+            }
+        }
+        let mut found = Self::default();
+        let mut followed: BTreeMap<GraphId, usize> = BTreeMap::new();
+        for (place, writes) in by_field {
+            let (graph, _) = place;
+            if writes.iter().all(|write| write.is_harmless()) {
+                continue;
+            }
+            let count = followed.entry(graph).or_default();
+            *count += 1;
+            if let Some(flow) = flows.get(graph).filter(|_| *count <= MOST) {
+                found.follow(program, flow, place, &writes);
+            }
+        }
+        found
+    }
+
+    /// The write that the field holds where a node begins, or behind what it writes.
+    pub fn at(&self, place: Place, node: NodeId, behind: bool) -> Option<Span> {
+        let by_node = match behind {
+            true => &self.behind,
+            false => &self.before,
+        };
+        by_node.get(&place)?.get(&node).copied()
+    }
+
+    fn follow(&mut self, program: &Program, flow: &Flow, place: Place, writes: &[&Told<'_>]) {
+        let (id, field) = place;
+        let Some(graph) = program.graphs.get(id) else {
+            return;
+        };
+        let mut harmful: BTreeMap<Span, bool> = BTreeMap::new();
+        let mut open: Vec<(Spot, Span)> = Vec::new();
+        let mut own: HashMap<NodeId, Span> = HashMap::new();
+        for write in writes {
+            harmful.insert(write.span, !write.is_harmless());
+            let Some(by) = write.by else { continue };
+            let Some(node) = graph.nodes.get(by) else {
+                continue;
+            };
+            if node.set.iter().any(|item| item.name.span == write.span) {
+                own.insert(by, write.span);
+            }
+            let name = graph.fields.get(field).map(|field| &field.name.node);
+            let name = name.map_or_else(String::new, String::clone);
+            self.writes
+                .insert(write.span, (name, node.name.node.clone()));
+        }
+        let wrong = |span: &Span| harmful.get(span).copied().unwrap_or(false);
+        // What a way leads on: what it writes itself, or what was there behind the node.
+        let on = |way: &Way, before: Option<Span>, behind: Option<Span>| {
+            let written = way.writes.iter().rfind(|write| write.field == field);
+            match written {
+                Some(write) => Some(write.span).filter(wrong),
+                None => match way.cause {
+                    Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child => behind,
+                    _ => before,
+                },
+            }
+        };
+        let mut before: BTreeMap<NodeId, Span> = BTreeMap::new();
+        let mut after: BTreeMap<NodeId, Span> = BTreeMap::new();
+        let mut joins: BTreeSet<usize> = BTreeSet::new();
+        let behind_of = |node: NodeId, before: Option<Span>| match own.get(&node) {
+            Some(span) => Some(*span).filter(wrong),
+            None => before,
+        };
+        for write in writes.iter().filter(|write| !write.is_harmless()) {
+            let Some(by) = write.by else { continue };
+            let behind = behind_of(by, None);
+            after.extend(behind.map(|span| (by, span)));
+            for way in flow.ways(Spot::Node(by)) {
+                let span = on(way, None, behind);
+                let goals = way.goals.iter();
+                open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
+            }
+        }
+        while let Some((spot, span)) = open.pop() {
+            let (held, left) = match spot {
+                Spot::Node(node) if !before.contains_key(&node) => {
+                    before.insert(node, span);
+                    let behind = behind_of(node, Some(span));
+                    after.extend(behind.map(|span| (node, span)));
+                    (Some(span), behind)
+                }
+                Spot::Join(_) => match flow.number(spot) {
+                    Some(number) if joins.insert(number) => (Some(span), Some(span)),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            for way in flow.ways(spot) {
+                let span = on(way, held, left);
+                let goals = way.goals.iter();
+                open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
+            }
+        }
+        self.before.insert(place, before);
+        self.behind.insert(place, after);
+    }
+}
+
+/// Whether a write takes the place of what was there.
+fn overwrites(program: &Program, (graph, field): Place) -> bool {
+    let graph = program.graphs.get(graph);
+    let field = graph.and_then(|graph| graph.fields.get(field));
+    field.is_some_and(|field| matches!(field.channel, Channel::Last | Channel::AnyLast))
+}

@@ -1,0 +1,144 @@
+//! One of several records: which of them it is, as far as conditions have shown.
+
+use crate::ast::Name;
+use crate::ast::expr::{Expr, ExprKind};
+use crate::base::name::list;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::function;
+use super::super::ty::{Type, TypeTable};
+use super::checker::Checker;
+use super::narrow::Narrowing;
+use super::path::path;
+
+impl Checker<'_> {
+    /// The type of a place with what is known of it: not null, and of several records those that it still can be.
+    pub(super) fn narrowed(&self, ty: Type, path: &str) -> Type {
+        narrowed(ty, path, &self.known, self.types)
+    }
+
+    /// What `has(x.f)` says of `x`, one of several records, where it is false; see [`Narrowing`].
+    pub(super) fn without_field(&mut self, field: &Expr) -> Option<String> {
+        let ExprKind::Select {
+            operand,
+            field: name,
+            ..
+        } = &field.kind
+        else {
+            return None;
+        };
+        let place = path(operand)?;
+        match self.unheard(operand) {
+            Type::Union(_) => Some(format!("{place}.!{}", name.node)),
+            _ => None,
+        }
+    }
+
+    /// Whether `has` asks for a field that some of several records have.
+    pub(super) fn asks_which(&mut self, operand: &Expr, field: &Name) -> bool {
+        match self.unheard(operand) {
+            Type::Union(members) => members
+                .iter()
+                .any(|member| has_field(member, field, self.types)),
+            _ => false,
+        }
+    }
+
+    /// A field that only some of several records have.
+    pub(super) fn field_of_some(
+        &self,
+        operand: &Expr,
+        of: &Type,
+        field: &Name,
+    ) -> Option<Diagnostic> {
+        let Type::Union(members) = of.without_null() else {
+            return None;
+        };
+        let (with, without): (Vec<&Type>, Vec<&Type>) = members
+            .iter()
+            .partition(|member| has_field(member, field, self.types));
+        if with.is_empty() {
+            return None;
+        }
+        let without: Vec<String> = without
+            .iter()
+            .map(|ty| self.types.show(ty).to_string())
+            .collect();
+        let names = list(without.iter().map(String::as_str));
+        let place = path(operand);
+        let of = place
+            .clone()
+            .map_or_else(|| "it".to_owned(), |place| format!("`{place}`"));
+        let message = format!("{of} may be {names}, which has no field `{}`", field.node);
+        let place = place.unwrap_or_else(|| "x".to_owned());
+        let name = &field.node;
+        let help = format!("ask first which it is: `has({place}.{name}) ? {place}.{name} : ..`");
+        Some(Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).help(help))
+    }
+
+    /// How a method that stands there without its parentheses is called.
+    pub(super) fn uncalled_method(&self, of: &Type, field: &Name) -> Option<String> {
+        let found = function::find(field, true)?;
+        let takes = |count: usize| found.arities().any(|arity| arity == count);
+        let plain = of.without_null();
+        (takes(1) && !matches!(plain, Type::Record(_) | Type::Json | Type::Error))
+            .then(|| format!("{}()", field.node))
+    }
+}
+
+/// The type of a place with what is known of it: not null, and of several records those that it still can be.
+pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
+    let ty = match known.holds(path) {
+        true => ty.without_null(),
+        false => ty,
+    };
+    match ty {
+        Type::Union(members) => left_of(members, path, known, types),
+        Type::Nullable(of) => match &*of {
+            Type::Union(members) => Type::nullable(left_of(members.clone(), path, known, types)),
+            _ => Type::Nullable(of),
+        },
+        ty => ty,
+    }
+}
+
+/// Those of several types that a place still can be.
+fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
+    let asked = known.fields(path);
+    let fits = |member: &&Type| {
+        asked.iter().all(|name| match name.strip_prefix('!') {
+            Some(name) => !must_have(member, name, types),
+            None => has_field(member, name, types),
+        })
+    };
+    let left: Vec<Type> = members.iter().filter(fits).cloned().collect();
+    match left.len() {
+        0 => Type::Union(members),
+        1 => left.into_iter().next().unwrap_or(Type::Never),
+        _ => Type::Union(left),
+    }
+}
+
+/// Whether values of a type may have a field of that name.
+pub fn has_field(ty: &Type, name: &str, types: &TypeTable) -> bool {
+    match ty {
+        Type::Record(id) => {
+            let record = types.records.get(*id);
+            record.is_some_and(|record| record.field(name).is_some())
+        }
+        Type::Map(_) | Type::Json => true,
+        _ => false,
+    }
+}
+
+/// Whether every value of a type has a field, and one that is not null.
+fn must_have(ty: &Type, name: &str, types: &TypeTable) -> bool {
+    match ty {
+        Type::Record(id) => {
+            let record = types.records.get(*id);
+            let field = record.and_then(|record| record.field(name));
+            field.is_some_and(|field| !field.ty.admits_null())
+        }
+        _ => false,
+    }
+}
