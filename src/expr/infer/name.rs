@@ -174,6 +174,13 @@ impl Checker<'_> {
     }
 }
 
+/// The call of a function without arguments whose name stands alone.
+fn uncalled(name: &str) -> Option<String> {
+    let alone = effect::is_effect(name)
+        || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
+    alone.then(|| format!("{name}()"))
+}
+
 /// What a word of other languages is here.
 fn foreign(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -182,11 +189,4 @@ fn foreign(name: &str) -> Option<&'static str> {
         "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
         _ => return None,
     })
-}
-
-/// The call of a function without arguments whose name stands alone.
-fn uncalled(name: &str) -> Option<String> {
-    let alone = effect::is_effect(name)
-        || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
-    alone.then(|| format!("{name}()"))
 }

@@ -12,6 +12,7 @@
 //! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
 mod argument;
+mod chain;
 mod check;
 mod expression;
 mod filter;
