@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::expr::Type;
 use crate::ir::{FieldId, FieldMode, GraphId};
 use crate::resolve::program::{Graph, Program, Work};
 
@@ -19,17 +20,25 @@ pub fn unwritten_out(graph: &Graph, id: GraphId, written: &Written, diags: &mut 
             continue;
         }
         let name = &field.name.node;
-        diags.push(
-            Diagnostic::new(
-                &codes::OUT_NEVER_WRITTEN,
-                format!("`out` field `{name}` is never written"),
-                field.name.span,
-            )
-            .about(field.name.span)
-            .help(format!(
-                "write it in a node: `set {{ {name}: .. }}`, or give it a default"
-            )),
+        let found = Diagnostic::new(
+            &codes::OUT_NEVER_WRITTEN,
+            format!("`out` field `{name}` is never written"),
+            field.name.span,
         );
+        let found = found.about(field.name.span);
+        // It has a value, null, so that a run can give it back.
+        let null = field.ty.node.admits_null() && field.ty.node != Type::Json;
+        let help = match null {
+            true => format!(
+                "write it in a node: `set {{ {name}: .. }}`, or say that it is null: `= null`"
+            ),
+            false => format!("write it in a node: `set {{ {name}: .. }}`, or give it a default"),
+        };
+        let mut found = found.help(help);
+        if null {
+            found.level = Level::Warning;
+        }
+        diags.push(found);
     }
 }
 

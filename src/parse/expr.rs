@@ -179,7 +179,7 @@ impl Builder<'_> {
         let kind = match literal::number(pair.as_str(), minus.is_some(), span) {
             Ok(literal) => ExprKind::Literal(literal),
             Err(found) => {
-                self.diags.push(found);
+                self.diags.push(*found);
                 ExprKind::Error
             }
         };

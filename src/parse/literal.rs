@@ -7,7 +7,7 @@ use crate::base::duration::unit_millis;
 use crate::diag::{Diagnostic, codes};
 
 /// A number as an expression has it; `negative` where a minus stands directly before it.
-pub fn number(text: &str, negative: bool, span: Span) -> Result<Literal, Diagnostic> {
+pub fn number(text: &str, negative: bool, span: Span) -> Result<Literal, Box<Diagnostic>> {
     let lower = text.to_ascii_lowercase();
     let (digits, unsigned) = match lower.strip_suffix('u') {
         Some(digits) => (digits, true),
@@ -38,7 +38,7 @@ fn whole(
     negative: bool,
     unsigned: bool,
     span: Span,
-) -> Result<Literal, Diagnostic> {
+) -> Result<Literal, Box<Diagnostic>> {
     // No value of 64 bits has more digits than this.
     let value = match digits.trim_start_matches('0') {
         "" => Some(0),
@@ -53,28 +53,25 @@ fn whole(
         (Some(value), true) if !negative || value == 0 => u64::try_from(value)
             .map(Literal::UInt)
             .map_err(|_| out_of_range("a `uint`")),
-        (Some(_), true) => Err(Diagnostic::new(
+        (Some(_), true) => Err(Box::new(Diagnostic::new(
             &codes::BAD_LITERAL,
             "a `uint` can't be negative",
             span,
-        )),
+        ))),
         (None, _) => Err(out_of_range("an `int`")),
     }
 }
 
-fn out_of_range(digits: &str, kind: &str, span: Span) -> Diagnostic {
+fn out_of_range(digits: &str, kind: &str, span: Span) -> Box<Diagnostic> {
     let shown = match digits.len() {
         0..=40 => format!("`{digits}`"),
         length => format!("this number of {length} digits"),
     };
-    Diagnostic::new(
-        &codes::BAD_LITERAL,
-        format!("{shown} is too large for {kind}"),
-        span,
-    )
+    let message = format!("{shown} is too large for {kind}");
+    Box::new(Diagnostic::new(&codes::BAD_LITERAL, message, span))
 }
 
-fn no_number(text: &str, span: Span) -> Diagnostic {
+fn no_number(text: &str, span: Span) -> Box<Diagnostic> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
     let found = Diagnostic::new(
@@ -82,17 +79,17 @@ fn no_number(text: &str, span: Span) -> Diagnostic {
         format!("`{text}` is neither a number nor a duration"),
         span,
     );
-    match (unit_millis(unit), closest_unit(unit)) {
+    Box::new(match (unit_millis(unit), closest_unit(unit)) {
         (Some(_), _) => found
             .help(format!("write `duration(\"{text}\")` in an expression"))
             .fix(span, format!("duration(\"{text}\")")),
         (None, Some(close)) => found.help(format!("a duration is written `{number}{close}`")),
         _ => found,
-    }
+    })
 }
 
 /// A duration in a property: `500ms 10s 5m 2h 7d`.
-pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
+pub fn duration(text: &str, span: Span) -> Result<Duration, Box<Diagnostic>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
     let apart = unit.starts_with(|c: char| c.is_ascii_whitespace());
@@ -103,13 +100,17 @@ pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
             "" => bad(format!("the duration `{text}` has no unit")),
             _ => bad(format!("`{text}` is no duration")),
         };
-        return Err(match (unit.starts_with('.'), closest_unit(unit)) {
-            (true, _) => found.help("write it in whole parts of a smaller unit, such as `1500ms`"),
-            (false, Some(close)) => found.help(format!("write `{number}{close}`")),
-            (false, None) => {
-                found.help("units are `ms`, `s`, `m`, `h` and `d`, as in `500ms` or `10s`")
-            }
-        });
+        return Err(Box::new(
+            match (unit.starts_with('.'), closest_unit(unit)) {
+                (true, _) => {
+                    found.help("write it in whole parts of a smaller unit, such as `1500ms`")
+                }
+                (false, Some(close)) => found.help(format!("write `{number}{close}`")),
+                (false, None) => {
+                    found.help("units are `ms`, `s`, `m`, `h` and `d`, as in `500ms` or `10s`")
+                }
+            },
+        ));
     };
     let millis = number
         .parse::<u64>()
@@ -117,7 +118,7 @@ pub fn duration(text: &str, span: Span) -> Result<Duration, Diagnostic> {
         .and_then(|n| n.checked_mul(factor))
         // What calendars and clocks of all backends can add to now: about 292 million years.
         .filter(|millis| i64::try_from(*millis).is_ok())
-        .ok_or_else(|| bad(format!("the duration `{text}` is too long")))?;
+        .ok_or_else(|| Box::new(bad(format!("the duration `{text}` is too long"))))?;
     Ok(Duration { millis, span })
 }
 

@@ -80,7 +80,7 @@ impl Builder<'_> {
     pub fn duration(&mut self, pair: &Pair) -> Duration {
         let span = self.word_span(pair);
         literal::duration(pair.as_str(), span).unwrap_or_else(|found| {
-            self.diags.push(found);
+            self.diags.push(*found);
             Duration { millis: 0, span }
         })
     }

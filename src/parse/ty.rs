@@ -171,7 +171,7 @@ impl Builder<'_> {
         }
         let span = self.word_span(&pair);
         if let Err(found) = super::literal::duration(pair.as_str(), span) {
-            self.diags.push(found);
+            self.diags.push(*found);
         }
         let text = Expr {
             kind: ExprKind::Literal(Literal::String(pair.as_str().into())),

@@ -118,11 +118,11 @@ fn default_value(program: &Program, name: &Name, value: &Expr, ty: &Type, diags:
             ..Taker::named(name)
         }))
         .infer(value, Some(ty));
-    let torn = torn(value);
-    if cx.diags.is_empty() && !torn {
+    let constant = torn(value) || constant(value, &program.types).is_some();
+    if cx.diags.is_empty() && !constant {
         doomed(value, &cx.scope, &program.types, &mut cx.diags);
     }
-    if cx.diags.is_empty() && !torn && constant(value, &program.types).is_none() {
+    if cx.diags.is_empty() && !constant {
         cx.report(
             Diagnostic::new(&codes::DEFAULT_NOT_CONSTANT, format!("the default of `{}` must be a constant", name.node), value.span)
                 .help("write a literal, a list, a map or a record of them; compute other values in a node"),

@@ -153,11 +153,9 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
     for binding in &node.lets {
         let ty = cx.infer_with_effects(&binding.value, None);
         let name = binding.name.node.as_str();
-        // A name that is refused hides nothing.
-        let hides = name == "state" || cx.scope.slot(name).is_some();
-        if !(hides && IN_SCOPE.contains(&name)) {
-            cx.declare(name, ty);
-        }
+        // Of one that is refused nobody knows whether it or what it hides is meant.
+        let refused = IN_SCOPE.contains(&name);
+        cx.declare(name, if refused { Type::Error } else { ty });
     }
     cx.says_works(not_skipped);
     for require in &node.requires {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::default_value;
@@ -64,9 +66,12 @@ impl Resolver<'_> {
                     message,
                     default.span,
                 ));
-                continue;
             }
-            let value = default_value(default, &param.ty.node, &self.program.types);
+            let value = match circular {
+                // Some value, so that it isn't missing where the record is made.
+                true => Some(Json::Null),
+                false => default_value(default, &param.ty.node, &self.program.types),
+            };
             if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
                 field.default = value;
             }
