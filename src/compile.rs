@@ -45,6 +45,11 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The resolved program, also where something is wrong with it.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The IR; only where nothing is an error.
     pub fn flow(&self) -> Option<Flow> {
         let right = !self.diagnostics.has_errors();

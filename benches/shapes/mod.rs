@@ -13,6 +13,9 @@
 //! | `«8;, ¦text»` | the text, for each `j` from 0 to 8, with `, ` between |
 //! | `$i`, `$j`, `$n`, `$(i+1)`, `$(i*7%n)` | a number; operators are taken from left to right |
 
+// Each of those who use it needs a part.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, dead_code)]
+
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 

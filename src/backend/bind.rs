@@ -209,7 +209,10 @@ impl<'a> Binding<'a> {
             });
             let message =
                 format!("nothing says how to reach the provider `{name}` of model `{model}`");
-            self.report(span, message, help);
+            // A check says it where the provider is named.
+            if span.is_none() || self.declared.is_none() {
+                self.report(span, message, help);
+            }
             return None;
         };
         self.variables(&entry.missing);
@@ -258,8 +261,12 @@ impl<'a> Binding<'a> {
             ToolSpec::Command(spec) => Arc::new(CommandTool::new(spec.clone(), self.folder)),
             ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
             ToolSpec::Http(spec) => {
-                // A text that is no template was refused when the file was read.
-                for (used, text) in http::arguments(spec).unwrap_or_default() {
+                // A text that is no template was refused when the file was read. A check looks at them at their places.
+                let used = match self.declared {
+                    Some(_) => Vec::new(),
+                    None => http::arguments(spec).unwrap_or_default(),
+                };
+                for (used, text) in used {
                     let known = || tool.params.iter().map(|param| param.name.as_str());
                     if known().any(|name| name == used) {
                         continue;
@@ -304,6 +311,11 @@ impl<'a> Binding<'a> {
                 tool.name
             ),
         };
+        // A check says it at the misspelt name.
+        let meant = near.is_some_and(|near| name::closest(near, [&*tool.name]).is_some());
+        if meant && self.declared.is_some() {
+            return;
+        }
         let finding = self.finding(declared, message, help);
         let bound = near.and_then(|near| self.config.tools.get(near)?.span);
         self.found.push(match (bound, declared) {

@@ -366,7 +366,7 @@ fn intersection<K: Ord + Clone, V: Clone>(one: &Link<K, V>, other: &Link<K, V>) 
 }
 
 /// What [`SharedSet::chosen`] has found of parts that several sets share; the parts are kept, so that no other takes their place.
-pub struct Noted<K>(HashMap<*const Node<K, ()>, (Link<K, ()>, Link<K, ()>)>);
+pub struct Noted<K>(HashMap<*const Node<K, ()>, [Link<K, ()>; 2]>);
 
 impl<K> Default for Noted<K> {
     fn default() -> Self {
@@ -380,7 +380,7 @@ fn chosen<K: Ord + Clone>(
     wanted: &impl Fn(&K) -> bool,
 ) -> Link<K, ()> {
     let node = at.as_ref()?;
-    if let Some((_, found)) = noted.0.get(&Arc::as_ptr(node)) {
+    if let Some([_, found]) = noted.0.get(&Arc::as_ptr(node)) {
         return found.clone();
     }
     let less = chosen(&node.less, noted, wanted);
@@ -391,7 +391,7 @@ fn chosen<K: Ord + Clone>(
     };
     noted
         .0
-        .insert(Arc::as_ptr(node), (at.clone(), found.clone()));
+        .insert(Arc::as_ptr(node), [at.clone(), found.clone()]);
     found
 }
 

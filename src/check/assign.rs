@@ -5,15 +5,17 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, FieldMode, GraphId, JoinId};
-use crate::resolve::program::{Field, Graph, Program};
+use crate::resolve::program::{Field, Graph, Program, Work};
 
 use super::calls::callers;
 use super::flow::arrows::Arrows;
-use super::flow::avoid::{Avoided, Count, circles_of};
+use super::flow::avoid::{Avoided, Count, circles_of, loses};
 use super::flow::bits::Tracked;
 use super::flow::effect::{Effects, Given};
-use super::flow::{Flow, Goal, Spot, Way, Written};
+use super::flow::exit::Exits;
+use super::flow::{Cause, Flow, Spot, Written};
 use super::types::facts::begins_set;
+use super::types::paths::Step;
 use super::types::tell::Left;
 
 /// Most arrows of a way that a message points at.
@@ -116,7 +118,9 @@ fn always(
     }
     let effects = Effects::new(program, graph, flow, written, given, tracked);
     let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-    let avoided = Avoided::new(flow, &arrows, &effects, Count::Certain, &waiting, &group);
+    let exits = Exits::of(program, graph, flow);
+    let known = (group.as_slice(), exits.as_ref());
+    let avoided = Avoided::new(flow, &arrows, &effects, Count::Certain, &waiting, known);
     let left = avoided.at_start();
     for field in effects.tracked.list(&left) {
         always.remove(&field);
@@ -132,11 +136,12 @@ pub struct Unwritten<'a> {
     pub fields: Vec<(FieldId, bool)>,
 }
 
-/// Finds them, all conditions taken as free. `group` is [`circles_of`] the flow.
+/// Finds them, all conditions taken as free. `known` are [`circles_of`] the flow, and its exits.
 pub fn unwritten<'a>(
     graph: &Graph,
     id: GraphId,
-    (flow, arrows, group): (&'a Flow, &Arrows, &'a [usize]),
+    (flow, arrows): (&'a Flow, &Arrows),
+    known: (&'a [usize], Option<&'a Exits<'a>>),
     effects: &'a Effects,
     (written, waiting): (&Written, &'a BTreeSet<JoinId>),
 ) -> Option<Unwritten<'a>> {
@@ -150,7 +155,7 @@ pub fn unwritten<'a>(
     if flow.broken || !graph.fields.ids().any(needed) {
         return None;
     }
-    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, group);
+    let of = |count| Avoided::new(flow, arrows, effects, count, waiting, known);
     let (possible, sure) = (of(Count::Possible), of(Count::Sure));
     let (never, hoped) = (possible.at_start(), sure.at_start());
     let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
@@ -196,7 +201,7 @@ fn report(
     flow: &Flow,
     field: FieldId,
     certain: bool,
-    path: &[(Option<Spot>, &Way, &Goal)],
+    path: &[Step],
 ) -> Option<Diagnostic> {
     let declared = graph.fields.get(field)?;
     let name = &declared.name.node;
@@ -205,7 +210,8 @@ fn report(
         (true, false) => format!("`out` field `{name}` is not written on the way `{way}`"),
         (true, true) => format!("`out` field `{name}` is not written on every way to `end`"),
         (false, _) => format!(
-            "`out` field `{name}` may be left unwritten: it is up to a model or a called graph whether it is written"
+            "`out` field `{name}` may be left unwritten: {}",
+            doubt(graph, flow, path)
         ),
     };
     let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span)
@@ -222,8 +228,44 @@ fn report(
     Some(found)
 }
 
+/// Why it is not sure that a field is left unwritten on a way.
+fn doubt(graph: &Graph, flow: &Flow, path: &[Step]) -> String {
+    let node = |spot: &Spot| match spot {
+        Spot::Node(id) => graph.nodes.get(*id),
+        _ => None,
+    };
+    let lost = path
+        .iter()
+        .any(|(from, _, goal)| loses(flow, goal.to, *from));
+    let failed = path.iter().find_map(|(from, way, _)| {
+        let fails = matches!(way.cause, Cause::Error | Cause::Timeout);
+        let member = from
+            .as_ref()
+            .and_then(node)
+            .filter(|node| fails && !node.joins.is_empty());
+        member.map(|node| node.name.node.as_str())
+    });
+    let decided = path.iter().any(|(_, _, goal)| {
+        let work = node(&goal.to).map(|node| &node.work);
+        matches!(
+            work,
+            Some(Work::Agent { .. } | Work::Tools { .. } | Work::Subgraph { .. } | Work::Llm(_))
+        )
+    });
+    match failed {
+        Some(failed) => {
+            format!("where `{failed}` fails, the join that waits for it never leads on")
+        }
+        None if lost => "where a member of the join fails, it never leads on".to_owned(),
+        None if decided || path.is_empty() => {
+            "it is up to a model or a called graph whether it is written".to_owned()
+        }
+        None => "it is up to tasks beside whether it is written in time".to_owned(),
+    }
+}
+
 /// `start -> a -> b -> end`, the middle of a long way left out.
-fn written_out(flow: &Flow, path: &[(Option<Spot>, &Way, &Goal)]) -> String {
+fn written_out(flow: &Flow, path: &[Step]) -> String {
     let names = path.iter().filter_map(|(_, _, goal)| match goal.to {
         Spot::Join(_) => None,
         spot => Some(flow.name(spot)),
@@ -245,17 +287,22 @@ fn written_out(flow: &Flow, path: &[(Option<Spot>, &Way, &Goal)]) -> String {
 }
 
 /// The arrows of a way where another could have been taken, and its last one.
-fn turns(flow: &Flow, path: &[(Option<Spot>, &Way, &Goal)]) -> Vec<(Span, String)> {
+fn turns(flow: &Flow, path: &[Step]) -> Vec<(Span, String)> {
     let mut turns = Vec::new();
-    for (number, (from, _, goal)) in path.iter().enumerate() {
+    for (number, (from, way, goal)) in path.iter().enumerate() {
         let ways = from.map_or(flow.start.len(), |spot| flow.ways(spot).len());
         let last = number + 1 == path.len();
         if ways > 1 || last {
             let text = match last {
+                true if way.cause == Cause::Exit => "the graph may end here without it".to_owned(),
                 true => "it has no value here".to_owned(),
+                false if matches!(goal.to, Spot::Join(_)) => "on to the join without it".to_owned(),
                 false => format!("on to `{}` without it", flow.name(goal.to)),
             };
-            turns.push((goal.span, text));
+            let turn = (goal.span, text);
+            if !turns.contains(&turn) {
+                turns.push(turn);
+            }
         }
     }
     // The end of the way says most: where there is not room for all, the first ones go.

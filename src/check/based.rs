@@ -2,6 +2,7 @@
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 
 use crate::base::Span;
 use crate::base::name::list;
@@ -58,15 +59,19 @@ fn circles(graph: &Graph, diags: &mut Diagnostics) {
             }
         }
     }
-    for group in kosaraju_scc(&bases) {
-        let inside = |edge: &petgraph::graph::EdgeIndex| {
-            let ends = bases.edge_endpoints(*edge);
-            ends.is_some_and(|(a, b)| group.contains(&a) && group.contains(&b))
-        };
-        let among = bases.edge_indices().filter(inside);
-        let mut spans: Vec<Span> = among
-            .filter_map(|e| bases.edge_weight(e).copied())
-            .collect();
+    let groups = kosaraju_scc(&bases);
+    let mut group_of = vec![usize::MAX; nodes.len()];
+    for (number, group) in groups.iter().enumerate() {
+        for member in group {
+            let slot = group_of.get_mut(member.index());
+            slot.into_iter().for_each(|slot| *slot = number);
+        }
+    }
+    for (number, group) in groups.iter().enumerate() {
+        let inside = |at: NodeIndex| group_of.get(at.index()) == Some(&number);
+        let among = group.iter().flat_map(|member| bases.edges(*member));
+        let among = among.filter(|edge| inside(edge.target()));
+        let mut spans: Vec<Span> = among.map(|edge| *edge.weight()).collect();
         spans.sort_by_key(|span| span.start);
         let Some((first, rest)) = spans.split_first() else {
             continue;

@@ -12,6 +12,8 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Node, Program, Work};
 
+use super::flow::arrows::Arrows;
+use super::flow::finish::{ends, settled};
 use super::flow::reach::reached;
 use super::flow::{Flow, Spot, Way};
 
@@ -43,7 +45,7 @@ pub fn callers(program: &Program) -> IdVec<GraphId, Vec<(GraphId, NodeId)>> {
 /// Whether a run of the graph can come to its own `end`.
 pub fn can_end(flow: &Flow) -> bool {
     let reached = reached(flow);
-    let ends = |ways: &[Way]| {
+    let leads = |ways: &[Way]| {
         ways.iter()
             .flat_map(|way| &way.goals)
             .any(|goal| goal.to == Spot::End)
@@ -53,7 +55,11 @@ pub fn can_end(flow: &Flow) -> bool {
             .and_then(|n| reached.get(n).copied())
             .unwrap_or(false)
     };
-    flow.exits || ends(&flow.start) || flow.spots().any(|spot| seen(spot) && ends(flow.ways(spot)))
+    flow.exits
+        || leads(&flow.start)
+        || flow
+            .spots()
+            .any(|spot| seen(spot) && leads(flow.ways(spot)))
 }
 
 /// Reports graphs that call each other such that none of them can come to an end.
@@ -156,23 +162,40 @@ fn through(program: &Program, id: GraphId, flow: &Flow, ending: &[bool]) -> bool
             && child
                 .is_some_and(|(child, _)| !ending.get(child.0 as usize).copied().unwrap_or(true))
     };
-    let mut seen = vec![false; flow.stops.len() + flow.joins.len()];
-    let mut open: Vec<&Way> = flow.start.iter().collect();
-    while let Some(way) = open.pop() {
-        for goal in &way.goals {
-            let Some(number) = flow.number(goal.to) else {
-                return true;
-            };
-            if let Spot::Node(node) = goal.to
-                && blocked(node)
-            {
-                continue;
-            }
-            if let Some(slot) = seen.get_mut(number).filter(|slot| !**slot) {
-                *slot = true;
-                open.extend(flow.ways(goal.to));
-            }
+    // All targets of a fork run: one that never ends keeps the graph from its end.
+    let fate = |spot: Spot| match spot {
+        Spot::Node(node) => blocked(node).then_some(false),
+        _ => None,
+    };
+    let arrows = Arrows::new(flow);
+    let halting = halting(flow, &arrows, |spot| fate(spot).is_some());
+    let stops = |spot: Spot| {
+        let known = flow.number(spot).and_then(|n| halting.get(n));
+        known.copied().unwrap_or(false)
+    };
+    let free = settled(flow, &arrows, fate, |_, _| true, stops);
+    flow.start.is_empty() || flow.start.iter().any(|way| ends(flow, &free, way, &stops))
+}
+
+/// Which spots can come to `fail` or leave the graph, which stops all else that runs.
+fn halting(flow: &Flow, arrows: &Arrows, blocked: impl Fn(Spot) -> bool) -> Vec<bool> {
+    let mut halting = vec![false; flow.stops.len() + flow.joins.len()];
+    let stops = |way: &Way| {
+        let mut goals = way.goals.iter();
+        goals.any(|goal| matches!(goal.to, Spot::Fail | Spot::Leave))
+    };
+    let mut open: Vec<Spot> = flow.spots().collect();
+    open.retain(|spot| flow.ways(*spot).iter().any(stops));
+    while let Some(spot) = open.pop() {
+        let slot = flow.number(spot).and_then(|n| halting.get_mut(n));
+        if let Some(slot) = slot.filter(|known| !**known && !blocked(spot)) {
+            *slot = true;
+            let before = arrows
+                .into(flow, spot)
+                .iter()
+                .filter_map(|arrow| arrow.from);
+            open.extend(before);
         }
     }
-    false
+    halting
 }

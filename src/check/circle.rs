@@ -1,6 +1,6 @@
 //! Circles that never end once they have gone round, and circles without a bound.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::ast::expr::Expr;
 use crate::base::name::list;
@@ -15,7 +15,8 @@ use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 use super::flow::cycle::shortest;
 use super::flow::finish::usual;
 use super::flow::group::{Ends, groups};
-use super::flow::{Cause, Flow, Goal, Spot, Together, Way};
+use super::flow::{Cause, Flow, Goal, Spot, Together, Way, Write};
+use super::idle;
 use super::types::beside;
 
 /// Names that are something else at each visit of a node.
@@ -59,8 +60,9 @@ pub fn circles(
         let number = flow.number(spot);
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
+    let mut idle: Option<BTreeMap<Span, FieldId>> = None;
     let mut written_beside: Option<Vec<SharedSet<FieldId>>> = None;
-    for group in groups(flow, among, usual, Ends::Any) {
+    for group in groups(flow, among, |_, way| usual(way), Ends::Any) {
         if !goes_round(flow, &group) || group.iter().all(|spot| is_branch(flow, *spot)) {
             continue;
         }
@@ -72,7 +74,8 @@ pub fn circles(
             graph,
             fields: fields.clone(),
         };
-        let mut changed = written(flow, &group);
+        let idle = idle.get_or_insert_with(|| idle::writes(graph));
+        let mut changed = written(flow, &group, idle);
         if let Some(read) = scopes.stuck(&exits, &changed) {
             let beside = written_beside.get_or_insert_with(|| beside(flow, together));
             for spot in &group {
@@ -81,7 +84,7 @@ pub fn circles(
                 }
             }
             if scopes.stuck(&exits, &changed).is_some() {
-                diags.push(stuck(graph, flow, &group, &exits, &read));
+                diags.push(stuck(graph, flow, &group, (&exits, idle), &read));
                 continue;
             }
         }
@@ -110,8 +113,9 @@ fn stays(group: &[Spot], way: &Way) -> bool {
 }
 
 /// What the circle may write, and the updates of its arrows.
-fn written(flow: &Flow, group: &[Spot]) -> BTreeSet<FieldId> {
+fn written(flow: &Flow, group: &[Spot], idle: &BTreeMap<Span, FieldId>) -> BTreeSet<FieldId> {
     let mut fields = BTreeSet::new();
+    let changes = |write: &&Write| !idle.contains_key(&write.span);
     for spot in group {
         if let Spot::Node(id) = spot {
             let own = flow
@@ -119,10 +123,11 @@ fn written(flow: &Flow, group: &[Spot]) -> BTreeSet<FieldId> {
                 .get(*id)
                 .into_iter()
                 .flat_map(|stop| &stop.writes);
-            fields.extend(own.map(|write| write.field));
+            fields.extend(own.filter(changes).map(|write| write.field));
         }
         let ways = flow.ways(*spot).iter().filter(|way| stays(group, way));
-        fields.extend(ways.flat_map(|way| &way.writes).map(|write| write.field));
+        let on = ways.flat_map(|way| &way.writes).filter(changes);
+        fields.extend(on.map(|write| write.field));
     }
     fields
 }
@@ -398,7 +403,7 @@ fn stuck(
     graph: &Graph,
     flow: &Flow,
     group: &[Spot],
-    exits: &[Exit],
+    (exits, idle): (&[Exit], &BTreeMap<Span, FieldId>),
     read: &BTreeSet<FieldId>,
 ) -> Diagnostic {
     let fields = read.iter().filter_map(|id| graph.fields.get(*id));
@@ -408,6 +413,32 @@ fn stuck(
         Exit::Free => None,
     });
     let places: Vec<Span> = places.collect();
+    let again = group.iter().find_map(|spot| {
+        let own = match spot {
+            Spot::Node(id) => flow.stops.get(*id).map_or(&[][..], |stop| &stop.writes),
+            _ => &[],
+        };
+        let ways = flow.ways(*spot).iter().flat_map(|way| &way.writes);
+        let mut writes = own.iter().chain(ways);
+        writes.find(|write| idle.contains_key(&write.span) && read.contains(&write.field))
+    });
+    if let Some(again) = again {
+        let name = graph
+            .fields
+            .get(again.field)
+            .map_or("?", |field| &*field.name.node);
+        let message = format!(
+            "`{name}` is written as it is, so that the cycle of {} never ends",
+            names(flow, group)
+        );
+        let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, again.span).help(format!(
+            "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
+        ));
+        for place in places {
+            found = found.label(place, "once the cycle has gone round, this stays as it is");
+        }
+        return found;
+    }
     let message = format!(
         "the way out of the cycle of {} depends on {fields} alone, which nothing in it writes",
         names(flow, group)
@@ -418,7 +449,7 @@ fn stuck(
     for place in places.iter().skip(1) {
         found = found.label(*place, "and so does this");
     }
-    let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+    let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
     let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
     if let Some(cycle) = cycle {
         found = cycle.labels(flow, found);
@@ -433,7 +464,7 @@ fn unbounded(flow: &Flow, group: &[Spot]) -> Diagnostic {
     });
     let message = format!("nothing bounds the loop of {}", names(flow, group));
     let place = head.map_or(Span::default(), |stop| stop.span);
-    let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+    let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
     let mut found = Diagnostic::new(&codes::UNBOUNDED_LOOP, message, place).help(
         "cap it: `max_visits N -> TARGET` on one of its nodes, or a counter that a way out looks at",
     );

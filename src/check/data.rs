@@ -68,6 +68,8 @@ pub fn useless(
             FieldMode::Private if !is_read && !is_written => Some("is neither read nor written"),
             FieldMode::Private | FieldMode::In if !is_read => Some("is never read"),
             FieldMode::Private if !is_written => Some("is never written"),
+            // What the caller gets is its first value then, as it may be meant; what is decided by it here is not.
+            FieldMode::Out if is_read && !is_written => Some("is never written"),
             _ => None,
         };
         if let Some(found) = found {

@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::flow::Written;
@@ -289,8 +289,13 @@ fn outside(
         list(names()),
         node.name.node,
     );
-    let mut found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, first.span)
-        .label(ends.span, "the places that it may go to")
+    // What comes from elsewhere is as it is: `ends` have to name it.
+    let (at, other, what) = match first.declared {
+        Some(_) => (ends.span, first.span, "jumps"),
+        None => (first.span, ends.span, "the places that it may go to"),
+    };
+    let mut found = Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, at)
+        .label(other, what)
         .help(help(graph, names()));
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");
@@ -336,6 +341,9 @@ fn help<'a>(graph: &'a Graph, names: impl Iterator<Item = &'a str> + Clone) -> S
         .map(
             |name| match graph.node(name).is_some() || name == "end" || name.contains('.') {
                 true => name.to_owned(),
+                false if graph.leaves.iter().any(|left| left.node == name) => {
+                    format!("parent.{name}")
+                }
                 false => {
                     let near = closest(name, graph.nodes.iter().map(|n| n.name.node.as_str()));
                     format!("{name} as {}", near.unwrap_or("NODE"))
@@ -372,6 +380,7 @@ fn missing(graph: &Graph, node: &Node, jumps: &[Jump], diags: &mut Diagnostics) 
         .trim_start_matches("add `")
         .trim_end_matches("` to `ends`");
     let mut found = Diagnostic::new(&codes::MISSING_ENDS, message, first.span)
+        .fact(Fact::Arrow)
         .help(format!("write `ends [{help}]` in `{}`", node.name.node));
     if let Some(declared) = first.declared {
         found = found.label(declared, "the jump");

@@ -29,7 +29,7 @@ pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnos
         number.is_some_and(|n| reached.get(n).copied().unwrap_or(false))
     };
     let mut told: BTreeSet<FieldId> = BTreeSet::new();
-    for group in groups(flow, among, usual, Ends::Any) {
+    for group in groups(flow, among, |_, way| usual(way), Ends::Any) {
         let inside = |spot: &Spot| group.binary_search(spot).is_ok();
         let ways = || group.iter().flat_map(|spot| flow.ways(*spot));
         let round = ways().any(|way| usual(way) && way.goals.iter().any(|goal| inside(&goal.to)));

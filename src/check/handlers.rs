@@ -1,12 +1,18 @@
 //! `on_error`: handlers that only try again, and handlers that say nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
-use crate::ir::NodeId;
-use crate::resolve::program::{Graph, Jump, Route, TargetKind, Work};
+use crate::expr::infer::{path, reads};
+use crate::expr::scope::StateFields;
+use crate::expr::{Scope, Type};
+use crate::ir::{FieldId, NodeId};
+use crate::resolve::program::{Graph, Jump, Route, SetItem, TargetKind, Work};
 
+use super::flow::race::writes_of;
 use super::flow::{Cause, Flow, Spot};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.
@@ -16,9 +22,12 @@ pub fn handlers(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
         let Some(route) = graph.on_error_of(id) else {
             continue;
         };
-        for (jump, always) in jumps(route) {
-            if let Some(path) = back(graph, &lone, id, jump) {
-                diags.push(again(flow, id, jump, &path, always));
+        for (number, (jump, always)) in jumps(route).into_iter().enumerate() {
+            if let Some((path, passed)) = back(graph, &lone, id, jump)
+                && !counted(graph, flow, route, (number, jump), &passed)
+            {
+                let all = always && jumps(route).len() == 1;
+                diags.push(again(flow, id, jump, &path, all));
             }
         }
         if node.on_error.is_some() {
@@ -41,9 +50,60 @@ fn jumps(route: &Route) -> Vec<(&Jump, bool)> {
     }
 }
 
+/// Whether an arm is not taken for ever: its condition, or one before it, reads what the way back writes, or how often it
+/// was tried.
+fn counted(
+    graph: &Graph,
+    flow: &Flow,
+    route: &Route,
+    (number, jump): (usize, &Jump),
+    passed: &[NodeId],
+) -> bool {
+    let Route::Arms(arms, _) = route else {
+        return false;
+    };
+    let mut written: BTreeSet<FieldId> = jump.set.iter().filter_map(SetItem::writes).collect();
+    for id in passed {
+        written.extend(writes_of(flow, *id).into_iter().map(|write| write.field));
+    }
+    let state = graph.fields.iter();
+    let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
+    let mut scope = Scope {
+        state: Some(Arc::new(state.collect::<StateFields>())),
+        ..Scope::default()
+    };
+    let run = scope.declare("run", Type::Error);
+    let whens = arms
+        .iter()
+        .take(number + 1)
+        .filter_map(|arm| arm.when.as_ref());
+    whens.into_iter().any(|when| {
+        let seen = reads(when, &scope);
+        let changed = |field: &u32| written.contains(&FieldId(*field));
+        seen.effects || seen.slots.contains(&run) || seen.fields.iter().any(changed) || tries(when)
+    })
+}
+
+/// Whether a condition reads `error.attempt`.
+fn tries(when: &Expr) -> bool {
+    let mut open = vec![when];
+    while let Some(part) = open.pop() {
+        if path(part).is_some_and(|path| path == "error.attempt") {
+            return true;
+        }
+        open.extend(part.parts());
+    }
+    false
+}
+
 /// The arrows from a handler's jump back to the node that failed, where each node on the way can go nowhere else and
-/// nothing counts the rounds. A person who is asked on the way is no loop either.
-fn back(graph: &Graph, lone: &Lone, failed: NodeId, jump: &Jump) -> Option<Vec<Span>> {
+/// nothing counts the rounds, and the nodes on the way. A person who is asked on the way is no loop either.
+fn back(
+    graph: &Graph,
+    lone: &Lone,
+    failed: NodeId,
+    jump: &Jump,
+) -> Option<(Vec<Span>, Vec<NodeId>)> {
     let [target] = jump.to.as_slice() else {
         return None;
     };
@@ -57,7 +117,7 @@ fn back(graph: &Graph, lone: &Lone, failed: NodeId, jump: &Jump) -> Option<Vec<S
     if capped(failed) || !lone.may_lead(at, failed) {
         return None;
     }
-    let mut path = Vec::new();
+    let (mut path, mut passed) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
     while at != failed {
         if !seen.insert(at) {
@@ -65,9 +125,10 @@ fn back(graph: &Graph, lone: &Lone, failed: NodeId, jump: &Jump) -> Option<Vec<S
         }
         let (next, span) = lone.next(at)?;
         path.push(span);
+        passed.push(at);
         at = next;
     }
-    Some(path)
+    Some((path, passed))
 }
 
 /// Where nodes lead that can lead to one node alone, and neither ask a person nor are counted.

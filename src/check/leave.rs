@@ -2,7 +2,7 @@
 
 use crate::base::Span;
 use crate::base::name::closest;
-use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
 use crate::resolve::program::{Graph, Route, TargetKind};
 
 /// Checks that each `parent.name` is declared and each declared name is used.
@@ -18,7 +18,15 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
         let near = closest(name, graph.leaves.iter().map(|left| left.node.as_str()));
         let help = match near {
             Some(near) => format!("did you mean `parent.{near}`?"),
-            None => format!("declare it: `graph {} leaves [{name}]`", graph.name.node),
+            None => {
+                let mut all: Vec<&str> = graph.leaves.iter().map(|left| &*left.node).collect();
+                all.push(name);
+                format!(
+                    "declare it: `graph {} leaves [{}]`",
+                    graph.name.node,
+                    all.join(", ")
+                )
+            }
         };
         diags.push(
             Diagnostic::new(
@@ -31,6 +39,7 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
             )
             .unknown(name, Home::Leaves(Some(graph.name.span)))
             .near(near)
+            .fact(Fact::Arrow)
             .label(graph.name.span, "the graph")
             .help(help),
         );

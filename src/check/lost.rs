@@ -1,4 +1,4 @@
-//! What a node lacks because it did not parse: that is no second mistake.
+//! What lacks, or can't be, because a piece of the text did not parse: that is no second mistake.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,20 @@ use crate::resolve::Program;
 /// What is said of properties that are not there.
 static LACKING: &[&Code] = &[&codes::MISSING_ENDS, &codes::MISSING_PROPERTY];
 
-/// Takes out what is said to lack in nodes with a piece that did not parse.
+/// What is said of fields and conditions by what else there is.
+static DECIDED: &[&Code] = &[
+    &codes::NEVER_STALE,
+    &codes::NEVER_EQUAL,
+    &codes::CONSTANT_CONDITION,
+    &codes::UNREACHABLE_ARM,
+];
+
+/// Takes out what is said to lack in nodes with a piece that did not parse, and what is decided by parts of a graph, or by
+/// items, of which one did not.
 pub fn settle(program: &Program, diags: &mut Diagnostics) {
     let pieces = program.trees.iter().flat_map(|tree| &tree.damaged);
     let mut damaged: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
-    for piece in pieces {
+    for piece in pieces.clone() {
         damaged.entry(piece.file).or_default().push(piece.start);
     }
     if damaged.is_empty() {
@@ -22,20 +31,43 @@ pub fn settle(program: &Program, diags: &mut Diagnostics) {
     damaged
         .values_mut()
         .for_each(|starts| starts.sort_unstable());
+    let graphs = sorted(program.graphs.iter().map(|graph| graph.span));
     let nodes = program.graphs.iter().flat_map(|graph| graph.nodes.iter());
-    let mut nodes: Vec<Span> = nodes.map(|node| node.span).collect();
-    nodes.sort_unstable_by_key(|span| (span.file, span.start));
-    let is_torn = |found: &Diagnostic| {
-        let at = found.span();
-        let behind = nodes.partition_point(|node| (node.file, node.start) <= (at.file, at.start));
-        let node = behind.checked_sub(1).and_then(|node| nodes.get(node));
-        node.filter(|node| node.file == at.file && at.start < node.end)
-            .zip(damaged.get(&at.file))
-            .is_some_and(|(node, starts)| {
-                let first = starts.partition_point(|start| *start < node.start);
-                starts.get(first).is_some_and(|start| *start < node.end)
-            })
+    let nodes = sorted(nodes.map(|node| node.span));
+    let tools = sorted(program.tools.iter().map(|tool| tool.span));
+    let items = pieces
+        .clone()
+        .any(|piece| around(&graphs, *piece).is_none());
+    let torn = |whole: Option<Span>| {
+        whole.is_some_and(|whole| {
+            let starts = damaged.get(&whole.file).map_or(&[][..], Vec::as_slice);
+            let first = starts.partition_point(|start| *start < whole.start);
+            starts.get(first).is_some_and(|start| *start < whole.end)
+        })
     };
-    let lacks = |found: &Diagnostic| LACKING.iter().any(|code| std::ptr::eq(*code, found.code));
-    diags.retain(|found| !(lacks(found) && is_torn(found)));
+    let is = |found: &Diagnostic, codes: &[&Code]| {
+        codes.iter().any(|code| std::ptr::eq(*code, found.code))
+    };
+    diags.retain(|found| {
+        let at = found.span();
+        let lacks = is(found, LACKING) && torn(around(&nodes, at));
+        let decided = is(found, DECIDED) && (items || torn(around(&graphs, at)));
+        // A tool whose `return` did not parse gives back something.
+        let returns = is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&tools, at));
+        !(lacks || decided || returns)
+    });
+}
+
+/// Places in order.
+fn sorted(spans: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut spans: Vec<Span> = spans.collect();
+    spans.sort_unstable_by_key(|span| (span.file, span.start));
+    spans
+}
+
+/// Which of some places, that don't overlap, another one begins in.
+fn around(spans: &[Span], at: Span) -> Option<Span> {
+    let behind = spans.partition_point(|span| (span.file, span.start) <= (at.file, at.start));
+    let span = spans.get(behind.checked_sub(1)?)?;
+    (span.file == at.file && at.start < span.end).then_some(*span)
 }

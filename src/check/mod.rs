@@ -4,8 +4,8 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`circle`], [`growth`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
-//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`].
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`follows`] takes out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod aftermath;
@@ -19,10 +19,13 @@ pub mod context;
 pub mod data;
 pub mod ends;
 pub mod entry;
+pub mod error_node;
 pub mod exits;
 pub mod flow;
+pub mod follows;
 pub mod growth;
 pub mod handlers;
+pub mod idle;
 pub mod instance;
 pub mod lasting;
 pub mod leave;
@@ -123,6 +126,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         ];
         diags.retain(|found| !unread.contains(&found.code));
     }
+    follows::without(program, diags);
     Checked { instances }
 }
 
@@ -175,6 +179,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);
+    error_node::names(program, graph, &mut diags);
     exits::unchanging(graph, id, &picture.written, &mut diags);
     sends::without_input(graph, flow, &mut diags);
     let together = Together::new(flow);
@@ -184,8 +189,16 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
     let group = flow::avoid::circles_of(flow);
-    let all = (flow, &arrows, group.as_slice());
-    let unwritten = assign::unwritten(graph, id, all, effects, (written, &waiting));
+    let exits = flow::exit::Exits::of(program, graph, flow);
+    let all = (group.as_slice(), exits.as_ref());
+    let unwritten = assign::unwritten(
+        graph,
+        id,
+        (flow, &arrows),
+        all,
+        effects,
+        (written, &waiting),
+    );
     let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
     let typed = walk::graph(program, id, flow, &together, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
@@ -239,8 +252,8 @@ fn topology(
     if !unclear {
         waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
     }
-    let told = flow::visits::circles(flow, diags);
     let free = flow::finish::finishing(flow, arrows, &waiting);
+    let told = flow::visits::circles(flow, arrows, (&reached, &free), &waiting, diags);
     flow::reach::trapped(flow, &reached, &free, &told, diags);
     if !unclear {
         circle::circles(graph, flow, together, &reached, diags);

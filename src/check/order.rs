@@ -137,10 +137,11 @@ fn report(
         found = found.label(other.span, "written here too");
     }
     if let Some(witness) = together.witness(a, b) {
-        found = found.label(
-            witness.fork,
-            format!("`{}` and `{}` begin here", witness.first, witness.second),
-        );
+        let begin = match witness.first == witness.second {
+            true => format!("several tasks of the way `{}` begin here", witness.first),
+            false => format!("`{}` and `{}` begin here", witness.first, witness.second),
+        };
+        found = found.label(witness.fork, begin);
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use crate::base::name::{closest, list};
 use crate::base::{IdVec, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::expr::infer::assignable;
 use crate::ir::ToolId;
 use crate::resolve::program::{Graph, Node, Param, Program, TargetKind, Work};
@@ -73,6 +73,23 @@ impl Send<'_> {
     fn input(&self, worker: &Node, diags: &mut Diagnostics) {
         let (tool, to) = (self.tool, &worker.name.node);
         let params = &worker.input;
+        if params.is_empty() && !self.sent.with.is_empty() {
+            let sent = || self.sent.with.iter().map(|(name, _)| name.node.as_str());
+            let fields: Vec<String> = sent().map(|name| format!("{name}: TYPE")).collect();
+            let message = format!(
+                "`{to}` is sent {} by tool `{tool}`, but declares no `input`",
+                list(sent())
+            );
+            let found = Diagnostic::new(&codes::MISSING_PROPERTY, message, worker.name.span)
+                .label(self.sent.worker.span, "the send")
+                .label(self.place, "the tool is run here")
+                .help(format!(
+                    "write `input {{ {} }}` in `{to}`, or name another node in `ends`",
+                    fields.join(", ")
+                ));
+            once(found, diags);
+            return;
+        }
         for (name, found) in &self.sent.with {
             let Some(param) = params.iter().find(|param| param.name.node == name.node) else {
                 let known = || params.iter().map(|param| param.name.node.as_str());
@@ -85,11 +102,10 @@ impl Send<'_> {
                     "tool `{tool}` sends `{}`, which the input of `{to}` has not",
                     name.node
                 );
-                diags.push(
-                    Diagnostic::new(&codes::UNKNOWN_FIELD, message, self.place)
-                        .label(name.span, "sent here")
-                        .help(help),
-                );
+                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, name.span)
+                    .label(self.place, "the tool is run here")
+                    .help(help);
+                once(found, diags);
                 continue;
             };
             let types = &self.program.types;
@@ -100,16 +116,15 @@ impl Send<'_> {
                     types.show(found),
                     types.show(&param.ty.node)
                 );
-                diags.push(
-                    Diagnostic::new(&codes::TYPE_MISMATCH, message, self.place)
-                        .label(name.span, "sent here")
-                        .label(param.ty.span, "taken here")
-                        .help(format!(
-                            "send `{}` in the tool as `{}`",
-                            name.node,
-                            types.show(&param.ty.node)
-                        )),
-                );
+                let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, name.span)
+                    .label(self.place, "the tool is run here")
+                    .label(param.ty.span, "taken here")
+                    .help(format!(
+                        "send `{}` in the tool as `{}`",
+                        name.node,
+                        types.show(&param.ty.node)
+                    ));
+                once(found, diags);
             }
         }
         let given = |param: &&Param| {
@@ -129,16 +144,25 @@ impl Send<'_> {
         {
             let message = format!(
                 "tool `{tool}` sends to `{to}` without its input {}",
-                list(missing)
+                list(missing.iter().copied())
             );
-            diags.push(
-                Diagnostic::new(&codes::MISSING_FIELD, message, self.place)
-                    .label(self.sent.worker.span, "the send"),
-            );
+            let fields: Vec<String> = missing.iter().map(|name| format!("{name}: ..")).collect();
+            let found = Diagnostic::new(&codes::MISSING_FIELD, message, self.sent.worker.span)
+                .label(self.place, "the tool is run here")
+                .help(format!("send it: `with {{ {} }}`", fields.join(", ")));
+            once(found, diags);
         }
     }
 }
 
 fn known(params: &[Param], name: &str) -> bool {
     params.iter().any(|param| param.name.node == name)
+}
+
+/// A tool that several nodes run is wrong once.
+fn once(found: Diagnostic, diags: &mut Diagnostics) {
+    let same = |known: &Diagnostic| known.code == found.code && known.span() == found.span();
+    if !diags.iter().any(same) {
+        diags.push(found.fact(Fact::Arrow));
+    }
 }

@@ -41,13 +41,29 @@ fn meant(program: &Program) -> BTreeMap<ToolId, BTreeSet<&str>> {
     all
 }
 
-/// The jumps that no node can take.
+/// How many nodes run each tool.
+fn runs(program: &Program) -> BTreeMap<ToolId, usize> {
+    let mut count = BTreeMap::new();
+    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    for node in nodes.filter(|node| !matches!(node.work, Work::Llm(_))) {
+        for used in node.tools() {
+            *count.entry(used.node).or_default() += 1;
+        }
+    }
+    count
+}
+
+/// The jumps that no node can take: of one that a single node runs only what is nearly a name that it may mean. Any
+/// other is what that node's `ends` lack.
 pub fn lost(program: &Program) -> Lost {
     let mut lost = Lost::new();
+    let count = runs(program);
     for (id, names) in meant(program) {
         let body = program.tools.get(id).and_then(|tool| tool.body.as_ref());
         for to in body.into_iter().flat_map(|body| body.jumps()) {
-            if to.node != "end" && !names.contains(to.node.as_str()) {
+            let slip = || closest(&to.node, names.iter().copied()).is_some();
+            let several = count.get(&id).is_some_and(|count| *count > 1);
+            if to.node != "end" && !names.contains(to.node.as_str()) && (several || slip()) {
                 lost.insert((id, to.node.clone()));
             }
         }

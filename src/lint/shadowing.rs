@@ -20,6 +20,8 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let imports = imports(cx);
     let mut names = Names {
         known: Vec::new(),
+        places: HashMap::new(),
+        file: None,
         imports: &imports,
         diags,
     };
@@ -64,6 +66,10 @@ fn imports<'p>(cx: &Cx<'p>) -> HashMap<FileId, Vec<Known<'p>>> {
 /// Names in scope, the innermost last, each with what it is and where.
 struct Names<'a, 'd> {
     known: Vec<Known<'a>>,
+    /// Where each name stands among them.
+    places: HashMap<&'a str, Vec<usize>>,
+    /// Whose imports come first, and how many they are.
+    file: Option<(FileId, usize)>,
     imports: &'d HashMap<FileId, Vec<Known<'a>>>,
     diags: &'d mut Diagnostics,
 }
@@ -71,19 +77,39 @@ struct Names<'a, 'd> {
 impl<'a> Names<'a, '_> {
     /// Begins anew with what a file imports.
     fn enter(&mut self, file: FileId) {
-        self.known.clear();
-        let imports = self.imports.get(&file).into_iter().flatten();
-        self.known.extend(imports);
+        if let Some((_, imports)) = self.file.filter(|(known, _)| *known == file) {
+            return self.leave(imports);
+        }
+        self.leave(0);
+        let imports = self.imports;
+        for known in imports.get(&file).into_iter().flatten() {
+            self.bring(*known);
+        }
+        self.file = Some((file, self.known.len()));
+    }
+
+    fn bring(&mut self, known: Known<'a>) {
+        let places = self.places.entry(known.1).or_default();
+        places.push(self.known.len());
+        self.known.push(known);
+    }
+
+    /// Takes out all names but the first ones.
+    fn leave(&mut self, count: usize) {
+        for (_, name, _) in self.known.drain(count.min(self.known.len())..) {
+            self.places.get_mut(name).map(Vec::pop);
+        }
     }
 
     /// Adds a name; warns where it hides another.
     fn declare(&mut self, what: &'static str, name: &'a Name) {
         self.hides(&name.node, name.span);
-        self.known.push((what, &name.node, Some(name.span)));
+        self.bring((what, &name.node, Some(name.span)));
     }
 
     fn hides(&mut self, name: &str, span: Span) {
-        let hidden = self.known.iter().rfind(|(_, known, _)| *known == name);
+        let hidden = self.places.get(name).and_then(|places| places.last());
+        let hidden = hidden.and_then(|at| self.known.get(*at));
         let Some((what, _, place)) = hidden else {
             return;
         };
@@ -100,8 +126,9 @@ impl<'a> Names<'a, '_> {
 
     fn node(&mut self, node: &'a Node) {
         let outer = self.known.len();
-        let given = IN_SCOPE.iter().map(|name| ("", *name, None));
-        self.known.extend(given);
+        IN_SCOPE
+            .iter()
+            .for_each(|name| self.bring(("", name, None)));
         for bound in &node.lets {
             self.declare("`let`", &bound.name);
         }
@@ -113,14 +140,13 @@ impl<'a> Names<'a, '_> {
                 self.hides(&var.node, var.span);
             }
         }
-        self.known.truncate(outer);
+        self.leave(outer);
     }
 
     fn tool(&mut self, body: &'a ToolBody) {
         let outer = self.known.len();
         for read in &body.reads {
-            self.known
-                .push(("field", read.name.node.as_str(), Some(read.name.span)));
+            self.bring(("field", read.name.node.as_str(), Some(read.name.span)));
         }
         for bound in &body.lets {
             self.declare("`let`", &bound.name);
@@ -128,7 +154,7 @@ impl<'a> Names<'a, '_> {
         for expr in of_tool(body) {
             self.within(expr);
         }
-        self.known.truncate(outer);
+        self.leave(outer);
     }
 
     /// Looks at the names that macros bind inside an expression.
@@ -156,11 +182,10 @@ impl<'a> Names<'a, '_> {
         for var in vars {
             if let ExprKind::Ident(name) = &var.kind {
                 self.hides(name, var.span);
-                self.known
-                    .push(("loop name", name.as_str(), Some(var.span)));
+                self.bring(("loop name", name.as_str(), Some(var.span)));
             }
         }
         inside.iter().for_each(|arg| self.within(arg));
-        self.known.truncate(outer);
+        self.leave(outer);
     }
 }

@@ -182,10 +182,8 @@ impl Brackets {
             return Ok(skipped.map(|open| (open.bracket, open.at)).collect());
         }
         if let Some(opening) = self.open.pop() {
-            let misplaced = bracket == b'}'
-                && !self.has_content
-                && opening.line != self.line
-                && opening.indent > self.indent;
+            let misplaced =
+                !self.has_content && opening.line != self.line && opening.indent > self.indent;
             if misplaced && self.suspect.is_none() {
                 self.suspect = Some((opening.bracket, opening.at, self.open.len()));
             }
@@ -254,6 +252,12 @@ impl Brackets {
     /// What is open innermost.
     pub fn innermost(&self) -> Option<usize> {
         self.open.last().map(|open| open.at)
+    }
+
+    /// The bracket at or behind `from` that was likely forgotten, by what stands under it.
+    pub fn suspect_from(&self, from: usize) -> Option<(u8, usize)> {
+        let (bracket, at, _) = self.suspect?;
+        (bracket != b'{' && at >= from).then_some((bracket, at))
     }
 
     /// Nothing more will be closed: gives the bracket that was likely forgotten.

@@ -53,6 +53,8 @@ pub struct Builder<'a> {
     pub surplus: &'a [usize],
     /// Those of them whose opening one was found to lack.
     pub explained: Vec<usize>,
+    /// Where the last entry begins that neither a comma nor a line end stands before.
+    pub unseparated: Option<usize>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -72,6 +74,7 @@ impl<'a> Builder<'a> {
             lost: &scanned.lost,
             surplus: &scanned.surplus,
             explained: Vec::new(),
+            unseparated: None,
             diags,
             too_deep: false,
         }
@@ -225,17 +228,24 @@ impl<'a> Builder<'a> {
     /// Reports two entries with neither a comma nor a line end between them.
     fn check_separator(&mut self, previous: Option<Previous>, start: usize) {
         let Some(Previous {
-            end, is_bad: false, ..
+            start: began,
+            end,
+            is_bad: false,
+            ..
         }) = previous
         else {
             return;
         };
         let between = self.text.get(end..start).unwrap_or("");
         // A bracket that was put where one lacks may stand on the next line.
-        let line = self.text.get(..end).and_then(|text| text.rfind('\n'));
-        let first = self.torn.partition_point(|at| Some(*at) <= line);
+        let first = self.torn.partition_point(|at| *at < began);
         let mended = self.torn.get(first).is_some_and(|at| *at < start);
         if !between.contains([',', '\n']) && !mended {
+            // Of a row without commas, the first one is reported.
+            let row = self.unseparated.replace(start);
+            if row == Some(began) {
+                return;
+            }
             let here = Span::new(self.file, end, end);
             let next = self.text.get(start..).unwrap_or("");
             let found = format!(

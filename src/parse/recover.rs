@@ -10,6 +10,9 @@ use super::grammar::{Grammar, Rule};
 use super::mend::Meant;
 use super::{keyword, message, mistake};
 
+/// An arrow, and what is written for one.
+const ARROWS: [&str; 9] = ["->", "=>", "-->", "→", "⇒", "–>", "—>", "~>", "- >"];
+
 impl Builder<'_> {
     /// Reports the stretch `start..end` that a catch-all rule took. `previous` is what stands before it
     /// in the same list, `only` the rule that it should have been.
@@ -236,7 +239,7 @@ impl Builder<'_> {
                 .help("scenarios live beside the flow, in `NAME.test.yaml`"),
             );
         }
-        if only == Rule::only_member && (after.starts_with("->") || after.starts_with("=>")) {
+        if only == Rule::only_member && ARROWS.iter().any(|arrow| after.starts_with(arrow)) {
             return None;
         }
         if let Some(found) = super::astray::report(self, (word, slice, start), only, what) {
@@ -250,9 +253,14 @@ impl Builder<'_> {
             return Some(
                 new(
                     &codes::SYNTAX_ERROR,
-                    format!("expected {what}, found an assignment"),
+                    format!("expected {what}, found an assignment to `{field}`"),
                 )
-                .help(format!("write `set {{ {field}: .. }}`")),
+                .help(match only {
+                    Rule::only_property | Rule::only_tool_line if after.starts_with('=') => {
+                        format!("write `let {field} = ..`, or `set {{ {field}: .. }}`")
+                    }
+                    _ => format!("write `set {{ {field}: .. }}`"),
+                }),
             );
         }
         if only == Rule::only_member && word == "edge" {

@@ -391,6 +391,7 @@ impl<'a> Scan<'a> {
                 .label(self.span(line_end, line_end), "the line ends here")
                 .help("close it on its line, or write a longer text between `\"\"\"`"),
         );
+        self.reported.push(start);
         let content = self.text.get(start + 1..line_end).unwrap_or("");
         let content = without_foreign_closers(content);
         self.torn |= content.contains(['{', '(', '[', '}', ')', ']']);
@@ -494,6 +495,11 @@ impl<'a> Scan<'a> {
             );
         }
         self.blanked.push((self.at, self.at + 1));
+        match byte {
+            // The grammar may find what it was to close.
+            b']' => self.surplus.push(self.at),
+            _ => self.reported.push(self.at),
+        }
         self.uncertain(self.at, self.at + 1);
     }
 
@@ -502,7 +508,6 @@ impl<'a> Scan<'a> {
         let line = self.text.get(..from).unwrap_or("");
         let line = line.rfind('\n').map_or(0, |at| at + 1);
         self.spoilt.push(self.span(line, to));
-        self.reported.push(from);
         self.lost.push(from);
     }
 
@@ -512,6 +517,10 @@ impl<'a> Scan<'a> {
             return;
         };
         let here = self.span(self.at, self.at + 1);
+        let suspect = self.brackets.suspect_from(*outermost);
+        let (opening, at) = suspect
+            .as_ref()
+            .map_or((opening, at), |(opening, at)| (opening, at));
         let shown = *opening as char;
         // What is open inside is reported once, at the innermost.
         let found = Diagnostic::new(
@@ -527,6 +536,7 @@ impl<'a> Scan<'a> {
         if !self.torn {
             self.found.push(found);
         }
+        self.reported.push(*outermost);
         self.uncertain(*outermost, self.at);
         let closers = skipped
             .iter()

@@ -191,7 +191,28 @@ impl Resolver<'_> {
     }
 
     /// A whole number from 1 up that is written out or depends on the graph's parameters; reported otherwise.
-    pub fn count(&mut self, file: FileId, what: &str, value: &Expr) -> Count {
+    pub fn count(
+        &mut self,
+        (file, graph): (FileId, crate::ir::GraphId),
+        what: &str,
+        value: &Expr,
+    ) -> Count {
+        if let ExprKind::Ident(name) = &value.kind
+            && let Some(declared) = self.program.graphs[graph]
+                .params
+                .iter()
+                .find(|param| param.name.node == *name)
+                .map(|param| param.name.span)
+        {
+            let message = format!("{what} is `{name}`, a parameter of the graph");
+            self.diags.push(
+                Diagnostic::new(&codes::BAD_VALUE, message, value.span)
+                    .label(declared, "declared here")
+                    .help(format!("write `params.{name}`"))
+                    .fix(value.span, format!("params.{name}")),
+            );
+            return Count::default();
+        }
         match names_params(value) {
             true => Count {
                 number: None,

@@ -45,6 +45,8 @@ pub struct Config {
     pub lints: BTreeMap<String, Entry<LintLevel>>,
     /// What is known of models, by what their names begin with.
     pub model_families: BTreeMap<String, Entry<ModelFamily>>,
+    /// Each part of the file by itself: the base, then the profiles in the order of the file, used or not.
+    pub parts: Vec<Config>,
     /// What is doubtful in the file; what is wrong with it leaves no settings.
     pub doubts: Diagnostics,
 }
@@ -86,8 +88,28 @@ impl Config {
             models: BTreeMap::new(),
             lints: BTreeMap::new(),
             model_families: BTreeMap::new(),
+            parts: Vec::new(),
             doubts: Diagnostics::new(),
         }
+    }
+
+    /// Takes what a part of the file says over what is here; entries replace those of the same name.
+    fn take(&mut self, part: &Config) {
+        fn over<T: Clone>(
+            here: &mut BTreeMap<String, Entry<T>>,
+            part: &BTreeMap<String, Entry<T>>,
+        ) {
+            let written = part.iter().filter(|(_, entry)| entry.span.is_some());
+            here.extend(written.map(|(name, entry)| (name.clone(), entry.clone())));
+        }
+        if part.store.is_some() {
+            self.store.clone_from(&part.store);
+        }
+        over(&mut self.providers, &part.providers);
+        over(&mut self.tools, &part.tools);
+        over(&mut self.models, &part.models);
+        over(&mut self.lints, &part.lints);
+        over(&mut self.model_families, &part.model_families);
     }
 
     /// What a model of a flow is bound to, where something is said about it.

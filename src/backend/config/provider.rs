@@ -73,7 +73,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             .map(|(name, value)| (name, Secret::new(value)))
             .collect();
     }
-    settings.timeout = table.get("timeout").and_then(|c| c.duration());
+    settings.timeout = table.get("timeout").and_then(|c| c.timeout());
     if let Some(cursor) = table.get("max_concurrency") {
         let most = cursor.count().filter(|most| *most > 0);
         if most.is_none() && cursor.json().is_u64() {

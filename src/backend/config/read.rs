@@ -83,18 +83,31 @@ fn read(root: &Cursor<'_>, profile: Option<&str>, env: Env<'_>, config: &mut Con
     let Some(table) = root.table("graphc.yaml", &KEYS) else {
         return;
     };
-    section(&table, env, config);
+    let mut base = Config::empty(env);
+    section(&table, env, &mut base);
+    config.take(&base);
+    config.parts.push(base);
     let profiles = table.get("profiles").map(|profiles| profiles.entries());
     let profiles = profiles.unwrap_or_default();
     let default = table.get("default_profile");
     let chosen = profile.or_else(|| default.as_ref()?.text());
     if let Some(chosen) = chosen {
         let known = || profiles.iter().map(|(name, _)| *name);
+        let written = table.entries();
+        let misspelt = || {
+            let mut others = written.iter().map(|(key, _)| *key);
+            others.any(|key| !KEYS.contains(&key) && name::closest(key, KEYS) == Some("profiles"))
+        };
         if known().any(|name| name == chosen) {
             config.profile = Some(chosen.to_owned());
+        } else if profiles.is_empty() && misspelt() {
+            // The profiles are there, under another key, which is reported.
         } else {
-            let help = name::did_you_mean(chosen, known())
-                .unwrap_or_else(|| format!("there is {}", name::list(known())));
+            let help =
+                name::did_you_mean(chosen, known()).unwrap_or_else(|| match profiles.len() {
+                    0 => format!("add `profiles: {{ {chosen}: {{}} }}`, or leave the profile out"),
+                    _ => format!("there is {}", name::list(known())),
+                });
             let message = format!("there is no profile `{chosen}`");
             let at = default.filter(|_| profile.is_none());
             let at = at.or(table.get("profiles")).unwrap_or(root.clone());
@@ -109,8 +122,13 @@ fn read(root: &Cursor<'_>, profile: Option<&str>, env: Env<'_>, config: &mut Con
         };
         if let Some(table) = table {
             // What is wrong in a profile is reported whether or not it is in use.
-            let mut unused = Config::empty(env);
-            section(&table, env, if used { &mut *config } else { &mut unused });
+            let mut part = Config::empty(env);
+            part.profile = Some((*name).to_owned());
+            section(&table, env, &mut part);
+            if used {
+                config.take(&part);
+            }
+            config.parts.push(part);
         }
     }
 }
@@ -120,6 +138,7 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
     if let Some(cursor) = table.get("store") {
         let variables = Variables::new(env);
         if let Some(url) = variables.text(&cursor, Form::Plain) {
+            known_store(&cursor, &url, variables.all_set());
             let url = crate::backend::secret::Secret::new(url);
             config.store = Some(variables.entry(url, &cursor));
         }
@@ -141,6 +160,32 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
     entries(table, "lints", env, &mut config.lints, lint);
     let families = &mut config.model_families;
     entries(table, "model_families", env, families, family::read);
+}
+
+/// Reports an address of no kind of store. What stands behind its first colon may be secret, and is not shown.
+fn known_store(cursor: &Cursor<'_>, url: &str, all_set: bool) {
+    const KINDS: [&str; 2] = ["memory", "sqlite"];
+    let (kind, rest) = match url.split_once(':') {
+        Some((kind, rest)) => (kind, Some(rest)),
+        None => (url, None),
+    };
+    let known = match kind {
+        "memory" => rest.is_none(),
+        "sqlite" => rest.is_some(),
+        _ => false,
+    };
+    // A server is named by an address of its own kind; whether there is a store for it is seen when it is opened.
+    if known || !all_set || url.contains("://") {
+        return;
+    }
+    let help = name::closest(kind, KINDS).filter(|near| *near != kind);
+    let help = help.map(|near| format!("did you mean `{near}`?"));
+    let help = help.unwrap_or_else(|| "write `sqlite:PATH` or `memory`".to_owned());
+    cursor.report(
+        cursor
+            .finding(format!("`{kind}` is no kind of store"))
+            .help(help),
+    );
 }
 
 fn entries<T>(

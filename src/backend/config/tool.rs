@@ -1,7 +1,7 @@
 //! `tools`: what runs the tools without a body.
 
-use reqwest::Method;
 use reqwest::header::HeaderName;
+use reqwest::{Method, Url};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::backend::secret::Secret;
@@ -110,7 +110,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         argv: words,
         env,
         secrets,
-        timeout: table.get("timeout").and_then(|timeout| timeout.duration()),
+        timeout: table.get("timeout").and_then(|timeout| timeout.timeout()),
         limit: limit.map_or(DEFAULT_LIMIT, |limit| {
             usize::try_from(limit).unwrap_or(usize::MAX)
         }),
@@ -123,7 +123,15 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
     let table = outer.get("http")?.table("an `http` request", &keys)?;
     let url = table.require("url")?;
     host::note_private(&url);
-    let url = filled_text(&url, variables)?;
+    let place = url;
+    let url = filled_text(&place, variables)?;
+    if variables.all_set() && !is_address(&url) {
+        let written = place.json().as_str().unwrap_or_default();
+        let message = format!("`{written}` is no address");
+        let help = "write one such as `https://api.example.com/items`";
+        place.report(place.finding(message).help(help));
+        return None;
+    }
     let query = table.get("query").map(|query| query.entries());
     let query = query.unwrap_or_default();
     let body = table.get("body").map(|body| filled(&body, variables));
@@ -142,9 +150,20 @@ fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {
             Some(result) => Some(selector(&result)?),
             None => None,
         },
-        timeout: outer.get("timeout").and_then(|timeout| timeout.duration()),
+        timeout: outer.get("timeout").and_then(|timeout| timeout.timeout()),
         secrets: variables.secrets(),
     })
+}
+
+/// Whether it is the address of a web server, as far as it is written out.
+fn is_address(url: &str) -> bool {
+    let Some((fixed, _)) = url.split_once("{{") else {
+        let web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        return Url::parse(url).is_ok_and(web);
+    };
+    ["https://", "http://"]
+        .iter()
+        .any(|scheme| fixed.starts_with(scheme) || scheme.starts_with(fixed))
 }
 
 fn method(table: &Table<'_>, has_body: bool) -> Option<Method> {

@@ -110,6 +110,12 @@ impl<'a> Cursor<'a> {
             Json::Array(_) => "a list".to_owned(),
             Json::Object(_) => "a map".to_owned(),
         };
+        if let (Some((first, rest)), Json::Null) = (self.key().split_once(' '), self.json) {
+            let message = format!("`{first}` stands without its colon");
+            let help = format!("write `{first}: {}`", rest.trim());
+            self.report(self.key_finding(message).help(help));
+            return;
+        }
         let subject = match self.key() {
             "" => "this".to_owned(),
             key => format!("`{key}`"),
@@ -132,6 +138,16 @@ impl<'a> Cursor<'a> {
         let mut table = self.open_table()?;
         for (key, entry) in table.entries() {
             if keys.contains(&key) {
+                continue;
+            }
+            // `kind openai`
+            let words = key.split_once(' ').filter(|_| entry.json().is_null());
+            let given = words.and_then(|(first, _)| keys.iter().find(|key| **key == first));
+            if let (Some(given), Some((_, rest))) = (given, words) {
+                let message = format!("`{given}` stands without its colon");
+                let help = format!("write `{given}: {}`", rest.trim());
+                self.report(entry.key_finding(message).help(help));
+                table.unknown.push((*given).to_owned());
                 continue;
             }
             let help = name::did_you_mean(key, keys.iter().copied())
@@ -211,10 +227,28 @@ impl<'a> Cursor<'a> {
     /// A span of time: `500ms`, `10s`, `5m`, `2h`, `7d`.
     pub fn duration(&self) -> Option<Duration> {
         let duration = self.json.as_str().and_then(duration::parse);
-        if duration.is_none() {
-            self.expected("a time such as `500ms`, `10s` or `5m`");
+        match (duration, self.json.as_str()) {
+            (None, Some(text)) => {
+                let message = format!("`{text}` is no time");
+                let help = "write one such as `500ms`, `10s` or `5m`";
+                self.report(self.finding(message).help(help));
+            }
+            (None, None) => self.expected("a time such as `500ms`, `10s` or `5m`"),
+            _ => {}
         }
         duration
+    }
+
+    /// A span of time that something may take, which can't be none.
+    pub fn timeout(&self) -> Option<Duration> {
+        let duration = self.duration()?;
+        if duration.is_zero() {
+            let text = self.json.as_str().unwrap_or_default();
+            let message = format!("`{text}` leaves no time, expected more than 0");
+            self.report(self.finding(message));
+            return None;
+        }
+        Some(duration)
     }
 
     /// One of a set of words, `what` of them: `a provider kind`.
@@ -265,7 +299,7 @@ impl<'a> Table<'a> {
     /// reported is likely meant to be this one.
     pub fn require(&self, key: &str) -> Option<Cursor<'a>> {
         let part = self.get(key);
-        let meant = |unknown: &String| name::closest(unknown, [key]).is_some();
+        let meant = |unknown: &String| unknown == key || name::closest(unknown, [key]).is_some();
         if part.is_none() && !self.unknown.iter().any(meant) {
             let finding = self.at.finding(format!("`{key}` is missing"));
             self.at.report(finding);

@@ -22,6 +22,13 @@ pub fn fault(message: &str, at: Option<At>, text: &str) -> Fault {
         let help = "indent with blanks";
         return said("a tab can't indent YAML", help, Some((number, tab)));
     }
+    if let Some(opening) = at.and_then(|at| unclosed(text, at)) {
+        return said(
+            "this text is never closed",
+            "write the quote that ends it",
+            Some(opening),
+        );
+    }
     if context.contains("quoted scalar") && is_end(problem) {
         let opening = place(context).or(Some((1, 1)));
         return said(
@@ -90,6 +97,50 @@ fn is_end(problem: &str) -> bool {
     problem.contains("end of stream") || problem.contains("document end")
 }
 
+/// The last quote before a place that begins a text which ends where another one begins: the quote that closes it is
+/// missing, and all that follows is read the wrong way round.
+fn unclosed(text: &str, (line, column): At) -> Option<At> {
+    let mut found = None;
+    let mut open: Option<(char, At)> = None;
+    for (number, row) in (1..=line).zip(text.lines()) {
+        let mut before = ' ';
+        let mut signs = row.chars().enumerate().peekable();
+        while let Some((index, sign)) = signs.next() {
+            if number == line && index + 1 > column as usize {
+                break;
+            }
+            match open {
+                None if sign == '#' && before.is_whitespace() => break,
+                None if matches!(sign, '"' | '\'')
+                    && (before.is_whitespace() || "[{,(".contains(before)) =>
+                {
+                    open = Some((sign, (number, u32::try_from(index + 1).ok()?)));
+                }
+                Some(('"', _)) if sign == '\\' => {
+                    signs.next();
+                }
+                Some(('\'', _))
+                    if sign == '\'' && signs.peek().is_some_and(|(_, next)| *next == '\'') =>
+                {
+                    signs.next();
+                }
+                Some((quote, begun)) if sign == quote => {
+                    let next = signs.peek().map(|(_, next)| *next);
+                    let ends = next.is_none_or(|c| c.is_whitespace() || ",:]}".contains(c));
+                    // A text over several lines ends like any other.
+                    if !ends && begun.0 < number {
+                        found = found.or(Some(begun));
+                    }
+                    open = None;
+                }
+                _ => {}
+            }
+            before = sign;
+        }
+    }
+    found
+}
+
 /// Column of a tab among the blanks that a line begins with.
 fn tab(line: &str) -> Option<u32> {
     let blank = line.chars().take_while(|c| c.is_whitespace());
@@ -128,6 +179,10 @@ mod tests {
         assert_eq!(
             said("x: 1\na: \"x\nb: 3\n"),
             "2:4 this text is never closed"
+        );
+        assert_eq!(
+            said("a: \"x\nb: 3\nc: { d: \"*\" }\n"),
+            "1:4 this text is never closed"
         );
         assert_eq!(said("a:\n\tb: 1\n"), "2:1 a tab can't indent YAML");
         assert_eq!(said("a: b: c\n"), "1:5 a `key: value` can't stand here");

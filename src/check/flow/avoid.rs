@@ -10,6 +10,7 @@ use crate::ir::{FieldId, JoinId};
 use super::arrows::Arrows;
 use super::bits::FieldSet;
 use super::effect::Effects;
+use super::exit::Exits;
 use super::group::{Ends, groups};
 use super::model::{Cause, Flow, Goal, Spot, Way};
 
@@ -33,6 +34,8 @@ pub struct Avoided<'a> {
     waiting: &'a BTreeSet<JoinId>,
     /// Strongly connected group of each spot.
     group: &'a [usize],
+    /// Where the graph may end by an `exit when`.
+    exits: Option<&'a Exits<'a>>,
     /// What can be avoided where a spot is come to, by number; of a node that is capped, for the first time.
     first: Vec<FieldSet>,
     /// The same where a capped node is come to from its own circle.
@@ -47,7 +50,7 @@ impl<'a> Avoided<'a> {
         effects: &'a Effects,
         count: Count,
         waiting: &'a BTreeSet<JoinId>,
-        group: &'a [usize],
+        (group, exits): (&'a [usize], Option<&'a Exits<'a>>),
     ) -> Self {
         let spots = flow.stops.len() + flow.joins.len();
         let mut avoided = Self {
@@ -56,6 +59,7 @@ impl<'a> Avoided<'a> {
             count,
             waiting,
             group,
+            exits,
             first: vec![effects.tracked.none(); spots],
             again: vec![effects.tracked.none(); spots],
         };
@@ -112,7 +116,16 @@ impl<'a> Avoided<'a> {
         }
         let (mut first, mut again) = (self.effects.tracked.none(), self.effects.tracked.none());
         for (at, way) in self.flow.ways(spot).iter().enumerate() {
-            let avoided = self.on(way, Some(spot), self.writes(spot, at));
+            let writes = self.writes(spot, at);
+            let ended = self.exit(spot, way).is_some().then(|| {
+                let mut all = self.effects.tracked.all();
+                all.without(&writes);
+                all
+            });
+            let mut avoided = self.on(way, Some(spot), writes);
+            if let Some(ended) = &ended {
+                avoided.join(ended);
+            }
             again.join(&avoided);
             if way.cause != Cause::Visits {
                 first.join(&avoided);
@@ -136,10 +149,17 @@ impl<'a> Avoided<'a> {
         }
     }
 
+    /// The way to the end that may be taken in place of a spot's way.
+    fn exit(&self, spot: Spot, way: &Way) -> Option<&'a Way> {
+        let exits = self.exits?;
+        exits.behind(self.flow, spot, way).then_some(exits.way)
+    }
+
     fn on(&self, way: &Way, from: Option<Spot>, writes: FieldSet) -> FieldSet {
         let mut avoided = self.effects.tracked.all();
         for goal in &way.goals {
             match self.at(goal, from) {
+                Some(_) if self.is_lost(goal, from) => {}
                 Some(set) => avoided.keep(set),
                 None if matches!(goal.to, Spot::Fail | Spot::Leave) => {
                     return self.effects.tracked.none();
@@ -149,6 +169,12 @@ impl<'a> Avoided<'a> {
         }
         avoided.without(&writes);
         avoided
+    }
+
+    /// Whether what comes to a join may wait there for a member that fails and leads past it. Only where what is
+    /// surely written counts: that is no more than may be.
+    fn is_lost(&self, goal: &Goal, from: Option<Spot>) -> bool {
+        self.count == Count::Sure && loses(self.flow, goal.to, from)
     }
 
     /// What a goal avoids; `None` for an exit and for what may not run at all.
@@ -188,6 +214,15 @@ impl<'a> Avoided<'a> {
                 break;
             };
             let from = at.map(|(spot, _)| spot);
+            let leads = self.done(&chosen, way, from);
+            if let (Some(spot), false) = (from, leads)
+                && let Some((exit, end)) = self
+                    .exit(spot, way)
+                    .and_then(|exit| Some((exit, longest(exit)?)))
+            {
+                path.push((from, exit, end));
+                break;
+            }
             path.push((from, way, goal));
             if self.flow.number(goal.to).is_none() {
                 break;
@@ -212,45 +247,56 @@ impl<'a> Avoided<'a> {
             .flatten()
     }
 
-    /// For each spot from which the field can be avoided the way that does so, chosen such that it leads to an
-    /// end: where it is come to for the first time, and from its own circle.
+    /// For each spot from which the field can be avoided the way that does so and soonest leads to an end: where the
+    /// spot is come to for the first time, and from its own circle.
     fn choices(&self, arrows: &Arrows, field: FieldId) -> Vec<[Option<usize>; 2]> {
         let mut chosen: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.first.len()];
-        let mut waits = vec![true; self.first.len()];
-        let mut open: VecDeque<Spot> = self.flow.spots().collect();
-        while let Some(spot) = open.pop_front() {
-            let Some(number) = self.flow.number(spot) else {
-                continue;
-            };
-            waits.get_mut(number).into_iter().for_each(|w| *w = false);
-            let mut more = false;
-            for (layer, avoided) in [&self.first, &self.again].into_iter().enumerate() {
-                let known = self.choice(&chosen, spot, layer == 1).is_some();
-                let set = avoided.get(number);
-                if known || !set.is_some_and(|set| self.effects.tracked.has(set, field)) {
-                    continue;
-                }
-                let mut ways = self.flow.ways(spot).iter().enumerate();
-                let way = ways.find(|(at, way)| {
-                    (layer == 1 || way.cause != Cause::Visits)
-                        && !self.effects.tracked.has(&self.writes(spot, *at), field)
-                        && self.done(&chosen, way, Some(spot))
-                });
-                let slot = chosen.get_mut(number).and_then(|both| both.get_mut(layer));
-                if let (Some((way, _)), Some(slot)) = (way, slot) {
-                    *slot = Some(way);
-                    more = true;
+        let mut open: Vec<Spot> = self.flow.spots().collect();
+        while !open.is_empty() {
+            let mut found = Vec::new();
+            for spot in open {
+                for layer in 0..2 {
+                    if self.choice(&chosen, spot, layer == 1).is_none() {
+                        let way = self.chooses(&chosen, (spot, layer), field);
+                        found.extend(way.map(|way| (spot, layer, way)));
+                    }
                 }
             }
-            for from in arrows.into(self.flow, spot).iter().filter_map(|a| a.from) {
-                let slot = self.flow.number(from).and_then(|n| waits.get_mut(n));
-                if let Some(slot) = slot.filter(|waits| more && !**waits) {
-                    *slot = true;
-                    open.push_back(from);
+            open = Vec::new();
+            for (spot, layer, way) in found {
+                let slot = self.flow.number(spot).and_then(|n| chosen.get_mut(n));
+                if let Some(slot) = slot
+                    .and_then(|both| both.get_mut(layer))
+                    .filter(|slot| slot.is_none())
+                {
+                    *slot = Some(way);
+                    let from = arrows.into(self.flow, spot).iter().filter_map(|a| a.from);
+                    open.extend(from);
                 }
             }
         }
         chosen
+    }
+
+    /// The way by which a spot avoids a field, where what it leads to is chosen.
+    fn chooses(
+        &self,
+        chosen: &[[Option<usize>; 2]],
+        (spot, layer): (Spot, usize),
+        field: FieldId,
+    ) -> Option<usize> {
+        let avoided = [&self.first, &self.again];
+        let set = avoided.get(layer)?.get(self.flow.number(spot)?)?;
+        if !self.effects.tracked.has(set, field) {
+            return None;
+        }
+        let mut ways = self.flow.ways(spot).iter().enumerate();
+        let way = ways.find(|(at, way)| {
+            (layer == 1 || way.cause != Cause::Visits)
+                && !self.effects.tracked.has(&self.writes(spot, *at), field)
+                && (self.done(chosen, way, Some(spot)) || self.exit(spot, way).is_some())
+        });
+        way.map(|(at, _)| at)
     }
 
     /// Whether all goals of a way are known to lead to an end.
@@ -258,6 +304,7 @@ impl<'a> Avoided<'a> {
         way.goals
             .iter()
             .all(|goal| match self.flow.number(goal.to) {
+                Some(_) if self.is_lost(goal, from) => true,
                 Some(_) => {
                     let again = self.returns(goal.to, from);
                     self.choice(chosen, goal.to, again).is_some()
@@ -265,6 +312,26 @@ impl<'a> Avoided<'a> {
                 None => goal.to == Spot::End,
             })
     }
+}
+
+/// Whether what comes to a join from a member may wait there in vain, as another member fails, or takes too long, and
+/// its handler leads past the join.
+pub fn loses(flow: &Flow, to: Spot, from: Option<Spot>) -> bool {
+    let Spot::Join(id) = to else { return false };
+    let past = |way: &Way| {
+        let fails = matches!(way.cause, Cause::Error | Cause::Timeout);
+        let ends = |goal: &Goal| goal.to == Spot::End;
+        fails && way.goals.iter().all(ends)
+    };
+    let members = flow
+        .joins
+        .get(id)
+        .into_iter()
+        .flat_map(|join| &join.members);
+    let mut others = members
+        .map(|(member, _)| Spot::Node(*member))
+        .filter(|member| Some(*member) != from);
+    others.any(|member| flow.ways(member).iter().any(past))
 }
 
 /// Of several goals one that is not the end, where there is one.
@@ -276,7 +343,7 @@ fn longest(way: &Way) -> Option<&Goal> {
 /// A number for the strongly connected group of each spot; alone, a spot has one of its own.
 pub fn circles_of(flow: &Flow) -> Vec<usize> {
     let mut of: Vec<usize> = vec![0; flow.stops.len() + flow.joins.len()];
-    for (number, group) in groups(flow, |_| true, |_| true, Ends::Any)
+    for (number, group) in groups(flow, |_| true, |_, _| true, Ends::Any)
         .iter()
         .enumerate()
     {

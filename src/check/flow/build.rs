@@ -53,6 +53,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
             })
             .collect(),
         exits: !graph.exits.is_empty(),
+        exit: graph.exits.first().map(|when| ends_at(when.span)),
         start,
         stops,
         joins,
@@ -284,6 +285,20 @@ pub fn called_bodies<'a>(program: &'a Program, node: &Node) -> Vec<(Span, &'a To
         Some((used.span, tool.body.as_ref()?))
     });
     bodies.collect()
+}
+
+fn ends_at(span: Span) -> Way {
+    let end = Goal {
+        to: Spot::End,
+        many: false,
+        span,
+    };
+    Way {
+        cause: Cause::Exit,
+        goals: vec![end],
+        writes: Vec::new(),
+        span,
+    }
 }
 
 fn sets(items: &[SetItem]) -> impl Iterator<Item = Write> {

@@ -14,12 +14,16 @@ const SHOWN: usize = 8;
 pub struct Cycle(Vec<Spot>);
 
 impl Cycle {
-    /// Points at each arrow of the circle.
+    /// Points at each arrow of the circle but the one that the finding itself points at.
     pub fn labels(&self, flow: &Flow, mut found: Diagnostic) -> Diagnostic {
+        let at = found.span();
         let next = self.0.iter().skip(1).chain(self.0.first());
         for (from, to) in self.0.iter().zip(next).take(SHOWN) {
             let goals = flow.ways(*from).iter().flat_map(|way| &way.goals);
-            if let Some(goal) = goals.into_iter().find(|goal| goal.to == *to) {
+            if let Some(goal) = goals
+                .into_iter()
+                .find(|goal| goal.to == *to && goal.span != at)
+            {
                 let text = match (from, to) {
                     (_, Spot::Join(_)) => format!("`{}` joins others", flow.name(*from)),
                     (Spot::Join(_), _) => format!("the join leads to `{}`", flow.name(*to)),
@@ -31,12 +35,18 @@ impl Cycle {
         found
     }
 
+    /// Its spots, from where it was looked for.
+    pub fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
+        self.0.iter().copied()
+    }
+
     /// `a -> b -> a`
     pub fn path(&self, flow: &Flow) -> String {
         let names: Vec<&str> = self
             .0
             .iter()
             .chain(self.0.first())
+            .filter(|spot| !matches!(spot, Spot::Join(_)))
             .map(|spot| flow.name(*spot))
             .collect();
         names.join(" -> ")
@@ -44,7 +54,11 @@ impl Cycle {
 }
 
 /// A shortest circle through a spot, by the arrows that count.
-pub fn shortest(flow: &Flow, through: Spot, take: impl Fn(&Way, Spot) -> bool) -> Option<Cycle> {
+pub fn shortest(
+    flow: &Flow,
+    through: Spot,
+    take: impl Fn(Spot, &Way, Spot) -> bool,
+) -> Option<Cycle> {
     let mut from: Vec<Option<Spot>> = vec![None; flow.stops.len() + flow.joins.len()];
     let mut open = VecDeque::from([through]);
     while let Some(spot) = open.pop_front() {
@@ -52,7 +66,7 @@ pub fn shortest(flow: &Flow, through: Spot, take: impl Fn(&Way, Spot) -> bool) -
             .ways(spot)
             .iter()
             .flat_map(|way| way.goals.iter().map(move |goal| (way, goal)));
-        for (_, goal) in arrows.filter(|(way, goal)| take(way, goal.to)) {
+        for (_, goal) in arrows.filter(|(way, goal)| take(spot, way, goal.to)) {
             if goal.to == through {
                 return Some(back(flow, &from, spot, through));
             }
@@ -87,8 +101,8 @@ pub fn branches(flow: &Flow, diags: &mut Diagnostics) {
         Spot::Node(id) => flow.stops.get(id).filter(|stop| stop.branch),
         _ => None,
     };
-    for group in groups(flow, |spot| branch(spot).is_some(), |_| true, Ends::Any) {
-        let inside = |_: &Way, to: Spot| group.contains(&to);
+    for group in groups(flow, |spot| branch(spot).is_some(), |_, _| true, Ends::Any) {
+        let inside = |_: Spot, _: &Way, to: Spot| group.contains(&to);
         let first = group.first().copied();
         let (Some(stop), Some(cycle)) = (
             first.and_then(branch),

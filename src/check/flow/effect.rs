@@ -184,7 +184,7 @@ fn of_way(
             (sure, work.may.clone())
         }
         Cause::Child => (tracked.none(), work.may.clone()),
-        Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => {
+        Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout | Cause::Exit => {
             (tracked.none(), tracked.none())
         }
     };

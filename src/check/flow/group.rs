@@ -21,7 +21,7 @@ pub enum Ends {
 pub fn groups(
     flow: &Flow,
     among: impl Fn(Spot) -> bool,
-    take: impl Fn(&Way) -> bool,
+    take: impl Fn(Spot, &Way) -> bool,
     ends: Ends,
 ) -> Vec<Vec<Spot>> {
     let graph = part(flow, among, take);
@@ -47,7 +47,7 @@ pub fn groups(
 fn part(
     flow: &Flow,
     among: impl Fn(Spot) -> bool,
-    take: impl Fn(&Way) -> bool,
+    take: impl Fn(Spot, &Way) -> bool,
 ) -> DiGraph<Spot, ()> {
     let mut graph = DiGraph::new();
     let index: Vec<Option<NodeIndex>> = flow
@@ -60,7 +60,7 @@ fn part(
     };
     for spot in flow.spots() {
         let Some(from) = find(spot) else { continue };
-        let ways = flow.ways(spot).iter().filter(|way| take(way));
+        let ways = flow.ways(spot).iter().filter(|way| take(spot, way));
         for goal in ways.flat_map(|way| &way.goals) {
             if let Some(to) = find(goal.to) {
                 graph.add_edge(from, to, ());

@@ -4,7 +4,7 @@
 //! expression: conditions count as free.
 //!
 //! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
-//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`] and [`avoid`]: what is written
+//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
 mod arrival;
@@ -14,6 +14,7 @@ pub mod bits;
 pub mod build;
 pub mod cycle;
 pub mod effect;
+pub mod exit;
 pub mod finish;
 pub mod group;
 pub mod half;

@@ -49,6 +49,8 @@ pub enum Cause {
     Visits,
     /// The timeout of an interrupt.
     Timeout,
+    /// `exit when` of the graph: taken instead of all that a super-step leads to.
+    Exit,
 }
 
 /// A field that is written, and where.
@@ -114,6 +116,8 @@ pub struct Flow {
     pub colliding: Vec<Option<String>>,
     /// The graph has an `exit when`: it may end after any super-step.
     pub exits: bool,
+    /// The way to the end that its first `exit when` is; not among the ways of any node.
+    pub exit: Option<Way>,
     /// A target is unknown (which is reported), so that what looks unreachable may not be meant so.
     pub broken: bool,
 }

@@ -149,7 +149,11 @@ impl Clash {
                     .here(format!("written on the way `{second}`"))
                     .label(a.1.span, format!("written on the way `{first}`")),
             };
-            found = found.label(fork, "both ways begin here");
+            let begin = match first == second {
+                true => "several tasks begin here",
+                false => "both ways begin here",
+            };
+            found = found.label(fork, begin);
         }
         for (node, write) in self.others.iter().take(SHOWN) {
             found = found.label(

@@ -1,14 +1,15 @@
 //! What can be reached from `start`, and what can reach an exit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
+use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::cycle::shortest;
 use super::finish::usual;
 use super::group::{Ends, groups};
-use super::model::{Flow, Spot, Way};
+use super::model::{Flow, Goal, Spot, Way};
 
 /// Which spots `start` leads to, by [`Flow::number`]. A join counts as soon as one member does:
 /// whether all of them can arrive is the question of [`join`](super::join).
@@ -37,7 +38,7 @@ pub fn unreachable(flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
         flow.number(spot)
             .is_some_and(|n| !reached.get(n).copied().unwrap_or(true))
     };
-    for group in groups(flow, among, |_| true, Ends::Heads) {
+    for group in groups(flow, among, |_, _| true, Ends::Heads) {
         let Some((first, rest)) = nodes(flow, &group)
             .split_first()
             .map(|(f, r)| (*f, r.to_vec()))
@@ -109,13 +110,13 @@ pub fn trapped(
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)
         })
     };
-    for group in groups(flow, stuck, usual, Ends::Sinks) {
+    for group in groups(flow, stuck, |_, way| usual(way), Ends::Sinks) {
         let members = nodes(flow, &group);
-        let Some(first) = members.first() else {
+        let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
+        let Some((from, back)) = closing(flow, &group) else {
             continue;
         };
-        let inside = |way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
-        let cycle = group.first().and_then(|spot| shortest(flow, *spot, inside));
+        let cycle = shortest(flow, from, inside);
         let Some(cycle) = cycle.filter(|_| !group.iter().any(|spot| told.contains(spot))) else {
             continue;
         };
@@ -123,14 +124,14 @@ pub fn trapped(
             "no way out of the cycle of {}",
             list(members.iter().map(|stop| stop.name.as_str()))
         );
-        let mut found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, first.span).help(format!(
+        let mut found = Diagnostic::new(&codes::ENDLESS_CYCLE, message, back).help(format!(
             "give {} an arm that leads on to `end`, or a `max_visits N -> TARGET`",
             match members.len() {
                 1 => "it",
                 _ => "one of them",
             }
         ));
-        found = cycle.labels(flow, found);
+        found = cycle.labels(flow, found.here("this leads back"));
         for (from, goal) in leading_aside(flow, &group, &stuck).into_iter().take(ASIDE) {
             let text = format!("`{}` goes round as well as leading here", flow.name(from));
             found = found.label(goal, text);
@@ -139,15 +140,67 @@ pub fn trapped(
     }
 }
 
+/// The arrow that closes a circle: from the spot that is furthest from where the circle is come to, back to one that was met before
+/// it. One from where all ways go back comes first: what goes on as well is more likely meant.
+fn closing(flow: &Flow, group: &[Spot]) -> Option<(Spot, Span)> {
+    let inside = |spot: &Spot| group.binary_search(spot).is_ok();
+    let depth = depths(flow);
+    let at = |spot: Spot| flow.number(spot).and_then(|n| depth.get(n).copied());
+    let mut best: Option<((bool, usize), Spot, Span)> = None;
+    for from in group {
+        let ways = || flow.ways(*from).iter().filter(|way| usual(way));
+        let goals = || ways().flat_map(|way| &way.goals);
+        // Nodes are written mostly in the order in which they run.
+        let back = |to: Spot| match (place(flow, to), place(flow, *from)) {
+            (Some(to), Some(from)) => to <= from,
+            _ => at(to) <= at(*from),
+        };
+        let goes_back = |goal: &&Goal| inside(&goal.to) && back(goal.to);
+        let only = goals().all(|goal| goes_back(&goal));
+        for goal in goals().filter(goes_back) {
+            let rank = (only, place(flow, *from).map_or(0, |from| from as usize));
+            if best.is_none_or(|(known, _, _)| rank > known) {
+                best = Some((rank, *from, goal.span));
+            }
+        }
+    }
+    best.map(|(_, from, span)| (from, span))
+}
+
+/// Where a node is declared.
+fn place(flow: &Flow, spot: Spot) -> Option<u32> {
+    match spot {
+        Spot::Node(id) => flow.stops.get(id).map(|stop| stop.span.start),
+        _ => None,
+    }
+}
+
+/// How many arrows each spot is away from `start`.
+fn depths(flow: &Flow) -> Vec<usize> {
+    let mut depth = vec![usize::MAX; flow.stops.len() + flow.joins.len()];
+    let mut open: VecDeque<(Spot, usize)> = VecDeque::new();
+    let goals = |ways: &[Way]| -> Vec<Spot> {
+        ways.iter()
+            .flat_map(|way| &way.goals)
+            .map(|goal| goal.to)
+            .collect()
+    };
+    open.extend(goals(&flow.start).into_iter().map(|to| (to, 0)));
+    while let Some((spot, steps)) = open.pop_front() {
+        let slot = flow.number(spot).and_then(|n| depth.get_mut(n));
+        if let Some(slot) = slot.filter(|slot| **slot == usize::MAX) {
+            *slot = steps;
+            open.extend(goals(flow.ways(spot)).into_iter().map(|to| (to, steps + 1)));
+        }
+    }
+    depth
+}
+
 /// Most arrows out of a circle that a message points at.
 const ASIDE: usize = 3;
 
 /// Arrows that leave a circle beside one that stays in it, so that they are no way out.
-fn leading_aside(
-    flow: &Flow,
-    group: &[Spot],
-    stuck: &impl Fn(Spot) -> bool,
-) -> Vec<(Spot, crate::base::Span)> {
+fn leading_aside(flow: &Flow, group: &[Spot], stuck: &impl Fn(Spot) -> bool) -> Vec<(Spot, Span)> {
     let mut aside = Vec::new();
     for spot in group {
         for way in flow.ways(*spot).iter().filter(|way| usual(way)) {

@@ -104,7 +104,10 @@ impl Cx<'_> {
             )
             .help(format!(
                 "give it: `{}`; or declare a default or a type `T?`",
-                give.join(", ")
+                match callee.what.starts_with("the input of") && args.is_empty() {
+                    true => format!("with {{ {} }}", give.join(", ")),
+                    false => give.join(", "),
+                }
             ));
             for param in missing.into_iter().take(SHOWN) {
                 found = found.label(

@@ -47,7 +47,14 @@ impl<'a> Sure<'a> {
         }
         if flow.stops.iter().any(|stop| stop.defer) {
             let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-            let left = Avoided::new(flow, &arrows, effects, Count::Certain, &waiting, &group);
+            let left = Avoided::new(
+                flow,
+                &arrows,
+                effects,
+                Count::Certain,
+                &waiting,
+                (&group, None),
+            );
             for id in flow.stops.ids() {
                 let mut written = effects.tracked.all();
                 written.without(&left.from(Spot::Node(id)));

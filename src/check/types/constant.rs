@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::expr::{Expr, ExprKind, LogicalOp, UnaryOp};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::same::same;
 
@@ -122,6 +122,17 @@ impl Reader<'_, '_> {
                 ..found
             }),
             ExprKind::Logical(op, operands) => self.logical_verdict(*op, operands),
+            ExprKind::Binary(op, left, right) if same(left, right) && !changes(left) => {
+                let value = match op.node {
+                    BinaryOp::Equal | BinaryOp::LessEqual | BinaryOp::GreaterEqual => true,
+                    BinaryOp::NotEqual | BinaryOp::Less | BinaryOp::Greater => false,
+                    _ => return None,
+                };
+                Some(Verdict {
+                    value,
+                    subject: crate::expr::infer::path(left),
+                })
+            }
             _ => {
                 if let Some((subject, atoms)) = self.holds(expr) {
                     return settled(self, subject, &atoms);
@@ -168,6 +179,7 @@ impl Reader<'_, '_> {
     fn together(&mut self, op: LogicalOp, operands: &[Expr]) -> Option<Verdict> {
         let mut places: BTreeMap<String, Atoms> = BTreeMap::new();
         let mut ranges: BTreeMap<String, (Range, bool)> = BTreeMap::new();
+        let mut joined: BTreeMap<String, (Range, bool, Vec<Range>)> = BTreeMap::new();
         for operand in operands {
             if let Some((subject, atoms)) = self.holds(operand) {
                 let known = places.get(&subject);
@@ -177,9 +189,13 @@ impl Reader<'_, '_> {
                     (Some(known), LogicalOp::Or) => known.union(&atoms),
                 };
                 places.insert(subject, both);
-            } else if op == LogicalOp::And
-                && let Some(found) = compared(self, operand)
-            {
+            } else if let Some(found) = compared(self, operand) {
+                if op == LogicalOp::Or {
+                    let new = || (found.domain, found.whole, Vec::new());
+                    let slot = joined.entry(found.subject).or_insert_with(new);
+                    slot.2.push(found.range);
+                    continue;
+                }
                 let slot = ranges
                     .entry(found.subject)
                     .or_insert((found.domain, found.whole));
@@ -195,6 +211,15 @@ impl Reader<'_, '_> {
                 return found;
             }
         }
+        let all = joined.into_iter().find(|(_, (domain, whole, parts))| {
+            domain.without(parts.iter().copied(), *whole).is_empty()
+        });
+        if let Some((subject, _)) = all {
+            return Some(Verdict {
+                value: true,
+                subject: Some(subject),
+            });
+        }
         let mut empty = ranges
             .into_iter()
             .filter(|(_, (range, whole))| range.is_empty(*whole));
@@ -203,6 +228,11 @@ impl Reader<'_, '_> {
             subject: Some(subject),
         })
     }
+}
+
+/// Whether an expression may have another value when it is evaluated again.
+fn changes(expr: &Expr) -> bool {
+    crate::expr::infer::reads(expr, &crate::expr::Scope::default()).effects
 }
 
 fn settled(reader: &Reader, subject: String, atoms: &Atoms) -> Option<Verdict> {

@@ -14,8 +14,11 @@ use crate::base::{IdVec, SharedMap, SharedSet, Span};
 use crate::ir::{FieldId, FieldMode, JoinId, NodeId};
 use crate::resolve::program::{Graph, Route};
 
+use super::super::flow::avoid::loses;
 use super::super::flow::effect::Effects;
+use super::super::flow::exit::Exits;
 use super::super::flow::{Cause, Flow, Goal, Spot, Way};
+use super::explored::{Explored, State};
 use super::facts::has_first_value;
 use super::says::{Fact, Saying, Values, first_values};
 
@@ -111,6 +114,12 @@ pub struct Paths<'p, 'a> {
     pub circles: &'p [usize],
     /// Fields of which nothing is kept from step to step.
     pub passing: &'p SharedSet<FieldId>,
+    /// What each `exit when` says where it holds; none where the graph has none.
+    pub exits: Vec<Vec<Fact>>,
+    /// Where those may come to hold.
+    pub ends: Option<Exits<'a>>,
+    /// What they say while they don't hold, as they don't when a run begins.
+    pub goes_on: Vec<Fact>,
     /// Fields that each place is made of, filled as places are met.
     pub fields: BTreeMap<Arc<str>, BTreeSet<FieldId>>,
     /// The places that each field is a part of.
@@ -122,27 +131,8 @@ pub struct Paths<'p, 'a> {
 /// What following the ways has found, by field and by what counts as a write.
 type Asked<'a> = HashMap<(FieldId, Counts), Option<Rc<Explored<'a>>>>;
 
-/// One state of a spot.
-pub struct State<'a> {
-    spot: Spot,
-    /// The spot was come to from its own circle.
-    again: bool,
-    known: Known,
-    /// From where it was come to first: the state, and the arrow.
-    from: Option<usize>,
-    arrow: &'a Goal,
-    /// Ways on, with the states that each leads to.
-    ways: Vec<(&'a Way, Vec<Option<usize>>)>,
-}
-
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
-
-/// What following the ways of a question has found.
-pub struct Explored<'a> {
-    states: Vec<State<'a>>,
-    start: Vec<(&'a Way, Vec<Option<usize>>)>,
-}
 
 impl<'a> Paths<'_, 'a> {
     /// Notes of which fields each place is made.
@@ -153,6 +143,7 @@ impl<'a> Paths<'_, 'a> {
             let lists = lists.chain(&said.skipped);
             lists.flatten().chain(&said.worked).chain(&said.assigned)
         });
+        let facts = facts.chain(self.exits.iter().flatten());
         for fact in facts {
             let slot = self.fields.entry(fact.place.clone()).or_default();
             slot.extend(&fact.fields);
@@ -255,32 +246,10 @@ impl<'a> Paths<'_, 'a> {
         let Some(explored) = self.explored(first, field, counts) else {
             return Some(Vec::new());
         };
-        let chosen = explored.settle();
-        let mut path = Vec::new();
-        let mut from = None;
-        let mut next = explored.way_out(&explored.start, &chosen);
-        next?;
-        while let Some((way, to)) = next {
-            let on = way.goals.iter().zip(to);
-            let mut on = on.filter(|(goal, _)| goal.to != Spot::End);
-            let Some((goal, state)) = on.next() else {
-                path.extend(way.goals.first().map(|goal| (from, way, goal)));
-                break;
-            };
-            path.push((from, way, goal));
-            from = Some(goal.to);
-            let known = state.and_then(|at| chosen.get(at).copied().flatten());
-            let ways = state
-                .and_then(|at| explored.states.get(at))
-                .map(|s| &s.ways);
-            next = ways
-                .and_then(|ways| ways.get(known?))
-                .map(|(way, to)| (*way, to.as_slice()));
-            if path.len() > explored.states.len() {
-                break;
-            }
-        }
-        Some(path)
+        let loses = |goal: &Goal, from: Option<Spot>| {
+            counts == Counts::Sure && loses(self.flow, goal.to, from)
+        };
+        explored.shortest(loses)
     }
 
     /// What the state begins with.
@@ -303,7 +272,11 @@ impl<'a> Paths<'_, 'a> {
                     .for_each(|(place, values)| known.put(&place.into(), values)),
             }
         }
-        known
+        let on = |known: Known, fact| {
+            self.and(&known, std::slice::from_ref(fact))
+                .unwrap_or(known)
+        };
+        self.goes_on.iter().fold(known, on)
     }
 
     /// The same, found once.
@@ -335,11 +308,16 @@ impl<'a> Paths<'_, 'a> {
         while let Some(at) = open.pop_front() {
             let state = explored.states.get(at)?;
             let (spot, again, known) = (state.spot, state.again, state.known.clone());
+            let alone = state.alone;
             for (number, way) in self.flow.ways(spot).iter().enumerate() {
                 if way.cause == Cause::Visits && !again {
                     continue;
                 }
-                for known in self.leave(spot, (number, way), &known, field, counts) {
+                for known in self.leave((spot, alone), (number, way), &known, field, counts) {
+                    if let Some(exit) = self.exit(spot, way, &known) {
+                        let ends = (exit, vec![None]);
+                        explored.states.get_mut(at)?.ways.push(ends);
+                    }
                     let on = (way, Some(at), known);
                     let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
                     explored.states.get_mut(at)?.ways.push((way, to));
@@ -358,15 +336,16 @@ impl<'a> Paths<'_, 'a> {
         (way, from, known): (&'a Way, Option<usize>, Known),
     ) -> Option<Vec<Option<usize>>> {
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
-        let begins = from
-            .and_then(|from| explored.states.get(from))
-            .map(|s| s.spot);
+        let before = from.and_then(|from| explored.states.get(from));
+        let begins = before.map(|state| state.spot);
+        let single = way.goals.len() == 1 && before.is_none_or(|state| state.alone);
         let mut to = Vec::new();
         for goal in &way.goals {
             let Some(number) = self.flow.number(goal.to) else {
                 to.push(None);
                 continue;
             };
+            let alone = single && !goal.many;
             let again = begins.is_some_and(|from| circle(from) == circle(goal.to));
             let waits = match goal.to {
                 Spot::Node(id) => self.flow.stops.get(id).is_some_and(|stop| stop.defer),
@@ -384,7 +363,7 @@ impl<'a> Paths<'_, 'a> {
             let same = |at: &&usize| {
                 states
                     .get(**at)
-                    .is_some_and(|s| s.again == again && s.known == known)
+                    .is_some_and(|s| s.again == again && s.alone == alone && s.known == known)
             };
             if let Some(at) = there.iter().find(same) {
                 to.push(Some(*at));
@@ -401,6 +380,7 @@ impl<'a> Paths<'_, 'a> {
             explored.states.push(State {
                 spot: goal.to,
                 again,
+                alone,
                 known,
                 from,
                 arrow: goal,
@@ -413,7 +393,7 @@ impl<'a> Paths<'_, 'a> {
     /// What is known behind a way out of a spot, once for each manner in which it may be taken.
     fn leave(
         &self,
-        spot: Spot,
+        (spot, alone): (Spot, bool),
         (number, way): (usize, &Way),
         known: &Known,
         field: FieldId,
@@ -451,7 +431,7 @@ impl<'a> Paths<'_, 'a> {
             })
         };
         let variants: Vec<Known> = match way.cause {
-            Cause::Skip | Cause::Error | Cause::Visits => vec![known.clone()],
+            Cause::Skip | Cause::Error | Cause::Visits | Cause::Exit => vec![known.clone()],
             Cause::Tool | Cause::Child | Cause::Timeout => worked().into_iter().collect(),
             Cause::Edge | Cause::Goto => {
                 let skipped = said.skipped.iter();
@@ -460,7 +440,7 @@ impl<'a> Paths<'_, 'a> {
             }
         };
         let others = |sets: &[SharedSet<FieldId>]| sets.get(id.0 as usize).cloned();
-        let disturbed = others(self.beside).unwrap_or_default();
+        let disturbed = others(self.beside).filter(|_| !alone).unwrap_or_default();
         let taken = way.cause != Cause::Visits;
         let at_once = match counts {
             Counts::May => disturbed.clone(),
@@ -476,6 +456,14 @@ impl<'a> Paths<'_, 'a> {
             .collect()
     }
 
+    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it.
+    fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<&'a Way> {
+        let ends = self.ends.as_ref()?;
+        let holds = |facts: &Vec<Fact>| self.and(known, facts).is_some();
+        let may = ends.behind(self.flow, spot, way) && self.exits.iter().any(holds);
+        may.then_some(ends.way)
+    }
+
     /// What is known when a way is taken: its condition held, and its update was made. `None` where the
     /// condition can't hold, and where the update writes the field.
     fn along(&self, way: &Way, known: Known, said: &Saying, field: FieldId) -> Option<Known> {
@@ -486,12 +474,13 @@ impl<'a> Paths<'_, 'a> {
             Some(facts) => self.and(&known, facts)?,
             None => known,
         };
+        let before = known.clone();
         let mut known = self.forget(known, way.writes.iter().map(|write| write.field));
         if let Some(places) = said.known.get(&way.span) {
             known.assume(places);
         }
         if let Some(left) = said.sets.get(&way.span) {
-            self.assign(&mut known, left);
+            self.assign(&mut known, left, &before);
         }
         Some(known)
     }
@@ -499,9 +488,10 @@ impl<'a> Paths<'_, 'a> {
     /// What is known when a node's work and `set` are done.
     fn written(&self, id: NodeId, known: Known) -> Known {
         let writes = self.flow.stops.get(id).map_or(&[][..], |stop| &stop.writes);
+        let before = known.clone();
         let mut known = self.forget(known, writes.iter().map(|write| write.field));
         if let Some(said) = self.nodes.get(id.0 as usize) {
-            self.assign(&mut known, &said.assigned);
+            self.assign(&mut known, &said.assigned, &before);
         }
         known
     }
@@ -521,9 +511,17 @@ impl<'a> Paths<'_, 'a> {
         Some(known)
     }
 
-    fn assign(&self, known: &mut Known, left: &[Fact]) {
+    /// Takes in what a write leaves. `before` is what was known when it was made.
+    fn assign(&self, known: &mut Known, left: &[Fact], before: &Known) {
         for fact in left {
             if fact.fields.iter().any(|field| self.passing.contains(field)) {
+                continue;
+            }
+            if let Values::Plus(by) = fact.values {
+                if let Some(Values::Range(range, whole)) = before.get(&fact.place) {
+                    let more = Values::Range(range.shifted(by), *whole);
+                    known.put(&fact.place, more);
+                }
                 continue;
             }
             // That it is not null adds to what is known; a value takes its place.
@@ -570,54 +568,4 @@ fn spans(route: &Route) -> Vec<Span> {
         Route::Arms(arms, _) => arms.iter().map(|arm| arm.span).collect(),
         Route::Always(jump) => vec![jump.span],
     }
-}
-
-impl<'a> Explored<'a> {
-    /// For each state the way by which it comes to `end`, where there is one.
-    fn settle(&self) -> Vec<Option<usize>> {
-        let mut chosen: Vec<Option<usize>> = vec![None; self.states.len()];
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
-        for (at, state) in self.states.iter().enumerate() {
-            for to in state.ways.iter().flat_map(|(_, to)| to).flatten() {
-                if let Some(list) = before.get_mut(*to) {
-                    list.push(at);
-                }
-            }
-        }
-        let mut open: VecDeque<usize> = (0..self.states.len()).rev().collect();
-        while let Some(at) = open.pop_front() {
-            let Some(state) = self.states.get(at) else {
-                continue;
-            };
-            if chosen.get(at).copied().flatten().is_some() {
-                continue;
-            }
-            let way = state
-                .ways
-                .iter()
-                .position(|(way, to)| leads_out(way, to, &chosen));
-            if let (Some(way), Some(slot)) = (way, chosen.get_mut(at)) {
-                *slot = Some(way);
-                open.extend(before.get(at).into_iter().flatten());
-            }
-        }
-        chosen
-    }
-
-    fn way_out<'s>(
-        &self,
-        ways: &'s [(&'a Way, Vec<Option<usize>>)],
-        chosen: &[Option<usize>],
-    ) -> Option<(&'a Way, &'s [Option<usize>])> {
-        let mut ways = ways.iter().filter(|(way, to)| leads_out(way, to, chosen));
-        ways.next().map(|(way, to)| (*way, to.as_slice()))
-    }
-}
-
-/// Whether all that a way starts is known to come to `end`.
-fn leads_out(way: &Way, to: &[Option<usize>], chosen: &[Option<usize>]) -> bool {
-    way.goals.iter().zip(to).all(|(goal, to)| match to {
-        Some(at) => chosen.get(*at).copied().flatten().is_some(),
-        None => goal.to == Spot::End,
-    })
 }

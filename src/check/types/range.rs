@@ -37,6 +37,14 @@ impl Range {
         bounded((at, true), (at, true))
     }
 
+    /// Each number more by some other.
+    pub fn shifted(self, by: f64) -> Range {
+        bounded(
+            (self.low.0 + by, self.low.1),
+            (self.high.0 + by, self.high.1),
+        )
+    }
+
     /// All other numbers, where they are one range.
     pub fn beyond(self) -> Option<Range> {
         match (self.low.0.is_finite(), self.high.0.is_finite()) {
@@ -72,6 +80,53 @@ impl Range {
         let low = (first_whole(self.low), true);
         let high = (-first_whole((-self.high.0, self.high.1)), true);
         Range { low, high }
+    }
+
+    /// What is left of it without some others, in order. `whole` says that only whole numbers count.
+    pub fn without(self, others: impl IntoIterator<Item = Range>, whole: bool) -> Vec<Range> {
+        others.into_iter().fold(vec![self], |left, other| {
+            let parts = left.into_iter().flat_map(|part| {
+                let below = bounded(Range::ALL.low, (other.low.0, !other.low.1));
+                let above = bounded((other.high.0, !other.high.1), Range::ALL.high);
+                let outside = [below, above].map(|side| {
+                    let bound = match side == below {
+                        true => other.low.0,
+                        false => other.high.0,
+                    };
+                    bound.is_finite().then(|| part.and(side))
+                });
+                outside.into_iter().flatten()
+            });
+            parts.filter(|part| !part.is_empty(whole)).collect()
+        })
+    }
+
+    /// In words, for what is not taken: `6`, `above 3`, `between 3 and 5`.
+    pub fn show(self, whole: bool) -> String {
+        let low = match whole {
+            true => (first_whole(self.low), true),
+            false => self.low,
+        };
+        let high = match whole {
+            true => (-first_whole((-self.high.0, self.high.1)), true),
+            false => self.high,
+        };
+        let from = |(at, taken): (f64, bool)| match taken {
+            true => format!("`{at}` or more"),
+            false => format!("more than `{at}`"),
+        };
+        let to = |(at, taken): (f64, bool)| match taken {
+            true => format!("`{at}` or less"),
+            false => format!("less than `{at}`"),
+        };
+        match (low.0.is_finite(), high.0.is_finite()) {
+            _ if low.0 == high.0 => format!("`{}`", low.0),
+            (true, true) if low.0 == 0.0 && low.1 => to(high),
+            (true, true) => format!("{} and {}", from(low), to(high)),
+            (true, false) => from(low),
+            (false, true) => to(high),
+            (false, false) => "any number".to_owned(),
+        }
     }
 
     /// Whether all its numbers are in another.

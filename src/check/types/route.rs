@@ -7,12 +7,12 @@ use crate::base::Span;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, codes};
 use crate::expr::fold::same::{fingerprint, same};
-use crate::resolve::program::Arm;
+use crate::resolve::program::{Arm, Node, Route};
 
 use super::cases::{Atom, Atoms, Reader};
 use super::constant::Verdict;
 use super::cx::Cx;
-use super::range::{Compared, compared};
+use super::range::{Compared, Range, compared};
 
 /// What the conditions of a route say about the places they speak of.
 pub struct Cases {
@@ -38,6 +38,9 @@ struct Case {
     /// The value that it has in every run.
     constant: Option<Verdict>,
 }
+
+/// Most pieces of what numbers are left that are told apart.
+const PIECES: usize = 64;
 
 /// Values without an arm that are named one by one.
 const MOST_NAMED: usize = 8;
@@ -85,16 +88,12 @@ impl Cases {
     pub fn report(&self, arms: &[Arm], span: Span, sound: bool, cx: &mut Cx) {
         let mut taken = Taken::default();
         let mut complete: Option<Span> = None;
-        let mut always = false;
+        let mut twice: Vec<Diagnostic> = Vec::new();
         for (arm, case) in arms.iter().zip(&self.arms) {
             let place = arm.when.as_ref().map_or(arm.span, |when| when.span);
             // One that never holds is reported as such.
             if case.always() == Some(false) {
                 continue;
-            }
-            // Of one that always holds it is said that no arm behind it is taken.
-            if always {
-                break;
             }
             if let Some(before) = complete {
                 let why = "the arms up to here take every case";
@@ -102,21 +101,49 @@ impl Cases {
                 // It is one mistake, however many arms stand behind.
                 break;
             }
-            if arm.when.is_none() || case.always() == Some(true) {
+            if case.always() == Some(true) {
+                // That no arm behind it is taken is said of the condition.
                 complete = Some(place);
-                always = arm.when.is_some();
+                break;
+            }
+            if arm.when.is_none() {
+                complete = Some(place);
                 continue;
             }
             if let Some(before) = taken.before(case, arm) {
                 let to = cx.leads_to(&arm.jump);
-                cx.report(never_taken(&to, place, before, "taken here already"));
+                twice.push(never_taken(&to, place, before, "taken here already"));
             }
             taken.add(case, arm, place);
             complete = self.covered(&taken, case).then_some(place);
         }
         if complete.is_none() && sound {
-            cx.report(self.incomplete(&taken, span));
+            let left = self.left(&taken);
+            let mut found = incomplete(&left, &cx.route_of(span), span);
+            // A case that stands there twice stands there in place of another.
+            if let ([again], true) = (
+                twice.as_slice(),
+                matches!(left, Left::Only(..) | Left::Part(..)),
+            ) {
+                let to = again.message.split('`').nth(1).unwrap_or("?");
+                let message = format!(
+                    "{}: this one to `{to}` takes what another takes",
+                    found.message
+                );
+                let labels = again.labels.iter().skip(1);
+                found = Diagnostic::new(found.code, message, again.span())
+                    .here("this arm is never taken");
+                found = labels.fold(found, |found, label| {
+                    found.label(label.span, "taken here already")
+                });
+                cx.report(found.help("name what is left in one of the two arms"));
+                return;
+            }
+            twice.into_iter().for_each(|found| cx.report(found));
+            cx.report(found);
+            return;
         }
+        twice.into_iter().for_each(|found| cx.report(found));
     }
 
     /// Whether all values of the place that an arm speaks of are taken with it.
@@ -126,38 +153,118 @@ impl Cases {
             .iter()
             .chain(&case.either)
             .map(|(subject, _)| subject);
-        subjects.any(|subject| {
+        let values = subjects.any(|subject| {
             let known = taken.values.get(subject).map(|(known, _)| known);
             known.is_some() && self.domains.get(subject) == known
-        })
+        });
+        let numbers = || {
+            case.compares
+                .as_ref()
+                .is_some_and(|of| taken.numbers_left(of).is_empty())
+        };
+        values || numbers()
     }
 
-    fn incomplete(&self, taken: &Taken<'_>, span: Span) -> Diagnostic {
-        let spoken = |case: &Case| case.whole.is_some();
-        let only = match taken.values.iter().next() {
-            Some(one) if taken.values.len() == 1 && self.arms.iter().all(spoken) => Some(one),
-            _ => None,
+    /// What no arm takes.
+    fn left(&self, taken: &Taken<'_>) -> Left {
+        let first = self.arms.first();
+        let compared = first.and_then(|case| case.compares.as_ref());
+        let same = |of: &Compared| {
+            let mut arms = self.arms.iter();
+            arms.all(|case| {
+                case.compares
+                    .as_ref()
+                    .is_some_and(|c| c.subject == of.subject)
+            })
         };
-        let missing = only.and_then(|(subject, (known, _))| {
-            let all = self.domains.get(subject)?;
-            let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
-            let left = match left.len() {
-                // A list of all would bury what it says.
-                more if more > MOST_NAMED => {
-                    let first = left.iter().take(3).map(String::as_str);
-                    let first: Vec<&str> = first.collect();
-                    format!("`{}` or one of {} others", first.join("`, `"), more - 3)
-                }
-                _ => list(left.iter().map(String::as_str)),
-            };
-            (!all.contains(&Atom::Other))
-                .then(|| format!("no arm is taken where `{subject}` is {left}"))
-        });
-        let message = missing.unwrap_or_else(|| {
-            "the conditions may all be false, and there is no `else`".to_owned()
-        });
-        Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
-            .help("add an arm for what is left: `else -> TARGET`")
+        if let Some(of) = compared.filter(|of| same(of)) {
+            let left = taken.numbers_left(of);
+            let shown: Vec<String> = left
+                .iter()
+                .take(3)
+                .map(|part| part.show(of.whole))
+                .collect();
+            return Left::Only(of.subject.clone(), shown.join(" or "));
+        }
+        // The place that every arm speaks of.
+        let parts = first
+            .into_iter()
+            .flat_map(|case| case.parts.iter().chain(&case.whole));
+        let speaks = |case: &Case, subject: &str| {
+            let mut parts = case.parts.iter().chain(&case.whole);
+            parts.any(|(found, _)| found == subject)
+        };
+        let subject = parts
+            .map(|(subject, _)| subject)
+            .find(|subject| self.arms.iter().all(|case| speaks(case, subject)));
+        let all = subject.and_then(|subject| Some((subject, self.domains.get(subject)?)));
+        let Some((subject, all)) = all.filter(|(_, all)| !all.contains(&Atom::Other)) else {
+            return Left::Unknown;
+        };
+        let none = Atoms::new();
+        let known = taken.values.get(subject).map_or(&none, |(known, _)| known);
+        let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
+        let left = match left.len() {
+            // A list of all would bury what it says.
+            more if more > MOST_NAMED => {
+                let first = left.iter().take(3).map(String::as_str);
+                let first: Vec<&str> = first.collect();
+                format!("`{}` or one of {} others", first.join("`, `"), more - 3)
+            }
+            _ => list(left.iter().map(String::as_str)),
+        };
+        match self.arms.iter().all(|case| case.whole.is_some()) {
+            true => Left::Only(subject.clone(), left),
+            false => Left::Part(subject.clone(), left),
+        }
+    }
+}
+
+/// What the arms of a route leave.
+enum Left {
+    /// These values of a place.
+    Only(String, String),
+    /// Something among these values of a place.
+    Part(String, String),
+    /// That can't be said.
+    Unknown,
+}
+
+fn incomplete(left: &Left, route: &str, span: Span) -> Diagnostic {
+    let message = match left {
+        Left::Only(subject, left) => {
+            format!("no arm of {route} is taken where `{subject}` is {left}")
+        }
+        Left::Part(subject, left) => {
+            format!("no arm of {route} is sure to be taken where `{subject}` is {left}")
+        }
+        Left::Unknown => {
+            format!("the conditions of {route} may all be false, and there is no `else`")
+        }
+    };
+    Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
+        .help("add an arm for what is left: `else -> TARGET`")
+}
+
+impl Cx<'_> {
+    /// What a route belongs to, for messages.
+    fn route_of(&self, span: Span) -> String {
+        let Some(graph) = self.graph else {
+            return "the `goto`".to_owned();
+        };
+        let holds = |route: &Route| matches!(route, Route::Arms(_, own) if *own == span);
+        let goto = |node: &&Node| node.goto.as_ref().is_some_and(|goto| holds(&goto.node));
+        let handles = |node: &&Node| node.on_error.as_deref().is_some_and(holds);
+        if let Some(node) = graph.nodes.iter().find(goto) {
+            return format!("the `goto` of `{}`", node.name.node);
+        }
+        match graph.nodes.iter().find(handles) {
+            Some(node) => format!("`on_error` of `{}`", node.name.node),
+            None if graph.start.as_ref().is_some_and(holds) => {
+                format!("`start` of `{}`", graph.name.node)
+            }
+            None => format!("`on_error` of graph `{}`", graph.name.node),
+        }
     }
 }
 
@@ -186,6 +293,8 @@ struct Taken<'a> {
     values: BTreeMap<String, (Atoms, Span)>,
     /// Ranges of numbers that single comparisons took.
     ranges: Vec<(Compared, Span)>,
+    /// Numbers of each place that none of them took.
+    left: BTreeMap<String, Vec<Range>>,
     /// Conditions by fingerprint: there may be ten thousand.
     conditions: HashMap<u64, Vec<&'a Expr>>,
 }
@@ -222,6 +331,22 @@ impl<'a> Taken<'a> {
         values.or_else(ranges).or_else(alike)
     }
 
+    /// The numbers of a place that no single comparison so far has taken.
+    fn numbers_left(&self, of: &Compared) -> &[Range] {
+        self.left.get(&of.subject).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes a comparison's numbers away from what is left. Of more than [`PIECES`] no more is followed.
+    fn take(&mut self, found: &Compared) {
+        let slot = self.left.entry(found.subject.clone());
+        let left = slot.or_insert_with(|| vec![found.domain]);
+        if left.len() < PIECES {
+            let parts = left.iter();
+            let parts = parts.flat_map(|part| part.without([found.range], found.whole));
+            *left = parts.collect();
+        }
+    }
+
     fn add(&mut self, case: &Case, arm: &'a Arm, place: Span) {
         if let Some(when) = &arm.when {
             let alike = self.conditions.entry(fingerprint(when)).or_default();
@@ -234,6 +359,7 @@ impl<'a> Taken<'a> {
             *last = place;
         }
         if let Some(found) = &case.compares {
+            self.take(found);
             self.ranges.push((found.clone(), place));
         }
     }

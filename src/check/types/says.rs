@@ -33,6 +33,8 @@ pub enum Values {
     Range(Range, bool),
     /// Numbers but these.
     Apart(Range),
+    /// As many more as there were; of a write only.
+    Plus(f64),
 }
 
 impl Values {

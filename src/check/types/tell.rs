@@ -10,6 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
 
+use super::super::flow::exit::{Exits, told};
 use super::super::flow::{Spot, Way};
 use super::cx::Cx;
 use super::facts::Facts;
@@ -149,6 +150,12 @@ impl<'a> Walk<'a> {
         if let Some(route) = &self.graph.start {
             cx.route(route, &mut Behind::new());
         }
+        let graph = self.graph;
+        let told = told(self.program, graph, self.flow);
+        let exits: Vec<Vec<super::says::Fact>> =
+            told.iter().map(|when| cx.says(when, true)).collect();
+        let goes_on = told.iter().map(|when| cx.says(when, false));
+        let goes_on = goes_on.flatten().collect();
         let start = said(cx, &mut conditions);
         let mut nodes = Vec::new();
         let mut noted = Noted::default();
@@ -181,6 +188,9 @@ impl<'a> Walk<'a> {
             at_once: at_once.collect(),
             circles: &self.circles,
             passing: &self.passing.all,
+            exits,
+            ends: Exits::of(self.program, graph, self.flow),
+            goes_on,
             fields: BTreeMap::new(),
             places: BTreeMap::new(),
             explored: RefCell::default(),

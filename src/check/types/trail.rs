@@ -149,7 +149,11 @@ impl Trails {
             chosen.extend(trail.last());
         }
         for (to, _, span) in chosen.iter().rev().take(SHOWN) {
-            found = found.label(*span, format!("on to `{}` without it", flow.name(*to)));
+            let on = match to {
+                Spot::Join(_) => "on to the join without it".to_owned(),
+                to => format!("on to `{}` without it", flow.name(*to)),
+            };
+            found = found.label(*span, on);
         }
         found.help(format!(
             "write it on that way too, or give it a first value: `= ..` behind its type, or the type `{}?`",

@@ -1,10 +1,12 @@
 //! What a node is given and does not read: `let` names, and what its work has come to.
 
 use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
 use crate::resolve::program::{Node, Work};
 
 use super::super::flow::build::called_bodies;
 use super::cx::Cx;
+use super::jump::texts;
 
 impl Cx<'_> {
     /// Reports them, at the end of a node. `names` is how many names were in scope before those of the node.
@@ -29,6 +31,41 @@ impl Cx<'_> {
         if let Some(found) = self.unread_work(node, &is_read) {
             self.report(found);
         }
+        let asked = match &node.work {
+            Work::Interrupt { expect, .. } => Some(("answer", &node.name, expect.as_ref())),
+            _ => None,
+        };
+        let gates = node.stops.iter();
+        let gates = gates.map(|stop| (&*stop.name.node, &stop.name, stop.expect.as_ref()));
+        for (answer, asks, expect) in asked.into_iter().chain(gates) {
+            let Some(ty) = expect.filter(|ty| !is_read(answer) && self.is_choice(&ty.node)) else {
+                continue;
+            };
+            let message = format!(
+                "nothing reads the answer to `{}`: the run goes on in the same way whatever it is",
+                asks.node
+            );
+            self.report(
+                Diagnostic::new(&codes::UNREAD_OUTPUT, message, ty.span)
+                    .label(asks.span, "asked here")
+                    .help(format!(
+                        "let it decide: `goto {{ when {answer} == .. -> NODE  else -> end }}`, or keep it in a `set`"
+                    )),
+            );
+        }
+    }
+
+    /// Whether a person chooses between answers of a type, in one of its fields at least.
+    fn is_choice(&self, ty: &Type) -> bool {
+        let types = &self.program.types;
+        let chooses = |ty: &Type| {
+            ty.without_null() == Type::Bool || texts(&ty.without_null(), types).is_some()
+        };
+        let fields = match ty.without_null() {
+            Type::Record(id) => types.records.get(id).map(|record| &record.fields),
+            _ => None,
+        };
+        chooses(ty) || fields.is_some_and(|fields| fields.iter().any(|field| chooses(&field.ty)))
     }
 
     fn unread_work(&self, node: &Node, is_read: &dyn Fn(&str) -> bool) -> Option<Diagnostic> {

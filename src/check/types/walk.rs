@@ -282,9 +282,12 @@ impl<'a> Walk<'a> {
                 Cause::Edge => Some(out.edge.clone()),
                 Cause::Tool => Some(out.tool.clone()),
                 Cause::Child => Some(out.child.clone()),
-                Cause::Goto | Cause::Skip | Cause::Error | Cause::Visits | Cause::Timeout => {
-                    behind()
-                }
+                Cause::Goto
+                | Cause::Skip
+                | Cause::Error
+                | Cause::Visits
+                | Cause::Timeout
+                | Cause::Exit => behind(),
             };
             let mut facts = facts.unwrap_or_default();
             if way.cause != Cause::Visits {

@@ -45,6 +45,7 @@ impl Cx<'_> {
             if keeps_value(field, item.replace) {
                 self.says_written(item, (id, field), non_null);
             }
+            self.says_added(item, (id, field));
         }
         for (id, field, _) in &written {
             self.facts.disturb(*id, field);

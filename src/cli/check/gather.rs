@@ -1,6 +1,7 @@
 //! The findings of several flows as one list.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::backend::bind;
@@ -8,7 +9,7 @@ use crate::backend::config::Config;
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Analysis;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
@@ -17,6 +18,7 @@ use super::super::project::Project;
 use super::super::test::load;
 use super::super::{Context, Failure, files, settings};
 use super::settled::Settled;
+use super::unfit::{self, Served};
 
 /// What was found in all flows so far. A file that several of them import is one file here, and
 /// what is wrong in it is said once.
@@ -31,6 +33,12 @@ pub struct Findings {
     files: BTreeMap<String, FileId>,
     /// By settings file; `None` for one that is wrong itself.
     settings: BTreeMap<PathBuf, Option<Config>>,
+    /// By settings file, what the flows have that it serves.
+    served: BTreeMap<PathBuf, Vec<Served>>,
+    /// Files that nothing reads, by their places.
+    passed_over: BTreeSet<PathBuf>,
+    /// The flows looked at, by their places.
+    looked_at: BTreeSet<PathBuf>,
     /// By flow, its files, its own first.
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
@@ -50,6 +58,9 @@ impl Findings {
 
     /// Reads the settings of a project, where that has not been done yet.
     pub fn settings(&mut self, project: &Project, context: &Context) -> Result<(), Failure> {
+        if project.settings.is_none() {
+            self.unread(&project.home.join("graphc.yml"), &codes::INVALID_CONFIG);
+        }
         let path = project.settings.clone().unwrap_or_default();
         if self.settings.contains_key(&path) {
             return Ok(());
@@ -109,6 +120,13 @@ impl Findings {
         let asked = analysis.diagnostics.iter().any(Settled::concerns);
         let wanted = self.played || asked || context.profile.is_some();
         let flow = wanted.then(|| analysis.flow()).flatten();
+        if let Some(Some(config)) = self.settings.get(&path)
+            && unfit::speaks(config)
+        {
+            let served = Served::new(analysis.program());
+            self.served.entry(path.clone()).or_default().push(served);
+        }
+        self.looked_at.insert(place(file));
         let mut found = analysis.diagnostics;
         if let Some(Some(config)) = self.settings.get(&path) {
             found = settings::apply_levels(config, found);
@@ -138,6 +156,23 @@ impl Findings {
         if self.played {
             self.compiled.insert(place(file), flow);
         }
+    }
+
+    /// Adds that a file whose name ends in `.yml` is none that anything reads, where there is one.
+    pub fn unread(&mut self, file: &Path, code: &'static Code) {
+        if !file.is_file() || !self.passed_over.insert(place(file)) {
+            return;
+        }
+        let shown = relative_to_here(file);
+        let text = files::read(file).map_or_else(|_| String::new(), |source| source.text);
+        let id = self.sources.add(&shown, &text);
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let meant = format!("{}yaml", name.trim_end_matches("yml"));
+        let message = format!("`{name}` is not read: such a file is called `{meant}`");
+        let mut found = Diagnostic::new(code, message, Span::new(id, 0, 0));
+        found.level = Level::Warning;
+        self.diagnostics
+            .push(found.help(format!("rename it to `{meant}`")));
     }
 
     /// Adds that a file can't be read, where it is there: what is wrong in the others is said all the same.
@@ -179,8 +214,42 @@ impl Findings {
         read.filter(|path| !path.as_os_str().is_empty())
     }
 
+    /// Adds what settings say that fits none of the flows.
+    fn held_against_flows(&mut self) {
+        for (path, flows) in std::mem::take(&mut self.served) {
+            let Some(Some(config)) = self.settings.get(&path) else {
+                continue;
+            };
+            let folder = path.parent().unwrap_or(Path::new("."));
+            let others: OnceCell<Vec<String>> = OnceCell::new();
+            let elsewhere = |name: &str| {
+                let others = others.get_or_init(|| self.others(folder));
+                let words = |text: &String| {
+                    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .any(|word| word == name)
+                };
+                others.iter().any(words)
+            };
+            let found = unfit::unfit(&flows, config, &self.sources, &elsewhere);
+            self.diagnostics.append(found);
+        }
+    }
+
+    /// Texts of the flows below a folder that were not looked at.
+    fn others(&self, folder: &Path) -> Vec<String> {
+        let all = files::every(folder, ".graph").unwrap_or_default();
+        let others = all.into_iter().filter(|file| {
+            let known = place(file);
+            !self.looked_at.contains(&known)
+        });
+        others
+            .filter_map(|file| Some(files::read(&file).ok()?.text))
+            .collect()
+    }
+
     /// Drops what was found twice, and what another flow shows to be wrong.
     pub fn finish(&mut self) {
+        self.held_against_flows();
         let mut all = std::mem::take(&mut self.diagnostics);
         all.sort();
         for finding in all {
@@ -205,6 +274,13 @@ impl Findings {
                 .any(|word| word == name)
         })
     }
+}
+
+/// A path as messages show it, from the current folder where it lies in it.
+fn relative_to_here(path: &Path) -> String {
+    let here = crate::cli::project::here().ok();
+    let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    files::shown(inside.as_deref().unwrap_or(path))
 }
 
 /// A path without links, so that each file has one.

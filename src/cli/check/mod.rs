@@ -6,6 +6,7 @@
 pub mod fix;
 pub mod gather;
 mod settled;
+mod unfit;
 pub mod watch;
 
 use std::path::{Path, PathBuf};
@@ -141,6 +142,9 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     for path in scenarios? {
         found.scenarios(&path)?;
     }
+    for path in files::each_once(paths, misnamed)? {
+        found.unread(&path, &codes::INVALID_SCENARIO);
+    }
     found.finish();
     Ok(found)
 }
@@ -155,6 +159,20 @@ fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
     Ok(beside
         .filter(|beside| beside.exists())
+        .into_iter()
+        .collect())
+}
+
+/// The same of files that are named as if they held scenarios, and don't end so.
+fn misnamed(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    const ENDING: &str = ".test.yml";
+    if path.is_dir() {
+        return files::every(path, ENDING);
+    }
+    let stem = path.file_stem().and_then(|name| name.to_str());
+    let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
+    Ok(beside
+        .filter(|beside| beside.is_file())
         .into_iter()
         .collect())
 }

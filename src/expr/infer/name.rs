@@ -105,6 +105,10 @@ impl Checker<'_> {
             let help = "declare it in the graph: `context { name: string }`";
             return self.report(found.help(help));
         }
+        if let Some(meant) = foreign(name) {
+            let asked = found.help(format!("write `{meant}`"));
+            return self.report(asked.fix(expr.span, meant));
+        }
         let state = self.scope.state.is_some().then_some("state");
         let known = self
             .locals
@@ -175,4 +179,14 @@ fn uncalled(name: &str) -> Option<String> {
     let alone = effect::is_effect(name)
         || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
     alone.then(|| format!("{name}()"))
+}
+
+/// What a word of other languages is here.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
+        _ => return None,
+    })
 }

@@ -5,13 +5,13 @@ use minijinja::syntax::SyntaxConfig;
 
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::narrow::path;
-use super::{place, placeholder, syntax};
+use super::{chain, place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -26,6 +26,15 @@ pub fn check_knowing(
     known: Narrowing,
     diags: &mut Diagnostics,
 ) {
+    if let Some(place) = chain::too_long(&template.text) {
+        let message = format!("a template has at most {} `elif` in a row", chain::MOST);
+        let place = template.span_of(place.start, place.end);
+        diags.push(
+            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
+                .help("look the text up in a map, or make it where the state is written"),
+        );
+        return;
+    }
     let tree = match machinery::parse(&template.text, "template", SyntaxConfig::default()) {
         Ok(tree) => tree,
         Err(error) => {

@@ -12,9 +12,11 @@
 //! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
 mod argument;
+mod chain;
 mod check;
 mod expression;
 mod filter;
+mod foreign;
 mod gives;
 mod language;
 mod method;

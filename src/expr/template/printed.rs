@@ -22,6 +22,9 @@ pub fn printed(template: &TemplateText) -> Vec<Printed> {
     if !template.text.contains("{{") && !template.text.contains("{%") {
         return Vec::new();
     }
+    if super::chain::too_long(&template.text).is_some() {
+        return Vec::new();
+    }
     let Ok(tree) = machinery::parse(&template.text, "template", SyntaxConfig::default()) else {
         return Vec::new();
     };

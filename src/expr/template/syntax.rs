@@ -66,6 +66,12 @@ pub fn error(template: &TemplateText, refused: &minijinja::Error) -> Diagnostic 
     let place = refused.range().map_or(template.span, |range| {
         span(&(range.start.min(most)..range.end.min(most)))
     });
+    let near = refused.range().map_or(0, |range| range.start);
+    if let Some(foreign) = super::foreign::find(&template.text, near) {
+        let message = format!("`{}` is no part of a template", foreign.sign);
+        return Diagnostic::new(&codes::BAD_TEMPLATE, message, span(&foreign.at))
+            .help(foreign.help);
+    }
     let message = refused.detail().unwrap_or("the template can't be parsed");
     Diagnostic::new(&codes::BAD_TEMPLATE, reworded(message), place)
 }

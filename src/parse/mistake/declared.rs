@@ -62,6 +62,19 @@ pub fn optional_name(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `type A { B | C }`
+pub fn union_in_braces(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    (place.rest.starts_with('|') && only_colon && !word.is_empty()).then(|| {
+        place
+            .error(format!("expected `:` after `{word}`, found `|`"))
+            .help(format!(
+                "a union stands behind `=`, without braces: `type NAME = {word} | ..`"
+            ))
+    })
+}
+
 /// `string??`
 pub fn second_question(place: &Place) -> Option<Diagnostic> {
     let ty = place.tried(Rule::via) || place.tried(Rule::attribute) || place.tried(Rule::equals);
@@ -142,12 +155,7 @@ pub fn bare_list(place: &Place) -> Option<Diagnostic> {
     if wanted != "a list in brackets" || place.first_word().is_empty() || word.is_empty() {
         return None;
     }
-    let line = place.rest.lines().next().unwrap_or("");
-    let stop =
-        line.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ',' | ' ' | '.')));
-    let list = line
-        .get(..stop.unwrap_or(line.len()))?
-        .trim_end_matches([' ', ',', '.']);
+    let list = bare_names(place.rest);
     let at = place.at(0, list.len());
     Some(
         place
@@ -158,6 +166,40 @@ pub fn bare_list(place: &Place) -> Option<Diagnostic> {
             .help(format!("write `{word} [{list}]`"))
             .fix(at, format!("[{list}]")),
     )
+}
+
+/// The names at the start of a text with commas between them, each perhaps with an `as` and another name.
+fn bare_names(rest: &str) -> &str {
+    let name = |at: usize| {
+        let text = rest.get(at..).unwrap_or("");
+        let blanks = text.len() - text.trim_start_matches(' ').len();
+        let word = first_word(text.trim_start_matches(' ')).len();
+        (word > 0).then_some(at + blanks + word)
+    };
+    let mut end = 0;
+    while let Some(behind) = name(end) {
+        end = behind;
+        let text = rest.get(end..).unwrap_or("");
+        if text.trim_start().starts_with("as ")
+            && let Some(behind) = name(end + text.find("as").unwrap_or(0) + 2)
+        {
+            end = behind;
+        }
+        let text = rest.get(end..).unwrap_or("");
+        let comma = text.trim_start_matches(' ').strip_prefix(',');
+        let Some(more) = comma.filter(|more| name(rest.len() - more.len()).is_some()) else {
+            break;
+        };
+        let at = rest.len() - more.len();
+        match rest
+            .get(at..)
+            .is_some_and(|more| !more.trim_start_matches(' ').starts_with('\n'))
+        {
+            true => end = at,
+            false => break,
+        }
+    }
+    rest.get(..end).unwrap_or("")
 }
 
 /// `emit "a.b"`, `via upsert("id")`, `node "a": ..`

@@ -96,7 +96,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 53] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 54] = [
         foreign_letter,
         curly_quote,
         odd_number,
@@ -117,14 +117,15 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         declared::unquoted_attribute,
         declared::attribute_before,
         declared::optional_name,
+        declared::union_in_braces,
         declared::second_question,
         declared::missing_type,
         declared::open_union,
         declared::missing_bar,
         declared::bare_list,
+        positional_argument,
         target::quoted_target,
         declared::quoted_name,
-        positional_argument,
         model_text,
         wrong_kind,
         kind_without_colon,

@@ -76,9 +76,13 @@ pub fn missing_operator(place: &Place) -> Option<Diagnostic> {
         .starts_with(|c: char| matches!(c, '"' | '\'') || c.is_ascii_digit());
     (place.after_operand() && begins && innermost_open(place.before).is_none()).then(|| {
         let found = message::found(place.rest);
-        place
-            .error(format!("expected an operator before {found}"))
-            .help("join texts by `+`")
+        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let start = place.before.trim_end_matches(path).len();
+        let between = match place.before.get(start..).unwrap_or("") {
+            "" => format!("expected an operator before {found}"),
+            path => format!("expected an operator between `{path}` and {found}"),
+        };
+        place.error(between).help("join texts by `+`")
     })
 }
 

@@ -1,6 +1,6 @@
 //! `based_on [..]` of fields, once all fields have their ids.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::ast::Name;
 use crate::ast::graph::BasedOn as Written;
@@ -52,10 +52,11 @@ impl Resolver<'_> {
         fields: &IdVec<FieldId, Field>,
     ) -> BasedOn {
         let mut on: Vec<Basis> = Vec::new();
+        let mut seen: HashMap<&str, &Name> = HashMap::new();
         for (name, keep) in &written.fields {
-            if let Some(first) = on.iter().find(|basis| basis.name.node == name.node) {
-                let first = first.name.clone();
-                self.twice("field", &first, name);
+            if let Some(first) = seen.insert(&name.node, name) {
+                self.twice("field", first, name);
+                seen.insert(&name.node, first);
                 continue;
             }
             let found = fields

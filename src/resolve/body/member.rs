@@ -51,7 +51,7 @@ impl Resolver<'_> {
                 self.program.graphs[id].timeout_ms = timeout;
             }
             Member::RecursionLimit(expr, span) => {
-                let limit = self.count(inside.file, "`recursion_limit`", expr);
+                let limit = self.count((inside.file, inside.graph), "`recursion_limit`", expr);
                 let number = limit.number.map(|limit| Spanned::new(limit, *span));
                 self.program.graphs[id].recursion_limit = number;
                 self.program.graphs[id].recursion_by = limit.by;

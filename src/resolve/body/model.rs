@@ -36,7 +36,7 @@ impl Resolver<'_> {
         });
         let call = self.model_call(inside, node, properties);
         let turns = max_turns
-            .map(|turns| self.count(inside.file, "`max_turns`", turns))
+            .map(|turns| self.count((inside.file, inside.graph), "`max_turns`", turns))
             .unwrap_or_default();
         Work::Agent {
             call: Box::new(call),

@@ -280,7 +280,7 @@ impl Resolver<'_> {
         let PropertyKind::MaxVisits { limit, to } = &property.kind else {
             return None;
         };
-        let limit = self.count(inside.file, "`max_visits`", limit);
+        let limit = self.count((inside.file, inside.graph), "`max_visits`", limit);
         let to = self.jump(inside, to);
         Some(MaxVisits {
             limit: limit.number.unwrap_or(1),

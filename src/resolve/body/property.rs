@@ -93,16 +93,34 @@ impl<'w> Properties<'w> {
     }
 }
 
+fn article(kind: &str) -> &'static str {
+    match kind {
+        "llm" | "agent" | "update" | "interrupt" | "extern" => "an",
+        _ => "a",
+    }
+}
+
 impl Resolver<'_> {
     /// The properties that the node's kind has, each once. All others are reported.
     pub(super) fn properties<'w>(&mut self, node: &'w Written) -> Properties<'w> {
         let kind = node.kind.keyword();
         let mut kept: Vec<&Property> = Vec::new();
+        let alien = |property: &&Property| {
+            let word = self.sources.text(property.keyword);
+            !kinds(word).contains(&kind) && crate::parse::is_property(word)
+        };
+        let alien: Vec<&Property> = node.properties.iter().filter(alien).collect();
+        let several = alien.len() > 1;
+        if several {
+            self.wrong_kind_of(node, &alien);
+        }
         for property in &node.properties {
             let word = self.sources.text(property.keyword).to_owned();
             // A word that no kind has is misspelt, and was read as the one that was meant.
             if !kinds(&word).contains(&kind) && crate::parse::is_property(&word) {
-                self.not_allowed(kind, &word, property);
+                if !several {
+                    self.not_allowed(kind, &word, property);
+                }
                 continue;
             }
             let same = |known: &&&Property| {
@@ -124,11 +142,46 @@ impl Resolver<'_> {
         Properties(kept)
     }
 
-    fn not_allowed(&mut self, kind: &str, word: &str, property: &Property) {
-        let article = match kind {
-            "llm" | "agent" | "update" | "interrupt" | "extern" => "an",
-            _ => "a",
+    /// Several properties of another kind: it is the kind that is wrong.
+    fn wrong_kind_of(&mut self, node: &Written, alien: &[&Property]) {
+        let kind = node.kind.keyword();
+        let words: Vec<&str> = alien
+            .iter()
+            .map(|property| self.sources.text(property.keyword))
+            .collect();
+        let has = |other: &&&str| {
+            let mut words = node.properties.iter();
+            words.all(|property| kinds(self.sources.text(property.keyword)).contains(other))
         };
+        let meant: Vec<&str> = ALL.iter().filter(has).copied().collect();
+        let message = format!(
+            "`{}` is {} `{kind}` node, which has no {}",
+            node.name.node,
+            article(kind),
+            name::list(words.iter().copied())
+        );
+        let mut found = Diagnostic::new(&codes::PROPERTY_NOT_ALLOWED, message, node.kind_span);
+        for (property, word) in alien.iter().zip(&words) {
+            found = found.label(
+                property.keyword,
+                format!(
+                    "`{word}` is a property of {}",
+                    name::list(kinds(word).iter().copied())
+                ),
+            );
+        }
+        let help = match meant.as_slice() {
+            [] => "take them out, or choose another kind".to_owned(),
+            some => format!(
+                "write {} in place of `{kind}`",
+                name::list(some.iter().copied())
+            ),
+        };
+        self.diags.push(found.help(help));
+    }
+
+    fn not_allowed(&mut self, kind: &str, word: &str, property: &Property) {
+        let article = article(kind);
         let message = format!("{article} `{kind}` node has no `{word}`");
         let has = name::list(kinds(word).iter().copied());
         let help = match (kind, word) {
@@ -157,7 +210,16 @@ impl Resolver<'_> {
     pub(super) fn missing(&mut self, node: &Written, message: String, help: &str) {
         let inside = |at: &Span| at.start >= node.span.start && at.start < node.span.end;
         let file = self.files.get(node.span.file.0 as usize);
-        if file.is_some_and(|file| file.errors.iter().any(inside)) {
+        let torn = file.is_some_and(|file| file.errors.iter().any(inside));
+        // Where a property is none of its kind, the kind is likely another.
+        let kind = node.kind.keyword();
+        let mut properties = node.properties.iter();
+        let alien =
+            properties.any(|property| !kinds(self.sources.text(property.keyword)).contains(&kind));
+        let told = |found: &Diagnostic| {
+            found.code == &codes::MISSING_PROPERTY && found.span() == node.name.span
+        };
+        if torn || alien || self.diags.iter().rev().take(8).any(told) {
             return;
         }
         let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, node.name.span);

@@ -152,6 +152,14 @@ impl Resolver<'_> {
                 );
                 None
             }
+            // What is no literal at all is reported where it was read.
+            None if attribute
+                .args
+                .iter()
+                .any(|arg| matches!(arg.kind, ExprKind::Error)) =>
+            {
+                None
+            }
             None => {
                 let message = "`@timeout` needs a duration, as in `@timeout(10s)`";
                 self.bad_value(message.to_owned(), attribute.span);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use crate::ast::expr::{Expr, ExprKind};
 use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::default_value;
@@ -64,13 +66,12 @@ impl Resolver<'_> {
                     message,
                     default.span,
                 ));
-                // What it came to so far fills itself in without an end.
-                if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
-                    field.default = Some(serde_json::Value::Null);
-                }
-                continue;
             }
-            let value = default_value(default, &param.ty.node, &self.program.types);
+            let value = match circular {
+                // Some value, so that it isn't missing where the record is made.
+                true => Some(Json::Null),
+                false => default_value(default, &param.ty.node, &self.program.types),
+            };
             if let Some(field) = self.program.types.records[decl.id].fields.get_mut(i) {
                 field.default = value;
             }

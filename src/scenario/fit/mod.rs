@@ -193,8 +193,10 @@ impl Case<'_> {
             // What is missing is there under another name.
             let misspelt = missing(one).is_some_and(|name| {
                 let beside = wrong.iter().filter(|other| other.path == one.path);
-                let unknown: Vec<String> = beside.filter_map(unknown).collect();
-                name::closest(&name, unknown.iter().map(String::as_str)).is_some()
+                let unknown: Vec<String> = beside.clone().filter_map(unknown).collect();
+                // Where one is missing and one too many, they are the same.
+                let alone = unknown.len() == 1 && beside.filter_map(missing).count() == 1;
+                alone || name::closest(&name, unknown.iter().map(String::as_str)).is_some()
             });
             if misspelt {
                 continue;

@@ -1,0 +1,270 @@
+//! Findings on the ways of a graph that only follow from another mistake on them.
+//!
+//! Where a node leads nowhere, what it was to lead to is not reached, and what would have been written there is not
+//! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
+//! of names and of text that did not parse is the matter of [`aftermath`](super::aftermath), when all findings are known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::{FileId, Span};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
+use crate::ir::GraphId;
+use crate::resolve::program::Program;
+
+use super::calls::called;
+
+type Codes = &'static [&'static Code];
+
+/// Behind which of `causes` findings of `codes` in the same graph, or in one that calls it, are left out.
+struct Rule {
+    codes: Codes,
+    causes: Codes,
+}
+
+static VALUES: Codes = &[
+    &codes::OUT_LEFT_UNWRITTEN,
+    &codes::OUT_NEVER_WRITTEN,
+    &codes::READ_BEFORE_WRITE,
+    &codes::MAYBE_UNSET,
+];
+
+/// Names of jumps that are not as they should be: where they lead is not known.
+static JUMPS: Codes = &[
+    &codes::LEAVE_UNDECLARED,
+    &codes::TARGET_OUTSIDE_ENDS,
+    &codes::MISSING_ENDS,
+];
+
+/// What holds in callers too: what a called graph does is not what was meant.
+static RULES: &[Rule] = &[
+    Rule {
+        codes: VALUES,
+        causes: &[
+            &codes::NO_WAY_ON,
+            &codes::ROUTE_NOT_EXHAUSTIVE,
+            &codes::UNREACHABLE_NODE,
+            &codes::ENDLESS_CYCLE,
+            &codes::ENDLESS_CALLS,
+            &codes::VISITS_CIRCLE,
+            &codes::JOIN_NEVER_FIRES,
+            &codes::JOIN_WITHOUT_FORK,
+            &codes::EDGE_AND_GOTO,
+        ],
+    },
+    Rule {
+        codes: VALUES,
+        causes: JUMPS,
+    },
+    Rule {
+        codes: &[&codes::UNREACHABLE_NODE],
+        causes: JUMPS,
+    },
+];
+
+/// What holds in the graph itself alone.
+static WITHIN: &[Rule] = &[
+    Rule {
+        codes: &[&codes::UNREACHABLE_NODE],
+        causes: &[
+            &codes::ROUTE_NOT_EXHAUSTIVE,
+            &codes::EDGE_AND_GOTO,
+            &codes::ENDLESS_CYCLE,
+            &codes::VISITS_CIRCLE,
+            &codes::UNAPPROVED_TOOL,
+        ],
+    },
+    Rule {
+        codes: &[
+            &codes::JOIN_WITHOUT_FORK,
+            &codes::JOIN_MAY_WAIT,
+            &codes::JOIN_NEVER_FIRES,
+        ],
+        causes: &[
+            &codes::UNREACHABLE_NODE,
+            &codes::UNREACHABLE_ARM,
+            &codes::NO_WAY_ON,
+        ],
+    },
+    Rule {
+        codes: &[&codes::EDGE_AND_GOTO],
+        causes: &[&codes::JOIN_NEVER_FIRES],
+    },
+    Rule {
+        codes: &[&codes::UNUSED_FIELD],
+        causes: &[
+            &codes::STUCK_CYCLE,
+            &codes::CONSTANT_CONDITION,
+            &codes::UNREACHABLE_ARM,
+        ],
+    },
+];
+
+/// Hints at what is not used, which an error elsewhere may well be about.
+static UNUSED: Codes = &[
+    &codes::UNUSED_IMPORT,
+    &codes::UNUSED_LEAVE,
+    &codes::UNUSED_END,
+];
+
+/// Takes them out.
+pub fn without(program: &Program, diags: &mut Diagnostics) {
+    let places = Places::new(program);
+    let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
+    let mut targets: BTreeSet<GraphId> = BTreeSet::new();
+    for found in diags.iter() {
+        let Some(graph) = places.graph(found.span()) else {
+            continue;
+        };
+        of.entry(graph).or_default().push(found.code);
+        // A jump that can't be made as it is written: another target was meant, or it lacks what it brings.
+        if found.facts.contains(&Fact::Arrow) {
+            targets.insert(graph);
+        }
+    }
+    let strange = of_other_kinds(program, diags);
+    let errors = diags.has_errors();
+    let empty = diags
+        .iter()
+        .any(|found| is(found.code, &codes::EMPTY_TOOLS));
+    let spread: Vec<BTreeSet<GraphId>> = RULES
+        .iter()
+        .map(|rule| {
+            let has = of.iter().filter(|(_, seen)| any(seen, rule.causes));
+            with_callers(program, has.map(|(id, _)| *id).collect())
+        })
+        .collect();
+    let unsure = fed_by(program, &of);
+    let written: BTreeSet<Span> = diags
+        .iter()
+        .filter(|found| {
+            any(
+                &[found.code],
+                &[&codes::OUT_LEFT_UNWRITTEN, &codes::OUT_NEVER_WRITTEN],
+            )
+        })
+        .map(Diagnostic::span)
+        .collect();
+    diags.retain(|found| {
+        let code = found.code;
+        if errors && any(&[code], UNUSED) || empty && is(code, &codes::UNUSED_ITEM) {
+            return false;
+        }
+        let inside = |node: &Span| node.holds(found.span());
+        if is(code, &codes::UNKNOWN_NAME) && strange.iter().any(inside) {
+            return false;
+        }
+        let Some(graph) = places.graph(found.span()) else {
+            return true;
+        };
+        let mut rules = RULES.iter().zip(&spread);
+        let spread =
+            rules.any(|(rule, graphs)| any(&[code], rule.codes) && graphs.contains(&graph));
+        let seen = of.get(&graph).map_or(&[][..], Vec::as_slice);
+        let mut rules = WITHIN.iter();
+        let within = rules.any(|rule| any(&[code], rule.codes) && any(seen, rule.causes));
+        let target = targets.contains(&graph)
+            && any(&[code], &[&codes::UNREACHABLE_NODE, &codes::ERROR_LOOP])
+            || targets.contains(&graph) && any(&[code], VALUES);
+        let reads = any(&[code], &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET]);
+        let again = reads
+            && found
+                .spoken_of()
+                .is_some_and(|field| written.contains(&field));
+        let fed = any(&[code], VALUES) && unsure.contains(&graph);
+        !(spread || within || target || again || fed)
+    });
+}
+
+/// Nodes of a kind that was not meant: they speak of what another kind gives.
+fn of_other_kinds(program: &Program, diags: &Diagnostics) -> Vec<Span> {
+    let told = diags
+        .iter()
+        .filter(|found| is(found.code, &codes::PROPERTY_NOT_ALLOWED) && found.labels.len() > 2);
+    let places: BTreeSet<Span> = told.map(Diagnostic::span).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+    let nodes = nodes.map(|node| node.span);
+    let strange = |node: &Span| places.iter().any(|place| node.holds(*place));
+    nodes.filter(strange).collect()
+}
+
+/// Graphs that call, directly or not, another one that does not write what it is to give back.
+fn fed_by(program: &Program, of: &BTreeMap<GraphId, Vec<&'static Code>>) -> BTreeSet<GraphId> {
+    let lacking = of.iter().filter(|(_, seen)| {
+        any(
+            seen,
+            &[&codes::OUT_NEVER_WRITTEN, &codes::OUT_LEFT_UNWRITTEN],
+        )
+    });
+    let lacking: BTreeSet<GraphId> = lacking.map(|(id, _)| *id).collect();
+    let mut fed = BTreeSet::new();
+    let mut open: Vec<GraphId> = lacking.iter().copied().collect();
+    let callers = super::calls::callers(program);
+    while let Some(id) = open.pop() {
+        for (caller, _) in callers.get(id).into_iter().flatten() {
+            if *caller != id && fed.insert(*caller) {
+                open.push(*caller);
+            }
+        }
+    }
+    // In a circle of calls each would be left out for the other.
+    let calls_back = |id: &GraphId| {
+        let graph = program.graphs.get(*id);
+        let nodes = graph.into_iter().flat_map(|graph| &graph.nodes);
+        let mut inner = nodes.filter_map(called).map(|(child, _)| child);
+        inner.any(|child| lacking.contains(&child) && !fed.contains(&child) || fed.contains(&child))
+    };
+    fed.iter().copied().filter(calls_back).collect()
+}
+
+fn with_callers(program: &Program, mut graphs: BTreeSet<GraphId>) -> BTreeSet<GraphId> {
+    if graphs.is_empty() {
+        return graphs;
+    }
+    let callers = super::calls::callers(program);
+    let mut open: Vec<GraphId> = graphs.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        for (caller, _) in callers.get(id).into_iter().flatten() {
+            if graphs.insert(*caller) {
+                open.push(*caller);
+            }
+        }
+    }
+    graphs
+}
+
+fn is(code: &Code, other: &'static Code) -> bool {
+    std::ptr::eq(code, other)
+}
+
+fn any(seen: &[&'static Code], of: &[&'static Code]) -> bool {
+    seen.iter()
+        .any(|code| of.iter().any(|other| is(code, other)))
+}
+
+/// Where the graphs of a program stand.
+struct Places {
+    /// In order; they don't lie in each other.
+    graphs: Vec<(FileId, u32, u32, GraphId)>,
+}
+
+impl Places {
+    fn new(program: &Program) -> Self {
+        let graphs = program.graphs.entries();
+        let graphs =
+            graphs.map(|(id, graph)| (graph.span.file, graph.span.start, graph.span.end, id));
+        let mut graphs: Vec<_> = graphs.collect();
+        graphs.sort();
+        Self { graphs }
+    }
+
+    fn graph(&self, at: Span) -> Option<GraphId> {
+        let before = self
+            .graphs
+            .partition_point(|(file, start, _, _)| (*file, *start) <= (at.file, at.start));
+        let (file, _, end, id) = self.graphs.get(before.checked_sub(1)?)?;
+        (*file == at.file && at.start < *end).then_some(*id)
+    }
+}
