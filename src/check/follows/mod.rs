@@ -4,6 +4,9 @@
 //! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
 //! of names and of text that did not parse is the matter of [`aftermath`](super::aftermath), when all findings are known.
 
+mod missed;
+mod places;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, Span};
@@ -12,6 +15,9 @@ use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
 use super::calls::called;
+
+use missed::name_missed;
+use places::Places;
 
 type Codes = &'static [&'static Code];
 
@@ -33,6 +39,13 @@ static JUMPS: Codes = &[
     &codes::LEAVE_UNDECLARED,
     &codes::TARGET_OUTSIDE_ENDS,
     &codes::MISSING_ENDS,
+];
+
+/// What is said of a node that a jump should have led to, or led to by mistake.
+static TARGETS: Codes = &[
+    &codes::UNREACHABLE_NODE,
+    &codes::ERROR_LOOP,
+    &codes::UNAPPROVED_TOOL,
 ];
 
 /// What holds in callers too: what a called graph does is not what was meant.
@@ -86,6 +99,10 @@ static WITHIN: &[Rule] = &[
         ],
     },
     Rule {
+        codes: &[&codes::NO_WAY_ON],
+        causes: &[&codes::DUPLICATE_NAME],
+    },
+    Rule {
         codes: &[&codes::EDGE_AND_GOTO],
         causes: &[&codes::JOIN_NEVER_FIRES],
     },
@@ -105,6 +122,7 @@ static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 /// Takes them out.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
+    name_missed(program, &places, diags);
     let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {
@@ -168,9 +186,7 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         let seen = of.get(&graph).map_or(&[][..], Vec::as_slice);
         let mut rules = WITHIN.iter();
         let within = rules.any(|rule| any(&[code], rule.codes) && any(seen, rule.causes));
-        let target = targets.contains(&graph)
-            && any(&[code], &[&codes::UNREACHABLE_NODE, &codes::ERROR_LOOP])
-            || targets.contains(&graph) && any(&[code], VALUES);
+        let target = targets.contains(&graph) && (any(&[code], TARGETS) || any(&[code], VALUES));
         let reads = any(&[code], &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET]);
         let again = reads
             && found
@@ -267,29 +283,4 @@ fn is(code: &Code, other: &'static Code) -> bool {
 fn any(seen: &[&'static Code], of: &[&'static Code]) -> bool {
     seen.iter()
         .any(|code| of.iter().any(|other| is(code, other)))
-}
-
-/// Where the graphs of a program stand.
-struct Places {
-    /// In order; they don't lie in each other.
-    graphs: Vec<(FileId, u32, u32, GraphId)>,
-}
-
-impl Places {
-    fn new(program: &Program) -> Self {
-        let graphs = program.graphs.entries();
-        let graphs =
-            graphs.map(|(id, graph)| (graph.span.file, graph.span.start, graph.span.end, id));
-        let mut graphs: Vec<_> = graphs.collect();
-        graphs.sort();
-        Self { graphs }
-    }
-
-    fn graph(&self, at: Span) -> Option<GraphId> {
-        let before = self
-            .graphs
-            .partition_point(|(file, start, _, _)| (*file, *start) <= (at.file, at.start));
-        let (file, _, end, id) = self.graphs.get(before.checked_sub(1)?)?;
-        (*file == at.file && at.start < *end).then_some(*id)
-    }
 }
