@@ -151,7 +151,7 @@ impl Checker<'_> {
         let call = conversion(from, to);
         found.maybe_help(call.map(|call| match (from, call) {
             (Type::String, "timestamp" | "duration" | "int" | "float") => {
-                format!("where its text is a `{call}`, convert it: `{call}({value})`")
+                format!("where its text can be read as one, convert it: `{call}({value})`")
             }
             _ => format!("convert it: `{call}({value})`"),
         }))
