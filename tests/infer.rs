@@ -78,7 +78,7 @@ fn outcome(case: &str, declared: &Declared) -> String {
         if ask_facts {
             for truth in [true, false] {
                 let known = facts(&expr, &scope, &declared.types, truth);
-                let paths: Vec<String> = known.iter().map(str::to_owned).collect();
+                let paths: Vec<&str> = known.iter().collect();
                 results += format!("when {truth}: {}", paths.join(", ")).trim_end();
                 results += "\n";
             }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Level, codes};
 use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
@@ -99,12 +99,8 @@ static WITHIN: &[Rule] = &[
     },
 ];
 
-/// Hints at what is not used, which an error elsewhere may well be about.
-static UNUSED: Codes = &[
-    &codes::UNUSED_IMPORT,
-    &codes::UNUSED_LEAVE,
-    &codes::UNUSED_END,
-];
+/// Hints at names of jumps that are not used, which an error in the same graph or one beside it may well be about.
+static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 
 /// Takes them out.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
@@ -122,7 +118,11 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         }
     }
     let strange = of_other_kinds(program, diags);
-    let errors = diags.has_errors();
+    let errors = || diags.iter().filter(|found| found.level == Level::Error);
+    let files: BTreeSet<FileId> = errors().map(|found| found.span().file).collect();
+    let wrong = errors().filter(|found| !any(&[found.code], UNUSED));
+    let wrong = wrong.filter_map(|found| places.graph(found.span()));
+    let wrong = with_neighbours(program, wrong.collect());
     let empty = diags
         .iter()
         .any(|found| is(found.code, &codes::EMPTY_TOOLS));
@@ -146,7 +146,10 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         .collect();
     diags.retain(|found| {
         let code = found.code;
-        if errors && any(&[code], UNUSED) || empty && is(code, &codes::UNUSED_ITEM) {
+        if empty && is(code, &codes::UNUSED_ITEM) {
+            return false;
+        }
+        if is(code, &codes::UNUSED_IMPORT) && files.contains(&found.span().file) {
             return false;
         }
         let inside = |node: &Span| node.holds(found.span());
@@ -159,6 +162,9 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         let mut rules = RULES.iter().zip(&spread);
         let spread =
             rules.any(|(rule, graphs)| any(&[code], rule.codes) && graphs.contains(&graph));
+        if any(&[code], UNUSED) && wrong.contains(&graph) {
+            return false;
+        }
         let seen = of.get(&graph).map_or(&[][..], Vec::as_slice);
         let mut rules = WITHIN.iter();
         let within = rules.any(|rule| any(&[code], rule.codes) && any(seen, rule.causes));
@@ -217,6 +223,25 @@ fn fed_by(program: &Program, of: &BTreeMap<GraphId, Vec<&'static Code>>) -> BTre
         inner.any(|child| lacking.contains(&child) && !fed.contains(&child) || fed.contains(&child))
     };
     fed.iter().copied().filter(calls_back).collect()
+}
+
+/// Graphs, those that they call and those that call them.
+fn with_neighbours(program: &Program, graphs: BTreeSet<GraphId>) -> BTreeSet<GraphId> {
+    let mut all = graphs.clone();
+    if graphs.is_empty() {
+        return all;
+    }
+    for (id, graph) in program.graphs.entries() {
+        for (child, _) in graph.nodes.iter().filter_map(called) {
+            if graphs.contains(&id) {
+                all.insert(child);
+            }
+            if graphs.contains(&child) {
+                all.insert(id);
+            }
+        }
+    }
+    all
 }
 
 fn with_callers(program: &Program, mut graphs: BTreeSet<GraphId>) -> BTreeSet<GraphId> {
