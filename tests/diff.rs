@@ -110,30 +110,29 @@ impl Mutations {
     /// The flow with the part at a path in other forms, as far as they are flows.
     fn at(flow: &serde_json::Value, path: &str) -> Vec<Flow> {
         use serde_json::Value as Json;
-        let changed = match flow.pointer(path).unwrap() {
+        let changed: Vec<Json> = match flow.pointer(path).unwrap() {
             Json::Bool(set) => vec![Json::Bool(!set)],
             Json::Number(number) if number.is_u64() => vec![(number.as_u64().unwrap() + 1).into()],
             Json::Number(number) => vec![(number.as_f64().unwrap() + 0.5).into()],
+            // Another text; where it is a word of the IR, another of these.
             Json::String(text) => {
                 let others = [
                     "int", "string", "timeout", "out", "write", "any_last", "thread",
                 ];
                 let others = others.into_iter().filter(|other| other != text);
-                let other = others.map(Json::from);
-                std::iter::once(Json::from(format!("{text}x")))
-                    .chain(other)
-                    .take(8)
+                std::iter::once(format!("{text}x").into())
+                    .chain(others.map(Json::from))
                     .collect()
             }
             Json::Null => vec![true.into()],
             _ => Vec::new(),
         };
-        let mut forms: Vec<Json> = Vec::new();
-        for json in changed {
+        let put = |json: Json| {
             let mut form = flow.clone();
             *form.pointer_mut(path).unwrap() = json;
-            forms.push(form);
-        }
+            serde_json::from_value::<Flow>(form).ok()
+        };
+        let changed = changed.into_iter().find_map(put);
         let (above, key) = path.rsplit_once('/').unwrap();
         let mut form = flow.clone();
         let gone = match form.pointer_mut(above).unwrap() {
@@ -141,10 +140,8 @@ impl Mutations {
             Json::Array(items) => Some(items.remove(key.parse().unwrap())),
             _ => None,
         };
-        forms.extend(gone.map(|_| form));
-        let flows = forms
-            .into_iter()
-            .filter_map(|form| serde_json::from_value(form).ok());
+        let gone = gone.and_then(|_| serde_json::from_value(form).ok());
+        let flows = changed.into_iter().chain(gone);
         // A form that means the same, such as a key without which a part has its default.
         flows
             .filter(|form: &Flow| serde_json::to_value(form).unwrap() != *flow)

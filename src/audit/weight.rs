@@ -139,10 +139,8 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
         return String::new();
     };
     let mut asks = Vec::new();
-    match (turns, &call.output) {
-        (1, _) => {}
-        (turns, None) => asks.push(format!("{turns} turns")),
-        (turns, Some(_)) => asks.push(format!("{} turns before the last", turns - 1)),
+    if turns > 1 {
+        asks.push(format!("{} turns before the last", turns - 1));
     }
     if call.output.is_some() {
         asks.push(match refused(node, first) {
@@ -160,8 +158,12 @@ pub(super) fn product(flow: &Flow, node: &Node) -> String {
         .saturating_sub(1)
         .saturating_add(last(node, first, call));
     let mut factors = Vec::new();
-    if questions > 1 {
-        factors.push(format!("{questions} questions ({})", asks.join(", ")));
+    match (&call.output, questions) {
+        (_, 0 | 1) => {}
+        (None, turns) => factors.push(format!("{turns} turns")),
+        (Some(_), questions) => {
+            factors.push(format!("{questions} questions ({})", asks.join(", ")));
+        }
     }
     match (total, models.len()) {
         (0 | 1, _) => {}
