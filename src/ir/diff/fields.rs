@@ -1,5 +1,7 @@
 //! Fields of a state: the contract with callers, and what a thread keeps.
 
+use std::collections::BTreeSet;
+
 use super::finding::{Group, Side};
 use super::fit::{Way, fits, tighter};
 use super::graphs::Both;
@@ -93,17 +95,25 @@ impl<'f> Versions<'f> {
     /// The only new field that could be one that is gone.
     fn now_called(&self, both: Both<'f>, gone: &Field) -> Option<&'f str> {
         let renames = &both.new.migrate.fields;
-        let known = |graph: &Graph, name: &str| graph.fields.iter().any(|field| field.name == name);
+        let names = |graph: &'f Graph| -> BTreeSet<&'f str> {
+            graph
+                .fields
+                .iter()
+                .map(|field| field.name.as_str())
+                .collect()
+        };
+        let (mut before, mut now) = (names(both.old), names(both.new));
+        before.extend(renames.values().map(String::as_str));
+        now.extend(renames.keys().map(String::as_str));
         let shown = |types: &TypeTable, field: &Field| types.show(&field.ty).to_string();
         let ty = shown(&self.old.types, gone);
         let alike = both.new.fields.iter().filter(|field| {
-            let new =
-                !known(both.old, &field.name) && !renames.values().any(|is| *is == field.name);
+            let new = !before.contains(field.name.as_str());
             new && field.mode == gone.mode && shown(&self.new.types, field) == ty
         });
         let alike: Vec<&str> = alike.map(|field| field.name.as_str()).collect();
         let left = both.old.fields.iter().filter(|field| {
-            let gone = !known(both.new, &field.name) && !renames.contains_key(&field.name);
+            let gone = !now.contains(field.name.as_str());
             gone && shown(&self.old.types, field) == ty
         });
         match (alike.as_slice(), left.count()) {
