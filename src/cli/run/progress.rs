@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{Write, stderr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
+use crate::base::duration;
 use crate::diag::render::snippet::visible;
 use crate::run::engine::RunResult;
 use crate::run::event::{Event, EventKind};
@@ -135,8 +136,9 @@ impl Progress {
                 wait_ms,
             } => {
                 self.end_words();
+                let wait = duration::show(Duration::from_millis(wait_ms));
                 let text = format!(
-                    "  {} attempt {attempt}: {}; again in {wait_ms} ms",
+                    "  {} attempt {attempt}: {}; again in {wait}",
                     signs.wrong,
                     fault(&error)
                 );
