@@ -53,7 +53,7 @@ pub fn condition(label: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = several
         .iter()
         .take(shown)
-        .map(|one| middle(one, width))
+        .map(|one| format!("· {}", middle(one, width.saturating_sub(2))))
         .collect();
     if several.len() > shown {
         lines.push(format!("… {} more", several.len() - shown));
@@ -157,7 +157,7 @@ mod tests {
             cut.len() <= 2 && cut.concat().ends_with("passed"),
             "{cut:?}"
         );
-        assert_eq!(condition("a\nb\nc", 10, 2), ["a", "… 2 more"]);
+        assert_eq!(condition("a\nb\nc", 10, 2), ["· a", "… 2 more"]);
         assert_eq!(condition("", 10, 2), Vec::<String>::new());
     }
 

@@ -16,8 +16,11 @@ const MANY: usize = 60;
 /// Layers that an arrow may span in a picture of many boxes.
 const FAR: usize = 12;
 
-/// Places that boxes, bends and conditions take together, where cutting arrows helps.
+/// Places that boxes, bends and conditions take together, where cutting arrows helps: at most, and of a
+/// small panel, of which nobody could read more, so many and some more for each box.
 const BUDGET: usize = 6_000;
+const LEAST: usize = 400;
+const A_BOX: usize = 20;
 
 /// Arrows of one kind that leave a box for far ones and still have a small box each.
 const EACH: usize = 3;
@@ -160,10 +163,11 @@ fn limit(panel: &Panel, spans: &[usize]) -> usize {
     };
     let mut sorted: Vec<usize> = spans.iter().copied().filter(|span| *span <= far).collect();
     sorted.sort_unstable();
+    let budget = BUDGET.min(LEAST + A_BOX * panel.boxes.len());
     let mut sum = panel.boxes.len();
     for span in sorted {
         sum += bends(span);
-        if sum > BUDGET && span > 1 {
+        if sum > budget && span > 1 {
             return span - 1;
         }
     }
