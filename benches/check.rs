@@ -146,7 +146,12 @@ fn large(megabytes: usize, body: &str) -> String {
 }
 
 /// Flows that are hard to lay out.
-const PICTURES: [&str; 4] = ["arms_all_over", "arms_near_by", "arms_to_each", "calls_to_open"];
+const PICTURES: [&str; 4] = [
+    "arms_all_over",
+    "arms_near_by",
+    "arms_to_each",
+    "calls_to_open",
+];
 
 /// A picture, laid out: bounded by what is cut, and a matter of seconds at worst.
 #[divan::bench(args = PICTURES, consts = [50, 200, 800], sample_count = 1)]

@@ -144,7 +144,10 @@ pub fn depths(args: Vec<OsString>) -> Vec<OsString> {
     let number = |arg: Option<&OsString>| {
         let text = arg.and_then(|arg| arg.to_str()).unwrap_or_default();
         // Also below zero, which is then refused as what it is.
-        text.strip_prefix('-').unwrap_or(text).parse::<u64>().is_ok()
+        text.strip_prefix('-')
+            .unwrap_or(text)
+            .parse::<u64>()
+            .is_ok()
     };
     let mut out = Vec::with_capacity(args.len());
     let mut drawing = false;
