@@ -255,7 +255,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs one leg while its events are shown. Where nobody reads them any more, it is cancelled.
+    /// Runs one leg while its events are shown. Where nobody reads them any more, it goes on all the same.
     async fn leg(&mut self, leg: Leg) -> Result<RunResult, Failure> {
         let watch = std::mem::replace(&mut self.watch, Watch::Nobody);
         let (sink, events) = stream::channel(watch.modes());
@@ -263,14 +263,7 @@ impl<'a> Session<'a> {
             events: Some(sink),
             ..self.options.clone()
         };
-        let cancel = options.cancel.clone();
-        let reader = tokio::spawn(async move {
-            let (watch, written) = watch.follow(events).await;
-            if written.is_err() {
-                cancel.cancel();
-            }
-            (watch, written)
-        });
+        let reader = tokio::spawn(watch.follow(events));
         let ended = match leg {
             Leg::Start {
                 graph,
@@ -286,10 +279,9 @@ impl<'a> Session<'a> {
             }
             Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
         };
-        let (watch, _) = reader
+        self.watch = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
-        self.watch = watch;
         ended.map_err(|error| not_started(error, &self.engine.plan.flow))
     }
 

@@ -12,7 +12,7 @@ mod interrupt;
 mod llm;
 mod model_call;
 mod narrow;
-mod retry;
+pub mod retry;
 pub mod subgraph;
 mod tool_call;
 mod tools;

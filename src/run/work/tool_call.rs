@@ -3,6 +3,7 @@
 //! Arguments are checked against the declared types before anything runs, results after. A tool with a
 //! body runs in the interpreter, in the order of the calls; the others may run side by side.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicU32;
 
 use futures_util::future::join_all;
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
 use crate::expr::function::message::record;
-use crate::ir::{ErrorKind, Tool, ToolId};
+use crate::ir::{ErrorKind, Retry, Tool, ToolId};
 use crate::run::effect::{EffectScope, cancelled};
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
@@ -310,8 +311,14 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
     let Json::Object(args) = Value::Map(call.args.clone()).to_json() else {
         return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
-    let id = call.scope.next();
-    let known = known(run, &call, &id, &args)?;
+    let made = call.scope.next();
+    // What an earlier version of the flow was content with counts as an attempt that has failed.
+    let id = call.scope.usable(cx, &made, |kept| {
+        is_final(tool, call.errors) || kept.get("ok").is_none_or(|ok| result_of(run, tool, ok).is_ok())
+    });
+    let stale = (id != made).then_some(&made);
+    let known = known(run, &call, &id, stale, &args)?;
+    let policy = policy(run, node, call.tool);
     let make = async {
         let begun = match &known {
             Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
@@ -320,21 +327,21 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
         };
         let made = retry::attempts(
             run,
-            node.retry.as_ref(),
+            policy.as_deref(),
             Attempted {
                 id: &id,
                 kind: "tool",
                 subject: &tool.name,
-                fails_as_result: call.errors == Errors::ToModel || tool.on_error.is_some(),
+                fails_as_result: is_final(tool, call.errors),
             },
             |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
         );
         match made.await {
             Ok(result) => Ok(json!({ "ok": result })),
-            Err(error) if is_final(tool, &error, call.errors) => {
-                Ok(json!({ "error": error.to_json() }))
+            Err(failure) if is_final(tool, call.errors) && !is_the_runs(&failure.error) => {
+                Ok(json!({ "error": failure.to_kept() }))
             }
-            Err(error) => Err(error),
+            Err(failure) => Err(failure.error),
         }
     };
     let outcome = call
@@ -347,23 +354,36 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
         return or_instead(run, call.tool, RunError::new(kind, text("message")));
     }
     let result = outcome.get("ok").unwrap_or(&Json::Null);
-    accept(
-        result,
-        tool.returns.as_ref().unwrap_or(&Type::Json),
-        &cx.plan.flow.types,
-    )
-    .or_else(|wrong| {
-        let message = format!(
+    result_of(run, tool, result).or_else(|message| {
+        let error = RunError::new(ErrorKind::InvalidOutput, message);
+        or_instead(run, call.tool, error)
+    })
+}
+
+/// The result of a tool, of its type.
+///
+/// # Errors
+/// In words, where it isn't.
+fn result_of(run: &TaskRun<'_>, tool: &Tool, result: &Json) -> Result<Value, String> {
+    let ty = tool.returns.as_ref().unwrap_or(&Type::Json);
+    accept(result, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
+        format!(
             "the result of `{}` is not of its type: {}",
             tool.name,
             all(&wrong)
-        );
-        or_instead(
-            run,
-            call.tool,
-            RunError::new(ErrorKind::InvalidOutput, message),
         )
     })
+}
+
+/// What is tried again. A call that must not be made twice has been made where what it gave can't be used.
+fn policy<'p>(run: &TaskRun<'_>, node: &'p NodePlan, tool: ToolId) -> Option<Cow<'p, Retry>> {
+    let policy = node.retry.as_ref()?;
+    if !doubt::asks(&run.around.cx.plan.flow, tool) {
+        return Some(Cow::Borrowed(policy));
+    }
+    let mut policy = policy.clone();
+    policy.on.retain(|kind| *kind != ErrorKind::InvalidOutput);
+    Some(Cow::Owned(policy))
 }
 
 /// What earlier processes have left of a call that must not be made twice and has no result so far.
@@ -371,6 +391,7 @@ fn known(
     run: &TaskRun<'_>,
     call: &Call<'_>,
     id: &str,
+    stale: Option<&String>,
     args: &serde_json::Map<String, Json>,
 ) -> Result<Option<Known>, Stop> {
     let cx = run.around.cx;
@@ -378,12 +399,14 @@ fn known(
     if !doubt::asks(&cx.plan.flow, call.tool) || ended() {
         return Ok(None);
     }
-    doubt::settle(run, call, id, &json!(args)).map(Some)
+    let stale = stale.and_then(|id| cx.journal.finished(call.scope.task(), id));
+    let stale = stale.and_then(|kept| kept.get("ok"));
+    doubt::settle(run, call, id, stale, &json!(args)).map(Some)
 }
 
-/// Whether an error is the call's result.
-fn is_final(tool: &Tool, error: &RunError, errors: Errors) -> bool {
-    (errors == Errors::ToModel || tool.on_error.is_some()) && !is_the_runs(error)
+/// Whether an error of the tool is the call's result.
+fn is_final(tool: &Tool, errors: Errors) -> bool {
+    errors == Errors::ToModel || tool.on_error.is_some()
 }
 
 async fn one_attempt(
@@ -440,8 +463,12 @@ async fn one_attempt(
             ))
         }),
     };
-    made.map_err(|error| Failure {
+    let result = made.map_err(|error| Failure {
         retry_after: error.retry_after,
-        error: error.into(),
-    })
+        ..RunError::from(error).into()
+    })?;
+    match result_of(run, &cx.plan.flow.tools[call.tool], &result) {
+        Ok(_) => Ok(result),
+        Err(message) => Err(Failure::unusable(message, result)),
+    }
 }
