@@ -428,7 +428,7 @@ pub async fn keep(
             source,
             writes: changes,
             schedule: schedule::to_json(graph, frame, cx.usage()),
-            at: cx.ambient.now().to_string(),
+            at: cx.ambient.kept_at().to_string(),
         })]);
         cx.journal.committed().await?;
         if cx.wants(Mode::Checkpoints) {

@@ -3,6 +3,7 @@
 //! [`list`], [`show`] and [`history`] read, [`delete`] removes; [`table`] sets lines in columns.
 
 pub mod delete;
+mod flow;
 pub mod history;
 pub mod list;
 pub mod show;
@@ -167,15 +168,18 @@ pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
 }
 
-/// The word for where a thread stands.
-fn word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
+/// The word for where a thread stands. One that is running by its last record, and that no process holds, was cut off.
+async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str, Failure> {
+    Ok(match info.status.state {
+        RunState::Running => match store.is_held(&info.thread_id).await.map_err(failed)? {
+            true => "running",
+            false => "cut off",
+        },
         RunState::Done => "done",
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
-    }
+    })
 }
 
 /// A point in time without fractions of a second.

@@ -68,7 +68,13 @@ pub fn settle(
             (Some(kept), _) if !is_unusable(kept) => {}
             (kept, None) => {
                 let received = kept.and_then(|kept| kept.pointer("/failed/received"));
-                let open = ask(run, call, doubt, args, received.or(kept.map(|_| &Json::Null)));
+                let open = ask(
+                    run,
+                    call,
+                    doubt,
+                    args,
+                    received.or(kept.map(|_| &Json::Null)),
+                );
                 return Err(Stop::Interrupted(vec![open]));
             }
             (_, Some(answer)) if has_happened(answer) => {
@@ -157,23 +163,31 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
     if !open.effect.contains(DOUBT) || !has_happened(answer) {
         return Ok(());
     }
-    let name = open.ask.get("tool").and_then(Json::as_str);
-    let name = name.unwrap_or_default();
-    let tool = flow.tools.iter().find(|tool| tool.name == name);
-    let returns = tool.and_then(|tool| tool.returns.as_ref());
-    let ty = returns.unwrap_or(&Type::Json);
+    let (name, ty) = asked_of(flow, open);
     accept(result(answer), ty, &flow.types)
         .map(|_| ())
         .map_err(|wrong| {
             let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+            let problem = match answer.get("result") {
+                None => "`result` is missing".to_owned(),
+                Some(_) => format!("`result` is not what `{name}` gives: {}", problems.join("; ")),
+            };
             format!(
-                "the answer to `{}` ({}) is refused, the thread is as it was: `result` is not what `{name}` gives: {}\nexpected: {}",
+                "the answer to `{}` ({}) is refused, the thread is as it was: {problem}\nexpected: {{ happened: bool, result: {} }}; without `result` where it has not happened",
                 open.id,
                 open.path,
-                problems.join("; "),
-                flow.types.show(ty),
+                flow.types.describe(ty),
             )
         })
+}
+
+/// The tool whose call is in doubt, and the type of its result.
+pub fn asked_of<'f>(flow: &'f Flow, open: &'f OpenInterrupt) -> (&'f str, &'f Type) {
+    let name = open.ask.get("tool").and_then(Json::as_str);
+    let name = name.unwrap_or_default();
+    let tool = flow.tools.iter().find(|tool| tool.name == name);
+    let returns = tool.and_then(|tool| tool.returns.as_ref());
+    (name, returns.unwrap_or(&Type::Json))
 }
 
 /// Whether an interrupt asks if a call has happened, rather than being a node's own.

@@ -119,7 +119,9 @@ fn values(
     writes: &[FieldId],
 ) -> Result<Vec<(FieldId, Value)>, String> {
     let Json::Object(written) = given else {
-        return Err(format!("`{name}` gave {given}, expected an object of fields"));
+        return Err(format!(
+            "`{name}` gave {given}, expected an object of fields"
+        ));
     };
     let graph = run.around.graph;
     let declared = |field: &String| writes.iter().any(|id| *graph.fields[*id] == **field);

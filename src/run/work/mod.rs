@@ -10,7 +10,7 @@ pub mod doubt;
 mod extern_node;
 mod interrupt;
 mod llm;
-mod model_call;
+pub mod model_call;
 mod narrow;
 pub mod retry;
 pub mod subgraph;

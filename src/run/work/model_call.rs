@@ -320,6 +320,16 @@ fn request(
     }
 }
 
+/// What a model is told whose reply is not of its type, before what is wrong with it.
+const REFUSED: &str = "The reply is not of the form asked for: ";
+/// The same behind it.
+const AGAIN: &str = ". Reply again, with that form only.";
+
+/// What was wrong with the reply before, where a message asks for another because of that.
+pub fn refused(message: &str) -> Option<&str> {
+    message.strip_prefix(REFUSED)?.strip_suffix(AGAIN)
+}
+
 /// In the id of the record that asking for an output was given up, before the number of the round.
 const GIVEN_UP: char = '!';
 
@@ -368,9 +378,7 @@ pub async fn structured(
         };
         let mut again = messages.clone();
         again.push(reply.to_message());
-        let request = format!(
-            "The reply is not of the form asked for: {problem}. Reply again, with that form only."
-        );
+        let request = format!("{REFUSED}{problem}{AGAIN}");
         again.push(record("user", Value::text(request), []));
         reply = ask(run, node, call, &again).await?;
         match read(&reply) {

@@ -314,7 +314,10 @@ async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Res
     let made = call.scope.next();
     // What an earlier version of the flow was content with counts as an attempt that has failed.
     let id = call.scope.usable(cx, &made, |kept| {
-        is_final(tool, call.errors) || kept.get("ok").is_none_or(|ok| result_of(run, tool, ok).is_ok())
+        is_final(tool, call.errors)
+            || kept
+                .get("ok")
+                .is_none_or(|ok| result_of(run, tool, ok).is_ok())
     });
     let stale = (id != made).then_some(&made);
     let known = known(run, &call, &id, stale, &args)?;

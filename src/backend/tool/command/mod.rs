@@ -5,6 +5,7 @@
 //! `graphc.yaml`, and dies with its whole process group when the call ends early. [`output`] reads
 //! what it writes, [`group`] ends it.
 
+pub mod absent;
 mod group;
 mod output;
 
@@ -163,8 +164,12 @@ impl CommandTool {
         }
         serde_json::from_slice(&output.stdout).map_err(|error| {
             let begins = crate::backend::wire::excerpt(&String::from_utf8_lossy(&output.stdout));
+            let what = match error.is_eof() {
+                true => "JSON that breaks off".to_owned(),
+                false => format!("no JSON (line {}, column {})", error.line(), error.column()),
+            };
             self.error(format!(
-                "the command `{program}` wrote no JSON ({error}); it begins: {begins}"
+                "the command `{program}` wrote {what}; it begins: {begins}"
             ))
         })
     }
