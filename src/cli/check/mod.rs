@@ -221,8 +221,14 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     }
     match format {
         Format::Json => output::print(&render::json(&shown, sources))?,
-        Format::Sarif => output::print(&render::sarif(&shown, sources))?,
-        Format::Github => output::print(&render::github(&shown, sources))?,
+        Format::Sarif => {
+            let sources = from_the_start(sources, context);
+            output::print(&render::sarif(&shown, &sources))?;
+        }
+        Format::Github => {
+            let sources = from_the_start(sources, context);
+            output::print(&render::github(&shown, &sources))?;
+        }
         Format::Human if shown.is_empty() => {}
         Format::Human => {
             let style = context.terminal.style;
@@ -249,6 +255,25 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     context.say(&format!("checked {files}: {summary}{hidden}"));
     unchecked(all, sources, context);
     Ok(())
+}
+
+/// The files with names from where the command was started, not from the folder of `-C`: who reads annotations and
+/// logs looks for them there.
+fn from_the_start(sources: &SourceMap, context: &Context) -> SourceMap {
+    let Some(folder) = &context.directory else {
+        return sources.clone();
+    };
+    let mut named = SourceMap::new();
+    for (_, file) in sources.files() {
+        let name = &*file.name;
+        let kept = name.starts_with("std/") || name.starts_with('<') || name.starts_with('/');
+        let name = match kept {
+            true => name.to_owned(),
+            false => files::shown(&folder.join(name)),
+        };
+        named.push(file.named(&name));
+    }
+    named
 }
 
 /// Says what could not be checked, where that is not among what was shown.
