@@ -203,7 +203,7 @@ fn a_killed_run_is_shown_as_cut_off() {
     child.kill().unwrap();
     child.wait().unwrap();
     let list = threads(&["threads", "--format", "json"]);
-    assert_eq!(json(&list)["status"], "cut off");
+    assert_eq!(json(&list)["status"], "cut_off");
     let shown = threads(&["threads", "show", "t"]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("status      cut off"), "{shown}");

@@ -271,7 +271,7 @@ impl<'a> Binding<'a> {
                 if self.declared.is_some()
                     && let Some(absent) = absent(spec, self.folder)
                 {
-                    self.absent(tool, &absent, span);
+                    self.absent(tool, &absent, spec.at.get(absent.word()).copied().or(span));
                 }
                 Arc::new(CommandTool::new(spec.clone(), self.folder))
             }

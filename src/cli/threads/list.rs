@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{Context, Failure, output};
 use super::table::table;
-use super::{Format, Shelf, failed, seconds, word};
+use super::{Format, Shelf, failed, machine_word, seconds, word};
 
 /// Prints all threads, the latest used first.
 pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
@@ -21,7 +21,7 @@ pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
                 let line = json!({
                     "thread_id": thread.thread_id,
                     "graph": thread.status.graph,
-                    "status": word,
+                    "status": machine_word(word),
                     "checkpoint_id": thread.checkpoint.to_string(),
                     "run_id": thread.status.run_id,
                     "created_at": thread.created_at,

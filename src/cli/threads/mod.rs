@@ -182,6 +182,11 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
     })
 }
 
+/// The same word in JSON.
+fn machine_word(word: &str) -> String {
+    word.replace(' ', "_")
+}
+
 /// A point in time without fractions of a second.
 fn seconds(at: &str) -> String {
     match at.split_once('.') {

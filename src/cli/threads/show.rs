@@ -12,7 +12,7 @@ use crate::run::store::{RunState, Store, ThreadInfo};
 use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, flow, next, seconds, word};
+use super::{Format, Shelf, failed, flow, machine_word, next, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -120,7 +120,7 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
     });
     if let Some(entries) = json.as_object_mut() {
         if newest {
-            entries.insert("status".to_owned(), json!(word));
+            entries.insert("status".to_owned(), json!(machine_word(word)));
         }
         if !open.is_empty() {
             let open = open.iter().map(OpenInterrupt::to_json).collect();

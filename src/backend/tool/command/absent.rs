@@ -13,6 +13,16 @@ pub enum Absent {
     Script(String),
 }
 
+impl Absent {
+    /// Which word of the command it is.
+    pub fn word(&self) -> usize {
+        match self {
+            Absent::Program(_) => 0,
+            Absent::Script(_) => 1,
+        }
+    }
+}
+
 /// Programs whose first argument, where it is no option, is a file to run.
 const INTERPRETERS: [&str; 13] = [
     "python", "python3", "node", "sh", "bash", "dash", "zsh", "ruby", "perl", "php", "lua",
@@ -63,6 +73,7 @@ mod tests {
     fn spec(argv: &[&str]) -> CommandSpec {
         CommandSpec {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+            at: Vec::new(),
             env: vec![(
                 "PATH".to_owned(),
                 Secret::new("/nowhere:/bin:/usr/bin".to_owned()),

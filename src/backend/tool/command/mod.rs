@@ -21,6 +21,7 @@ use tokio::process::{Child, Command};
 
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::Bounds;
+use crate::base::Span;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
@@ -58,6 +59,8 @@ pub const DEFAULT_LIMIT: usize = 16 << 20;
 pub struct CommandSpec {
     /// Program and arguments; at least the program.
     pub argv: Vec<String>,
+    /// Where each of them is written; empty where that isn't known.
+    pub at: Vec<Span>,
     /// All variables that it sees, besides those of the call.
     pub env: Vec<(String, Secret)>,
     /// Those of `env` that must not be told.
