@@ -3,10 +3,10 @@
 //!
 //! `cargo bench --bench process`; with the names of rows behind `--`, those only. A row is run several times, and the middle
 //! one counts. Memory is the high-water mark of the resident set that the kernel keeps for a process, read every
-//! millisecond, so that of a very short process it is somewhat too low; `-` where there is no `/proc`. Targets: docs/runtime.md.
+//! millisecond, so that of a very short process it is somewhat too low; `-` where there is no `/proc`. How to read it:
+//! docs/benchmarks.md.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "shapes/mod.rs"]
 mod shapes;
 
 use std::fs;

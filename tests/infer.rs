@@ -77,10 +77,8 @@ fn outcome(case: &str, declared: &Declared) -> String {
         results += &format!("=> {shown}\n");
         if ask_facts {
             for truth in [true, false] {
-                let paths: Vec<String> = facts(&expr, &scope, &declared.types, truth)
-                    .paths
-                    .into_iter()
-                    .collect();
+                let known = facts(&expr, &scope, &declared.types, truth);
+                let paths: Vec<&str> = known.iter().collect();
                 results += format!("when {truth}: {}", paths.join(", ")).trim_end();
                 results += "\n";
             }

@@ -116,6 +116,7 @@ fn flow(dice: &mut Dice) -> Flow {
         colliding: Vec::new(),
         broken: false,
         exits: false,
+        exit: None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Large flows of many shapes, made from texts with repetitions: what `benches/check.rs` measures and
-//! `tests/growth.rs` holds to a bound.
+//! Large flows of many shapes, made from texts with repetitions: what `benches/check.rs`, `growth.rs` and
+//! `process.rs` measure.
 //!
 //! The texts are the `.shapes` files of this folder. `=== NAME` begins a shape, `=== NAME 500` one that is made with at
 //! most that many repetitions (a limit of the language). `--- PATH` begins another of its files; before the first one it is

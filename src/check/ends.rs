@@ -6,6 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::flow::Written;
+use super::narrow::target::narrowed;
 use super::types::cx::Computed;
 
 /// A jump that is checked against `ends`.
@@ -179,7 +180,10 @@ fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
             }
         }
         for target in known.computed(used.node) {
-            for to in target.names.iter().flatten() {
+            // Where `where` narrows the parameter that names the target, only what it leaves is gone to.
+            let narrow = narrowed(program, node, (used.node, tool), target.span);
+            let names = target.names.iter().flatten();
+            for to in names.filter(|to| !narrow.iter().any(|left| left.refuses(to))) {
                 jump("may go to", to, target.span, false);
             }
         }

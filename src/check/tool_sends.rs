@@ -2,7 +2,7 @@
 
 use crate::base::name::{closest, list};
 use crate::base::{IdVec, Span};
-use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
 use crate::expr::infer::assignable;
 use crate::ir::ToolId;
 use crate::resolve::program::{Graph, Node, Param, Program, TargetKind, Work};
@@ -81,6 +81,7 @@ impl Send<'_> {
                 list(sent())
             );
             let found = Diagnostic::new(&codes::MISSING_PROPERTY, message, worker.name.span)
+                .unknown("input", Home::Scope(None))
                 .label(self.sent.worker.span, "the send")
                 .label(self.place, "the tool is run here")
                 .help(format!(

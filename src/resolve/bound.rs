@@ -42,7 +42,9 @@ impl Resolver<'_> {
             } else if self.no_bound(attribute, place) {
                 continue;
             } else if !KNOWN.contains(&word) {
-                self.refuse_attribute(attribute, &KNOWN);
+                let marks = place.marks();
+                let all: Vec<&str> = KNOWN.iter().chain(marks).copied().collect();
+                self.refuse_attribute(attribute, &all);
             } else if word == "desc" {
                 bounds.doc = self.text_argument(attribute);
             } else if !outside {

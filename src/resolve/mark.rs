@@ -76,6 +76,17 @@ pub(super) enum Place {
     Passing,
 }
 
+impl Place {
+    /// The marks that may stand there.
+    pub(super) fn marks(self) -> &'static [&'static str] {
+        match self {
+            Place::Field => &MARKS,
+            Place::Parameter => &["sink"],
+            Place::Passing => &[],
+        }
+    }
+}
+
 impl Resolver<'_> {
     /// The marks among the attributes of a value. Repeated ones are reported with the bounds.
     pub(super) fn marks(

@@ -29,6 +29,7 @@ pub mod mark;
 mod names;
 pub mod naming;
 pub mod node;
+mod other_name;
 pub mod program;
 mod setting;
 pub mod stdlib;

@@ -5,6 +5,7 @@
 //! attributes here, with the scope above in [`scope`](super::scope), and becomes part of the schema that a model is shown.
 
 pub mod space;
+pub mod target;
 pub mod test;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,9 +10,9 @@ use super::checker::Checker;
 use super::join::widen;
 use super::narrow::Narrowing;
 use super::operator::sign;
-use super::overload::named;
 use super::path::path;
 use super::relation::{Texts, overlaps, texts};
+use super::usage::named;
 
 impl Checker<'_> {
     pub(super) fn equality(

@@ -26,6 +26,7 @@ mod mismatch;
 mod name;
 mod narrow;
 mod notation;
+mod null;
 mod numbered;
 mod operator;
 mod overload;
@@ -37,6 +38,7 @@ mod refusal;
 mod relation;
 mod select;
 pub mod signature;
+mod usage;
 mod with;
 
 use crate::ast::expr::Expr;
@@ -54,11 +56,11 @@ pub use either::{has_field, narrowed};
 pub use join::{join, widen};
 pub use narrow::{Narrowing, facts};
 pub use overload::called;
-pub(super) use overload::takes;
 pub use path::path;
 pub use reads::{Reads, reads};
 pub(super) use relation::nearest_text;
 pub use relation::{assignable, overlaps};
+pub(super) use usage::takes;
 
 /// The type of an expression in a scope.
 ///

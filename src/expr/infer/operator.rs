@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, codes};
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
-use super::overload::named;
+use super::usage::named;
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Type {

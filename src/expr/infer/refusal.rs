@@ -7,9 +7,10 @@ use super::super::function::Function;
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
-use super::overload::{Call, named, takes};
+use super::overload::Call;
 use super::path::path;
 use super::signature::{Bindings, Fit, Pattern, Signature};
+use super::usage::{named, takes};
 
 impl Checker<'_> {
     /// The argument that only fits since the signature takes `json` there, and others of the function don't.

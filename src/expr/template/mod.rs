@@ -11,6 +11,7 @@
 //! Reading order: [`check`](mod@check) and what it uses ([`statement`], [`expression`], [`narrow`],
 //! [`filter`], [`placeholder`], [`place`], [`syntax`]); then [`render`], [`object`] and [`method`].
 
+mod applied;
 mod argument;
 mod chain;
 mod check;

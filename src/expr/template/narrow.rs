@@ -47,17 +47,30 @@ impl Check<'_> {
                 }
                 _ => Narrowing::new(),
             },
-            Expr::Test(test) => {
-                let proves = match test.name {
-                    "none" | "undefined" => !truth,
-                    name => truth && excludes_null(name),
-                };
-                match proves {
-                    true => path(&test.expr).into_iter().collect(),
-                    false => Narrowing::new(),
-                }
-            }
+            Expr::Test(test) => self.test_facts(test, truth),
             _ => Narrowing::new(),
+        }
+    }
+
+    fn test_facts(&mut self, test: &ast::Test, truth: bool) -> Narrowing {
+        let missing = truth == (test.name == "undefined");
+        if let (Expr::GetAttr(get), "defined" | "undefined", true) =
+            (&test.expr, test.name, missing)
+        {
+            // Of several records it is none that must have the field.
+            let lacks = |place| format!("{place}.!{}", get.name);
+            return match self.unheard(&get.expr) {
+                Type::Union(_) => path(&get.expr).map(lacks).into_iter().collect(),
+                _ => Narrowing::new(),
+            };
+        }
+        let proves = match test.name {
+            "none" | "undefined" => !truth,
+            name => truth && excludes_null(name),
+        };
+        match proves {
+            true => path(&test.expr).into_iter().collect(),
+            false => Narrowing::new(),
         }
     }
 

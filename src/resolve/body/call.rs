@@ -158,12 +158,51 @@ impl Resolver<'_> {
         graph: Option<GraphId>,
         binding: &written::Binding,
     ) -> Binding {
+        if let Some(swapped) = graph.and_then(|graph| self.swapped(inside, graph, binding)) {
+            return swapped;
+        }
         Binding {
             from: graph.and_then(|graph| self.child_field(graph, &binding.from, false)),
             from_name: binding.from.clone(),
             to: self.field_named(inside, &binding.to),
             to_name: binding.to.clone(),
         }
+    }
+
+    /// A binding of `into` the wrong way round: the called graph has the first name, and this one the second.
+    fn swapped(
+        &mut self,
+        inside: &Inside,
+        child: GraphId,
+        binding: &written::Binding,
+    ) -> Option<Binding> {
+        let (own, called) = (
+            &self.program.graphs[inside.graph],
+            &self.program.graphs[child],
+        );
+        let (first, second) = (&binding.to, &binding.from);
+        if own.field(&first.node).is_some() || called.field(&second.node).is_some() {
+            return None;
+        }
+        let (from, to) = (called.field(&first.node)?, own.field(&second.node)?);
+        let gives = called.fields[from].mode.is_out();
+        let message = format!(
+            "`{}` is what `{}` gives back, and `{}` the field that takes it: the two are swapped",
+            first.node, called.name.node, second.node
+        );
+        let found = Diagnostic::new(&codes::WRONG_BINDING, message, first.span)
+            .help(format!("write `{}: {}`", second.node, first.node))
+            .fix(first.span, second.node.clone())
+            .fix(second.span, first.node.clone());
+        gives.then(|| {
+            self.diags.push(found);
+            Binding {
+                from: Some(from),
+                from_name: first.clone(),
+                to: Some(to),
+                to_name: second.clone(),
+            }
+        })
     }
 
     /// A field of the called graph that a caller gives (`in`) or gets; reported otherwise.

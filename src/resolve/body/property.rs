@@ -110,10 +110,7 @@ impl Resolver<'_> {
             !kinds(word).contains(&kind) && crate::parse::is_property(word)
         };
         let alien: Vec<&Property> = node.properties.iter().filter(alien).collect();
-        let several = alien.len() > 1;
-        if several {
-            self.wrong_kind_of(node, &alien);
-        }
+        let several = alien.len() > 1 && self.wrong_kind_of(node, &alien);
         for property in &node.properties {
             let word = self.sources.text(property.keyword).to_owned();
             // A word that no kind has is misspelt, and was read as the one that was meant.
@@ -142,8 +139,8 @@ impl Resolver<'_> {
         Properties(kept)
     }
 
-    /// Several properties of another kind: it is the kind that is wrong.
-    fn wrong_kind_of(&mut self, node: &Written, alien: &[&Property]) {
+    /// Several properties of another kind that has all that are written: it is the kind that is wrong, and reported so.
+    fn wrong_kind_of(&mut self, node: &Written, alien: &[&Property]) -> bool {
         let kind = node.kind.keyword();
         let words: Vec<&str> = alien
             .iter()
@@ -170,14 +167,13 @@ impl Resolver<'_> {
                 ),
             );
         }
-        let help = match meant.as_slice() {
-            [] => "take them out, or choose another kind".to_owned(),
-            some => format!(
-                "write {} in place of `{kind}`",
-                name::list(some.iter().copied())
-            ),
-        };
+        let meant: Vec<String> = meant.iter().map(|kind| format!("`{kind}`")).collect();
+        if meant.is_empty() {
+            return false;
+        }
+        let help = format!("write {} in place of `{kind}`", meant.join(" or "));
         self.diags.push(found.help(help));
+        true
     }
 
     fn not_allowed(&mut self, kind: &str, word: &str, property: &Property) {

@@ -134,7 +134,8 @@ impl Engine {
                 accept(&kept.value.to_json(), &field.ty, &self.plan.flow.types).is_ok()
             });
             if !fits {
-                let value = Value::from_json(default);
+                let value = accept(default, &field.ty, &self.plan.flow.types)
+                    .unwrap_or_else(|_| Value::from_json(default));
                 fields.insert(name.clone(), FieldImage { value, changes: 0 });
             }
         }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::IdVec;
+use crate::expr::accept::accept;
 use crate::expr::constraint::Constraints;
 use crate::expr::scope::StateFields;
-use crate::expr::ty::RecordField;
+use crate::expr::ty::{RecordField, TypeTable};
 use crate::expr::{Scope, Type};
 use crate::ir::graph::Field;
 use crate::ir::{Channel, FieldId, Graph, JoinId, Node, NodeId, ToolId};
@@ -95,13 +96,17 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         .collect::<Result<_, _>>()?;
     Ok(GraphPlan {
         name: graph.name.as_str().into(),
-        context: graph.context.iter().map(constant).collect(),
+        context: (graph.context.iter())
+            .map(|field| constant(field, &builder.flow.types))
+            .collect(),
         params: graph.instance.as_ref().map(|instance| {
             let values = instance.params.iter();
             let values = values.map(|(name, value)| (name.as_str(), Value::from_json(value)));
             Value::Map(values.collect::<Map>())
         }),
-        initial: graph.fields.iter().map(initial).collect(),
+        initial: (graph.fields.iter())
+            .map(|field| initial(field, &builder.flow.types))
+            .collect(),
         channels: graph
             .fields
             .iter()
@@ -142,9 +147,15 @@ fn marked(graph: &Graph, is: impl Fn(&Field) -> bool) -> BTreeSet<FieldId> {
         .collect()
 }
 
+/// A default as a value of its type: times are texts in the IR. The compiler has made it from a value of the type.
+pub(super) fn default_value(json: &serde_json::Value, ty: &Type, types: &TypeTable) -> Value {
+    accept(json, ty, types).unwrap_or_else(|_| Value::from_json(json))
+}
+
 /// A field of the context: its default, else null.
-fn constant(field: &RecordField) -> (Arc<str>, Value) {
-    let default = field.default.as_ref().map(Value::from_json);
+fn constant(field: &RecordField, types: &TypeTable) -> (Arc<str>, Value) {
+    let default = field.default.as_ref();
+    let default = default.map(|json| default_value(json, &field.ty, types));
     (field.name.as_str().into(), default.unwrap_or_default())
 }
 
@@ -160,10 +171,9 @@ impl GraphPlan {
 }
 
 /// The default; null for a nullable field, empty for a gathering list or map; else none.
-fn initial(field: &crate::ir::Field) -> Option<Value> {
+fn initial(field: &crate::ir::Field, types: &TypeTable) -> Option<Value> {
     if let Some(default) = &field.default {
-        // The compiler has made the default from a value of the type.
-        return Some(Value::from_json(default));
+        return Some(default_value(default, &field.ty, types));
     }
     match &field.ty {
         ty if ty.admits_null() => Some(Value::Null),

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::expr::schema::json_schema;
 use crate::expr::scope::StateFields;
-use crate::expr::ty::RecordField;
+use crate::expr::ty::{RecordField, TypeTable};
 use crate::expr::{Scope, Slot, Type};
 use crate::ir::node::{Ask, ModelCall, Pass, Persist, Work};
 use crate::ir::{FieldId, GraphId, JoinId, ModelId, Node, Retry, ToolId};
@@ -246,10 +246,10 @@ pub struct ModelCallPlan {
 }
 
 /// Defaults of a node's `input`; a field that may be null begins as null.
-fn defaults(input: &[RecordField]) -> Option<Map> {
+fn defaults(input: &[RecordField], types: &TypeTable) -> Option<Map> {
     let known = input.iter().filter_map(|field| {
         let value = match &field.default {
-            Some(default) => Value::from_json(default),
+            Some(default) => super::graph::default_value(default, &field.ty, types),
             None if field.ty.admits_null() => Value::Null,
             None => return None,
         };
@@ -318,7 +318,7 @@ pub fn plan(
         work,
         before,
         after,
-        input: defaults(&node.input),
+        input: defaults(&node.input, &builder.flow.types),
         skips,
         lets,
         requires,

@@ -4,14 +4,20 @@
 //! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
 //! of names and of text that did not parse is the matter of [`aftermath`](super::aftermath), when all findings are known.
 
+mod missed;
+mod places;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{FileId, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Level, codes};
 use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
 use super::calls::called;
+
+use missed::name_missed;
+use places::Places;
 
 type Codes = &'static [&'static Code];
 
@@ -33,6 +39,13 @@ static JUMPS: Codes = &[
     &codes::LEAVE_UNDECLARED,
     &codes::TARGET_OUTSIDE_ENDS,
     &codes::MISSING_ENDS,
+];
+
+/// What is said of a node that a jump should have led to, or led to by mistake.
+static TARGETS: Codes = &[
+    &codes::UNREACHABLE_NODE,
+    &codes::ERROR_LOOP,
+    &codes::UNAPPROVED_TOOL,
 ];
 
 /// What holds in callers too: what a called graph does is not what was meant.
@@ -86,6 +99,10 @@ static WITHIN: &[Rule] = &[
         ],
     },
     Rule {
+        codes: &[&codes::NO_WAY_ON],
+        causes: &[&codes::DUPLICATE_NAME],
+    },
+    Rule {
         codes: &[&codes::EDGE_AND_GOTO],
         causes: &[&codes::JOIN_NEVER_FIRES],
     },
@@ -99,16 +116,13 @@ static WITHIN: &[Rule] = &[
     },
 ];
 
-/// Hints at what is not used, which an error elsewhere may well be about.
-static UNUSED: Codes = &[
-    &codes::UNUSED_IMPORT,
-    &codes::UNUSED_LEAVE,
-    &codes::UNUSED_END,
-];
+/// Hints at names of jumps that are not used, which an error in the same graph or one beside it may well be about.
+static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 
 /// Takes them out.
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
+    name_missed(program, &places, diags);
     let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {
@@ -122,7 +136,11 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         }
     }
     let strange = of_other_kinds(program, diags);
-    let errors = diags.has_errors();
+    let errors = || diags.iter().filter(|found| found.level == Level::Error);
+    let files: BTreeSet<FileId> = errors().map(|found| found.span().file).collect();
+    let wrong = errors().filter(|found| !any(&[found.code], UNUSED));
+    let wrong = wrong.filter_map(|found| places.graph(found.span()));
+    let wrong = with_neighbours(program, wrong.collect());
     let empty = diags
         .iter()
         .any(|found| is(found.code, &codes::EMPTY_TOOLS));
@@ -146,7 +164,10 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         .collect();
     diags.retain(|found| {
         let code = found.code;
-        if errors && any(&[code], UNUSED) || empty && is(code, &codes::UNUSED_ITEM) {
+        if empty && is(code, &codes::UNUSED_ITEM) {
+            return false;
+        }
+        if is(code, &codes::UNUSED_IMPORT) && files.contains(&found.span().file) {
             return false;
         }
         let inside = |node: &Span| node.holds(found.span());
@@ -159,12 +180,13 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         let mut rules = RULES.iter().zip(&spread);
         let spread =
             rules.any(|(rule, graphs)| any(&[code], rule.codes) && graphs.contains(&graph));
+        if any(&[code], UNUSED) && wrong.contains(&graph) {
+            return false;
+        }
         let seen = of.get(&graph).map_or(&[][..], Vec::as_slice);
         let mut rules = WITHIN.iter();
         let within = rules.any(|rule| any(&[code], rule.codes) && any(seen, rule.causes));
-        let target = targets.contains(&graph)
-            && any(&[code], &[&codes::UNREACHABLE_NODE, &codes::ERROR_LOOP])
-            || targets.contains(&graph) && any(&[code], VALUES);
+        let target = targets.contains(&graph) && (any(&[code], TARGETS) || any(&[code], VALUES));
         let reads = any(&[code], &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET]);
         let again = reads
             && found
@@ -219,6 +241,25 @@ fn fed_by(program: &Program, of: &BTreeMap<GraphId, Vec<&'static Code>>) -> BTre
     fed.iter().copied().filter(calls_back).collect()
 }
 
+/// Graphs, those that they call and those that call them.
+fn with_neighbours(program: &Program, graphs: BTreeSet<GraphId>) -> BTreeSet<GraphId> {
+    let mut all = graphs.clone();
+    if graphs.is_empty() {
+        return all;
+    }
+    for (id, graph) in program.graphs.entries() {
+        for (child, _) in graph.nodes.iter().filter_map(called) {
+            if graphs.contains(&id) {
+                all.insert(child);
+            }
+            if graphs.contains(&child) {
+                all.insert(id);
+            }
+        }
+    }
+    all
+}
+
 fn with_callers(program: &Program, mut graphs: BTreeSet<GraphId>) -> BTreeSet<GraphId> {
     if graphs.is_empty() {
         return graphs;
@@ -242,29 +283,4 @@ fn is(code: &Code, other: &'static Code) -> bool {
 fn any(seen: &[&'static Code], of: &[&'static Code]) -> bool {
     seen.iter()
         .any(|code| of.iter().any(|other| is(code, other)))
-}
-
-/// Where the graphs of a program stand.
-struct Places {
-    /// In order; they don't lie in each other.
-    graphs: Vec<(FileId, u32, u32, GraphId)>,
-}
-
-impl Places {
-    fn new(program: &Program) -> Self {
-        let graphs = program.graphs.entries();
-        let graphs =
-            graphs.map(|(id, graph)| (graph.span.file, graph.span.start, graph.span.end, id));
-        let mut graphs: Vec<_> = graphs.collect();
-        graphs.sort();
-        Self { graphs }
-    }
-
-    fn graph(&self, at: Span) -> Option<GraphId> {
-        let before = self
-            .graphs
-            .partition_point(|(file, start, _, _)| (*file, *start) <= (at.file, at.start));
-        let (file, _, end, id) = self.graphs.get(before.checked_sub(1)?)?;
-        (*file == at.file && at.start < *end).then_some(*id)
-    }
 }

@@ -1,11 +1,10 @@
-//! The time of every stage grows with the size of a flow, and not with its square, whatever its shape.
+//! How the time of every stage grows with the size of a flow, for flows of many shapes (`benches/shapes`).
 //!
-//! The shapes are those that `cargo bench --bench check` measures (`benches/shapes`). What is judged is the time that the
-//! thread had a processor for, of a size and of four times that size. `GRAPHC_GROWTH=NAME,..` looks at some
-//! shapes only (`all` for all) and prints, for each stage, its times and the exponent that they grow with.
+//! `cargo bench --bench growth`, with names of shapes behind `--` those only. A shape's size is doubled until it takes
+//! `GRAPHC_GROWTH_SECONDS` (1), and the stages whose time grows faster than with the power 1.2 of the size are printed. What is
+//! measured is the time that the thread had a processor for. How to read it: docs/benchmarks.md.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
-#[path = "../benches/shapes/mod.rs"]
 mod shapes;
 
 use std::collections::BTreeMap;
@@ -159,63 +158,11 @@ fn exponents(shape: Shape, first: &(usize, Times), last: &(usize, Times)) {
     }
 }
 
-/// Shapes whose time once grew with the square of their size.
-const HELD: [&str; 11] = [
-    "chain",
-    "arms",
-    "branches",
-    "enum_of_many",
-    "fallbacks_in_a_chain",
-    "fallbacks_of_each",
-    "handlers",
-    "null_tests_in_one_route",
-    "nulls_one_by_one",
-    "unset_fields",
-    "wrong_visits",
-];
-
-#[test]
-fn shapes_grow_with_their_size() {
-    if let Ok(names) = std::env::var("GRAPHC_GROWTH") {
-        let wanted =
-            |shape: &Shape| names == "all" || names.split(',').any(|name| name == shape.name);
-        return shapes::all().into_iter().filter(wanted).for_each(print);
-    }
-    const SMALL: usize = 40;
-    const TIMES: usize = 8;
-    let checked = |shape: Shape, n: usize| {
-        let files = shape.files(n);
-        let begun = Instant::now();
-        let before = now(begun);
-        graphc::compile::compile(FILE, &files);
-        now(begun) - before
-    };
-    for shape in HELD.map(shapes::named) {
-        let quotient = || {
-            let small: f64 = (0..TIMES).map(|_| checked(shape, SMALL)).sum();
-            checked(shape, SMALL * TIMES) / small.max(LEAST)
-        };
-        // As much as the same work in parts; with the square of the size it would be eight times that. What a machine
-        // does beside is not seen three times.
-        let least = (0..3).map(|_| quotient()).fold(f64::MAX, f64::min);
-        assert!(
-            least < 3.5,
-            "{shape}: {least:.1} times the time of its parts"
-        );
-    }
-}
-
-/// Each shape is what its writer meant it to be: the right ones have no errors.
-#[test]
-fn every_shape_is_compiled() {
-    for shape in shapes::all() {
-        let files = shape.files(6);
-        let compiled = graphc::compile::compile(FILE, &files);
-        let errors = compiled.diagnostics.has_errors();
-        let syntax = compiled.diagnostics.iter().find(|found| {
-            found.code.slug == "syntax-error" && !shape.name.starts_with("wrong_syntax")
-        });
-        assert!(syntax.is_none(), "{shape}: {syntax:?}");
-        assert_eq!(compiled.flow.is_some(), !errors, "{shape}");
-    }
+fn main() {
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
+    let wanted = |shape: &Shape| asked.is_empty() || asked.iter().any(|name| name == shape.name);
+    shapes::all().into_iter().filter(wanted).for_each(print);
 }

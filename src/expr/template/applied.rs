@@ -1,0 +1,162 @@
+//! What a template applies to values: filters, tests, functions, methods.
+
+use minijinja::machinery::{Span as Range, ast};
+
+use crate::base::name::{closest, did_you_mean};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::eval::MACROS;
+use super::super::infer::{has_field, join};
+use super::super::ty::Type;
+use super::check::Check;
+use super::{filter, method};
+
+impl Check<'_> {
+    pub(super) fn filter(&mut self, applied: &ast::Filter, range: Range) -> Type {
+        let of = applied.expr.as_ref().map(|expr| (expr, self.expr(expr)));
+        let args = self.args(&applied.args);
+        let span = self.name_span(range, applied.name);
+        let Some(found) = filter::find(applied.name) else {
+            let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
+            let message = format!("no filter `{}`", applied.name);
+            return self.report(
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
+                    span,
+                    applied.name,
+                    names,
+                    "there are",
+                ),
+            );
+        };
+        let ty = match of {
+            Some((expr, ty)) if !found.takes_null => {
+                let so = format!("which the filter `{}` does not take", found.name);
+                self.not_null(expr, ty, &so)
+            }
+            Some((_, ty)) => ty,
+            None => Type::String,
+        };
+        let attribute = self.filter_arguments(applied, &ty, span);
+        match (found.name, args.first()) {
+            ("map", _) => Type::list(attribute),
+            ("default" | "d", Some(other)) => join(&ty.without_null(), other, self.types),
+            ("default" | "d", None) => join(&ty.without_null(), &Type::String, self.types),
+            _ => found.gives.ty(&ty),
+        }
+    }
+
+    pub(super) fn test(&mut self, test: &ast::Test, range: Range) -> Type {
+        // A name may be asked for without being there: that is what the test is for.
+        match (&test.expr, test.name) {
+            (ast::Expr::Var(_), "defined" | "undefined") => {
+                self.unheard(&test.expr);
+            }
+            // Which of several records it is, is asked so.
+            (ast::Expr::GetAttr(get), "defined" | "undefined")
+                if matches!(self.unheard(&get.expr), Type::Union(_)) =>
+            {
+                let of = self.expr(&get.expr);
+                let span = self.name_span(get.span(), get.name);
+                let known = match &of {
+                    Type::Union(members) => {
+                        members.iter().any(|of| has_field(of, get.name, self.types))
+                    }
+                    _ => false,
+                };
+                if !known {
+                    self.field(&of, get.name, span);
+                }
+            }
+            _ => {
+                self.expr(&test.expr);
+            }
+        }
+        self.args(&test.args);
+        if !filter::TESTS.contains(&test.name) {
+            let span = self.name_span(range, test.name);
+            let message = format!("no test `{}`", test.name);
+            self.report(
+                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
+                    span,
+                    test.name,
+                    filter::TESTS.iter().copied(),
+                    "there are",
+                ),
+            );
+        }
+        Type::Bool
+    }
+
+    pub(super) fn call(&mut self, call: &ast::Call, range: Range) -> Type {
+        match call.identify_call() {
+            ast::CallType::Function(name) => self.function(name, call, range),
+            ast::CallType::Method(receiver, name) => self.method(receiver, name, call, range),
+            ast::CallType::Block(_) | ast::CallType::Object(_) => {
+                self.args(&call.args);
+                Type::Json
+            }
+        }
+    }
+
+    fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
+        self.args(&call.args);
+        if self.locals.iter().any(|(n, _)| n == name) {
+            return Type::Json;
+        }
+        if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
+            return gives.ty(&Type::Json);
+        }
+        let help = match filter::find(name) {
+            Some(_) => Some(format!("it is a filter: `x | {name}`")),
+            None => did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)),
+        };
+        let span = self.span(range);
+        self.report(
+            Diagnostic::new(
+                &codes::UNKNOWN_FUNCTION,
+                format!("no function `{name}` in templates"),
+                span,
+            )
+            .maybe_help(help),
+        )
+    }
+
+    fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
+        let of = self.expr(receiver);
+        self.args(&call.args);
+        let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
+        if matches!(of, Type::Json | Type::Error | Type::Never) {
+            return of;
+        }
+        if let Some(found) = method::find(&of, name) {
+            return found.gives.ty(&of);
+        }
+        if let Some(found) = self.of_language(&of, name) {
+            return self.language_method(found, (receiver, of), call, range);
+        }
+        let names: Vec<&str> = method::names(&of).collect();
+        let help = match (filter::find(name), closest(name, names.iter().copied())) {
+            (_, Some(near)) => Some(format!("did you mean `{near}`?")),
+            (Some(_), None) => Some(format!("it is a filter: `x | {name}`")),
+            (None, None) if matches!(of, Type::Timestamp | Type::Duration) => Some(
+                "a template has times as texts: take it apart in an expression, in a `let` for instance"
+                    .to_owned(),
+            ),
+            (None, None) if names_macro(name) => Some(format!(
+                "`{name}` with a condition or a value belongs to expressions: use it in a `let`"
+            )),
+            (None, None) => None,
+        };
+        let message = format!("{} has no method `{name}`", self.show(&of));
+        let callee = call.expr.span();
+        let span = match callee.end_offset > callee.start_offset {
+            true => self.name_span(callee, name),
+            false => self.name_span(range, name),
+        };
+        self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span).maybe_help(help))
+    }
+}
+
+fn names_macro(name: &str) -> bool {
+    MACROS.contains(&name)
+}
