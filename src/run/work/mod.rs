@@ -15,6 +15,7 @@ mod narrow;
 pub mod retry;
 pub mod subgraph;
 mod tool_call;
+mod tool_outside;
 mod tools;
 
 use crate::ir::ErrorKind;
