@@ -200,10 +200,12 @@ fn a_killed_run_is_shown_as_cut_off() {
     let threads = |args: &[&str]| graphc(&folder, args).output().unwrap();
     let list = threads(&["threads", "--format", "json"]);
     assert_eq!(json(&list)["status"], "running");
+    assert_eq!(json(&list)["held"], true);
     child.kill().unwrap();
     child.wait().unwrap();
     let list = threads(&["threads", "--format", "json"]);
-    assert_eq!(json(&list)["status"], "cut_off");
+    assert_eq!(json(&list)["status"], "running");
+    assert_eq!(json(&list)["held"], false);
     let shown = threads(&["threads", "show", "t"]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("status      cut off"), "{shown}");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{Context, Failure, output};
 use super::table::table;
-use super::{Format, Shelf, failed, machine_word, seconds, word};
+use super::{Format, Shelf, failed, put_status, seconds, word};
 
 /// Prints all threads, the latest used first.
 pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
@@ -18,15 +18,15 @@ pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
     match shelf.format {
         Format::Json => {
             for (thread, word) in threads {
-                let line = json!({
+                let mut line = json!({
                     "thread_id": thread.thread_id,
                     "graph": thread.status.graph,
-                    "status": machine_word(word),
                     "checkpoint_id": thread.checkpoint.to_string(),
                     "run_id": thread.status.run_id,
                     "created_at": thread.created_at,
                     "updated_at": thread.status.at,
                 });
+                put_status(&mut line, &thread, word);
                 output::print(&format!("{line}\n"))?;
             }
             Ok(())

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
+use serde_json::{Value as Json, json};
 
 use crate::base::{SourceMap, name};
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
@@ -168,12 +169,15 @@ pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
 }
 
+/// What is shown of a thread whose process has died on the way.
+const CUT_OFF: &str = "cut off";
+
 /// The word for where a thread stands. One that is running by its last record, and that no process holds, was cut off.
 async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str, Failure> {
     Ok(match info.status.state {
         RunState::Running => match store.is_held(&info.thread_id).await.map_err(failed)? {
             true => "running",
-            false => "cut off",
+            false => CUT_OFF,
         },
         RunState::Done => "done",
         RunState::Interrupted => "interrupted",
@@ -182,9 +186,15 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
     })
 }
 
-/// The same word in JSON.
-fn machine_word(word: &str) -> String {
-    word.replace(' ', "_")
+/// Adds to a line of JSON where a thread stands by its last record, and of one that is running whether a process holds it.
+fn put_status(line: &mut Json, info: &ThreadInfo, word: &str) {
+    let Some(entries) = line.as_object_mut() else {
+        return;
+    };
+    entries.insert("status".to_owned(), json!(info.status.state));
+    if info.status.state == RunState::Running {
+        entries.insert("held".to_owned(), json!(word != CUT_OFF));
+    }
 }
 
 /// A point in time without fractions of a second.

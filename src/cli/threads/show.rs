@@ -12,7 +12,7 @@ use crate::run::store::{RunState, Store, ThreadInfo};
 use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, flow, machine_word, next, seconds, word};
+use super::{Format, Shelf, failed, flow, next, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -118,10 +118,10 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
         "next": standing.next,
         "state": standing.state,
     });
+    if newest {
+        put_status(&mut json, info, word);
+    }
     if let Some(entries) = json.as_object_mut() {
-        if newest {
-            entries.insert("status".to_owned(), json!(machine_word(word)));
-        }
         if !open.is_empty() {
             let open = open.iter().map(OpenInterrupt::to_json).collect();
             entries.insert("interrupts".to_owned(), open);
