@@ -54,10 +54,9 @@ fn planned(path: &Path, graph: &str, context: &Context) -> Option<Plan> {
 
 /// Gives the fields of a state that nothing has written the values that they begin with.
 pub fn fill(state: &mut JsonMap<String, Json>, graph: &str, plan: &Plan) {
-    let Some(id) = plan.flow.graph(graph) else {
+    let Some(graph) = plan.graphs.iter().find(|known| *known.name == *graph) else {
         return;
     };
-    let graph = &plan.graphs[id];
     for (name, initial) in graph.fields.iter().zip(&graph.initial) {
         if let (Some(initial), None) = (initial, state.get(&**name)) {
             state.insert(name.to_string(), initial.to_json());
