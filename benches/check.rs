@@ -18,6 +18,7 @@ use graphc::lower::lower;
 use graphc::parse::parse as parse_text;
 use graphc::resolve::resolve as resolve_files;
 use graphc::run::plan::plan;
+use graphc::viz::{Drawing, Form, draw as draw_flow};
 
 use shapes::{FILE, Files, Shape};
 
@@ -142,4 +143,37 @@ fn large(megabytes: usize, body: &str) -> String {
     let n = (megabytes << 20) / line(0).len();
     let nodes: String = (0..n).map(line).collect();
     format!("graph Main {{\n  state {{ in out n: int }}\n  start -> n0\n{nodes}}}\n")
+}
+
+/// Flows that are hard to lay out.
+const PICTURES: [&str; 4] = [
+    "arms_all_over",
+    "arms_near_by",
+    "arms_to_each",
+    "calls_to_open",
+];
+
+/// A picture, laid out: bounded by what is cut, and a matter of seconds at worst.
+#[divan::bench(args = PICTURES, consts = [50, 200, 800], sample_count = 1)]
+fn draw_svg<const N: usize>(bencher: Bencher<'_, '_>, shape: &str) {
+    draw_as(bencher, shape, N, Form::Svg);
+}
+
+/// The same for Graphviz, which lays it out itself.
+#[divan::bench(args = PICTURES, consts = [200, 800], sample_count = 3)]
+fn draw_dot<const N: usize>(bencher: Bencher<'_, '_>, shape: &str) {
+    draw_as(bencher, shape, N, Form::Dot);
+}
+
+/// With all subgraphs opened.
+fn draw_as(bencher: Bencher<'_, '_>, shape: &str, n: usize, form: Form) {
+    let flow = compiled(&made(shape, n));
+    let main = flow.graph("Main").unwrap();
+    let drawing = Drawing {
+        depth: usize::MAX,
+        ..Drawing::of(form)
+    };
+    bencher
+        .counter(n)
+        .bench(|| draw_flow(&flow, &[main], &drawing).unwrap());
 }

@@ -34,6 +34,7 @@ const TEXTS: &[&str] = &[
     include_str!("wrong.shapes"),
     include_str!("safety.shapes"),
     include_str!("models.shapes"),
+    include_str!("viz.shapes"),
 ];
 
 /// A kind of flow that can be made in any size.

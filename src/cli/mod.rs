@@ -101,7 +101,7 @@ pub enum Command {
     Resume(resume::Args),
     /// Look into the threads of a project: where they stand, their state, their history
     Threads(threads::Args),
-    /// Draw a flow, for mermaid or Graphviz
+    /// Draw a flow: for mermaid or Graphviz, as SVG or a page
     Viz(viz::Args),
     /// Run the scenarios of flows, offline
     Test(test::Args),
@@ -140,6 +140,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Parses the arguments and runs the command; what went wrong has been said on stderr.
 fn run(args: Vec<OsString>) -> Exit {
+    let args = viz::depths(args);
     let parsed = Cli::command()
         .color(term::ColorChoice::written_in(&args).for_help())
         .try_get_matches_from(args)

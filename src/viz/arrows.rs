@@ -5,9 +5,10 @@ use std::time::Duration;
 use crate::base::duration;
 use crate::ir::{Flow, Jump, Node, NodeId, Route, Target, ToolId, Work};
 
-use super::label::short;
+use super::label::{line, short};
 use super::picture::{Arrow, Kind, Way};
 use super::sketch::Sketch;
+use super::taken::{Hop, Spot};
 
 /// Draws all arrows of a level: those of the start, of each node, of the joins.
 pub fn draw(sketch: &mut Sketch<'_, '_>, level: usize) {
@@ -17,6 +18,8 @@ pub fn draw(sketch: &mut Sketch<'_, '_>, level: usize) {
     let mut pen = Pen {
         from: sketch.start(level),
         tail: None,
+        spot: Spot::Start,
+        spent: false,
         level,
         sketch,
     };
@@ -32,10 +35,12 @@ pub fn draw(sketch: &mut Sketch<'_, '_>, level: usize) {
         for member in &join.members {
             if let Some(from) = pen.sketch.exit(level, *member) {
                 pen.from = from;
-                pen.arrow(at.clone(), Way::Edge, "");
+                pen.spot = Spot::Node(*member);
+                pen.arrow(at.clone(), Spot::Join(id), Way::Edge, "");
             }
         }
         pen.from = at;
+        pen.spot = Spot::Join(id);
         pen.jump(&join.to, Way::Edge, "");
     }
 }
@@ -47,11 +52,16 @@ struct Pen<'p, 'a, 's> {
     from: String,
     /// The frame whose border they leave.
     tail: Option<usize>,
+    /// What they leave.
+    spot: Spot,
+    /// Whether they are taken in place of a node whose visits are used up.
+    spent: bool,
 }
 
 impl Pen<'_, '_, '_> {
     fn leaving(&mut self, id: NodeId, node: &Node) {
         let level = self.level;
+        self.spot = Spot::Node(id);
         let ids = (
             self.sketch.entry(level, id),
             self.sketch.exit(level, id),
@@ -68,7 +78,7 @@ impl Pen<'_, '_, '_> {
         border(self);
         for skip in &node.skips {
             if let Some(to) = &skip.to {
-                let label = format!("skip when {}", short(&skip.when.text));
+                let label = format!("skip when {}", line(&skip.when.text));
                 self.jump(to, Way::Limit, &label);
             }
         }
@@ -94,7 +104,9 @@ impl Pen<'_, '_, '_> {
                 1 => "after 1 visit".to_owned(),
                 limit => format!("after {limit} visits"),
             };
+            self.spent = true;
             self.jump(&visits.to, Way::Limit, &label);
+            self.spent = false;
         }
         for (name, label) in jumps(self.sketch.flow, node) {
             let Some(port) = self.sketch.port(level, id, &name) else {
@@ -121,7 +133,7 @@ impl Pen<'_, '_, '_> {
                 let way = if way == Way::Edge { Way::Choice } else { way };
                 for arm in arms {
                     let condition = match &arm.when {
-                        Some(when) => short(&when.text),
+                        Some(when) => line(&when.text),
                         None => "else".to_owned(),
                     };
                     self.jump(&arm.jump, way, &joined(label, &condition));
@@ -135,12 +147,12 @@ impl Pen<'_, '_, '_> {
             match target {
                 Target::Computed { name, table } => {
                     for end in table {
-                        let own = format!("{} = {}", short(&name.text), end.name);
+                        let own = format!("{} = {}", line(&name.text), end.name);
                         self.arrows(&end.to, Way::Choice, &joined(label, &own));
                     }
                 }
                 Target::Each { var, items, .. } => {
-                    let own = format!("each {var} in {}", short(&items.text));
+                    let own = format!("each {var} in {}", line(&items.text));
                     self.arrows(target, Way::Send, &joined(label, &own));
                 }
                 _ => self.arrows(target, way, label),
@@ -149,45 +161,52 @@ impl Pen<'_, '_, '_> {
     }
 
     fn arrows(&mut self, target: &Target, way: Way, label: &str) {
-        for to in self.reached(target) {
-            self.arrow(to, way, label);
+        if let Some((to, spot)) = self.reached(target) {
+            self.arrow(to, spot, way, label);
         }
     }
 
-    fn arrow(&mut self, to: String, kind: Way, label: &str) {
-        self.sketch.arrow(Arrow {
+    fn arrow(&mut self, to: String, spot: Spot, kind: Way, label: &str) {
+        let arrow = Arrow {
             from: self.from.clone(),
             to,
             label: label.to_owned(),
             kind,
             tail: self.tail,
-        });
+            taken: false,
+        };
+        let hop = Hop {
+            from: self.spot,
+            to: spot,
+            spent: self.spent,
+        };
+        self.sketch.arrow(arrow, self.level, hop);
     }
 
-    /// The boxes that a target leads to.
-    fn reached(&mut self, target: &Target) -> Vec<String> {
+    /// The box that a target leads to, and what it is.
+    fn reached(&mut self, target: &Target) -> Option<(String, Spot)> {
         let level = self.level;
         match target {
-            Target::Node(node) => self.sketch.entry(level, *node).into_iter().collect(),
-            Target::End => vec![self.sketch.outside(level, Kind::End, "end")],
+            Target::Node(node) | Target::Each { worker: node, .. } => {
+                Some((self.sketch.entry(level, *node)?, Spot::Node(*node)))
+            }
+            Target::End => Some((self.sketch.outside(level, Kind::End, "end"), Spot::End)),
             Target::Fail { message, .. } => {
                 let text = match message {
                     Some(message) => format!("fail {}", short(&message.text)),
                     None => "fail".to_owned(),
                 };
-                vec![self.sketch.outside(level, Kind::Fail, &text)]
+                Some((self.sketch.outside(level, Kind::Fail, &text), Spot::Fail))
             }
-            // A table holds no tables.
-            Target::Computed { .. } => Vec::new(),
-            Target::Each { worker, .. } => self.sketch.entry(level, *worker).into_iter().collect(),
             Target::Parent(name) => {
-                vec![
-                    self.sketch
-                        .outside(level, Kind::Parent, &format!("parent.{name}")),
-                ]
+                let text = format!("parent.{name}");
+                Some((
+                    self.sketch.outside(level, Kind::Parent, &text),
+                    Spot::Parent,
+                ))
             }
-            // Only tools' bodies have these.
-            Target::Named(_) | Target::NamedEach { .. } => Vec::new(),
+            // A table holds no tables, and only tools' bodies have the others.
+            Target::Computed { .. } | Target::Named(_) | Target::NamedEach { .. } => None,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! A picture for Graphviz.
 
-use super::picture::{Arrow, Kind, Panel, Picture, Piece, Shape, Way};
+use super::label::condition;
+use super::picture::{Arrow, Kind, Legend, Panel, Picture, Piece, Shape, Way};
+use super::risk::Sign;
 use super::trace::Standing;
 
+/// Characters of a line of a condition, and how many lines.
+const CONDITION: (usize, usize) = (44, 3);
+
 /// The text of a digraph.
-pub fn write(picture: &Picture, legend: &[Way]) -> String {
+pub fn write(picture: &Picture, legend: &Legend) -> String {
     let framed = picture.panels.len() > 1;
     let name = picture.panels.first().map_or("flow", |panel| &*panel.name);
     let name = if framed { "flow" } else { name };
@@ -28,7 +33,9 @@ pub fn write(picture: &Picture, legend: &[Way]) -> String {
         }
     }
     if !legend.is_empty() {
-        let lines: Vec<String> = legend.iter().map(|way| explained(*way)).collect();
+        let ways = legend.ways.iter().map(|way| explained(*way));
+        let signs = legend.signs.iter().map(|sign| signed(*sign));
+        let lines: Vec<String> = ways.chain(signs).collect();
         // `\\l` ends a line and sets it to the left.
         let text = quoted(&lines.join("\n")).replace("\\n", "\\l");
         let text = format!("{}\\l\"", text.trim_end_matches('"'));
@@ -59,6 +66,7 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
                 if shape.defer {
                     attributes.push("style=\"filled,dashed\"".to_owned());
                 }
+                attributes.extend(border(shape));
                 attributes.extend(shape.mark.as_ref().map(mark));
                 attributes.extend(tooltip(&shape.doc));
                 let attributes = attributes.join(", ");
@@ -85,8 +93,10 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
 }
 
 fn label(shape: &Shape) -> String {
+    let notes = shape.notes.iter().map(|(_, note)| note.clone());
     let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
-    let lines = shape.label.iter().cloned().chain(marks);
+    let marks = marks.filter(|words| !words.is_empty());
+    let lines = shape.label.iter().cloned().chain(notes).chain(marks);
     // A rhombus grows to both sides with each line.
     let brief = shape.brief.iter().filter(|_| shape.kind != Kind::Branch);
     let lines: Vec<String> = lines.chain(brief.cloned()).collect();
@@ -94,6 +104,17 @@ fn label(shape: &Shape) -> String {
         Kind::Join => String::new(),
         _ => lines.join("\n"),
     }
+}
+
+/// How a box looks that a reviewer must see.
+fn border(shape: &Shape) -> Option<String> {
+    let has = |sign: Sign| shape.notes.iter().any(|(own, _)| *own == sign);
+    match (has(Sign::Destructive), has(Sign::Approve)) {
+        (true, _) => Some("penwidth=3, color=\"#b3261e\""),
+        (false, true) => Some("penwidth=3, color=\"#b8860b\""),
+        (false, false) => None,
+    }
+    .map(str::to_owned)
 }
 
 /// How a box looks that a thread has to do with.
@@ -117,6 +138,16 @@ fn explained(way: Way) -> String {
         Way::Limit => "amber, circle at the end",
     };
     format!("{sign}: {}", way.meaning())
+}
+
+/// A line of the legend for a mark.
+fn signed(sign: Sign) -> String {
+    let word = match sign {
+        Sign::Destructive => "red border",
+        Sign::Approve => "amber border",
+        Sign::Taken => "green",
+    };
+    format!("{word}: {}", sign.meaning())
 }
 
 fn look(kind: Kind) -> &'static [&'static str] {
@@ -167,7 +198,12 @@ fn look(kind: Kind) -> &'static [&'static str] {
 fn arrow(arrow: &Arrow, tail: Option<&str>) -> String {
     let mut attributes: Vec<String> = Vec::new();
     if !arrow.label.is_empty() {
-        attributes.push(format!("label={}", quoted(&arrow.label)));
+        let lines = condition(&arrow.label, CONDITION.0, CONDITION.1).join("\n");
+        attributes.push(format!("label={}", quoted(&lines)));
+        if lines.contains('…') {
+            let whole = quoted(&arrow.label);
+            attributes.push(format!("tooltip={whole}, labeltooltip={whole}"));
+        }
     }
     let style: &[&str] = match arrow.kind {
         Way::Edge => &[],
@@ -178,6 +214,9 @@ fn arrow(arrow: &Arrow, tail: Option<&str>) -> String {
         Way::Limit => &["color=\"#b8860b\"", "arrowhead=odot"],
     };
     attributes.extend(style.iter().map(|&style| style.to_owned()));
+    if arrow.taken {
+        attributes.push("color=\"#1a7f37\", penwidth=3".to_owned());
+    }
     attributes.extend(tail.map(|id| format!("ltail={}", quoted(&format!("cluster_{id}")))));
     let (from, to) = (quoted(&arrow.from), quoted(&arrow.to));
     match attributes.is_empty() {

@@ -9,9 +9,56 @@ const LINE: usize = 38;
 /// The most lines that a doc comment or a list of tools takes in a box.
 const LINES: usize = 2;
 
-/// A piece of source in one line, its end cut off where it is long.
+/// A piece of source in one line.
+pub fn line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// A piece of source in one line, its middle left out where it is long: conditions mostly begin alike.
 pub fn short(text: &str) -> String {
-    cut(text, WIDEST)
+    middle(&line(text), WIDEST)
+}
+
+/// A text of at most `most` characters; of a longer one, its beginning and its end.
+pub fn middle(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let tail = most.saturating_sub(1) / 2;
+    let head: String = text.chars().take(most.saturating_sub(tail + 1)).collect();
+    let tail: String = text.chars().skip(length - tail).collect();
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
+/// What stands on an arrow, in at most `most` lines of `width` characters: one condition is wrapped, its
+/// middle left out where it is longer; of several each has a line.
+pub fn condition(label: &str, width: usize, most: usize) -> Vec<String> {
+    let several: Vec<&str> = label.lines().collect();
+    if let [only] = several.as_slice() {
+        let mut room = width * most;
+        loop {
+            let lines = wrap(&middle(only, room), width, usize::MAX);
+            if lines.len() <= most || room <= width {
+                return lines;
+            }
+            room -= width / 2;
+        }
+    }
+    let shown = match several.len() > most {
+        true => most.saturating_sub(1),
+        false => most,
+    };
+    let mut lines: Vec<String> = several
+        .iter()
+        .take(shown)
+        .map(|one| format!("· {}", middle(one, width.saturating_sub(2))))
+        .collect();
+    if several.len() > shown {
+        lines.push(format!("… {} more", several.len() - shown));
+    }
+    lines
 }
 
 /// The first sentence of a doc comment, in lines of a box.
@@ -94,7 +141,24 @@ mod tests {
     fn long_texts_are_cut_between_characters() {
         assert_eq!(short("a ==\n   \"b\""), "a == \"b\"");
         let long = "ü".repeat(60);
-        assert_eq!(short(&long), format!("{}…", "ü".repeat(48)));
+        assert_eq!(short(&long), format!("{0}ü…{0}", "ü".repeat(23)));
+        assert_eq!(middle("state.kind == Kind.first", 14), "state.k….first");
+    }
+
+    #[test]
+    fn conditions_keep_beginning_and_end() {
+        assert_eq!(condition("a == b", 10, 2), ["a == b"]);
+        let cut = condition(
+            "state.last != null && state.last.outcome == Outcome.passed",
+            16,
+            2,
+        );
+        assert!(
+            cut.len() <= 2 && cut.concat().ends_with("passed"),
+            "{cut:?}"
+        );
+        assert_eq!(condition("a\nb\nc", 10, 2), ["· a", "… 2 more"]);
+        assert_eq!(condition("", 10, 2), Vec::<String>::new());
     }
 
     #[test]

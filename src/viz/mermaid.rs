@@ -2,7 +2,9 @@
 //!
 //! Of a doc comment only the first sentence is there: mermaid has tooltips only on links.
 
-use super::picture::{Arrow, Kind, Panel, Picture, Piece, Shape, Way};
+use super::label::middle;
+use super::picture::{Arrow, Kind, Legend, Panel, Picture, Piece, Shape, Way};
+use super::risk::Sign;
 use super::trace::Standing;
 
 /// Colours of boxes: what models do, what tools do, what waits for people, what is a graph itself.
@@ -14,6 +16,19 @@ const CLASSES: [(&str, &str); 5] = [
     ("wrong", "fill:#fdeaea,stroke:#b33a3a,color:#1b2733"),
 ];
 
+/// Borders of boxes that a reviewer must see, over the colours of kinds.
+const SIGNS: [(Sign, &str, &str); 2] = [
+    (Sign::Approve, "approve", "stroke:#b8860b,stroke-width:3px"),
+    (
+        Sign::Destructive,
+        "destructive",
+        "stroke:#b3261e,stroke-width:3px",
+    ),
+];
+
+/// Characters of a condition: mermaid wraps them.
+const WIDEST: usize = 96;
+
 /// Marks of a thread's way, over the colours of kinds.
 const MARKS: [(&str, &str); 3] = [
     ("visited", "stroke:#1a7f37,stroke-width:3px"),
@@ -22,7 +37,7 @@ const MARKS: [(&str, &str); 3] = [
 ];
 
 /// The text of a flowchart.
-pub fn write(picture: &Picture, legend: &[Way]) -> String {
+pub fn write(picture: &Picture, legend: &Legend) -> String {
     let mut out = String::from("flowchart TD\n");
     let framed = picture.panels.len() > 1;
     for panel in &picture.panels {
@@ -36,14 +51,20 @@ pub fn write(picture: &Picture, legend: &[Way]) -> String {
         }
     }
     if !legend.is_empty() {
-        let lines: Vec<String> = legend.iter().map(|way| explained(*way)).collect();
+        let ways = legend.ways.iter().map(|way| explained(*way));
+        let signs = legend.signs.iter().map(|sign| signed(*sign));
+        let lines: Vec<String> = ways.chain(signs).collect();
         out.push_str(&format!("  legend_0key[\"{}\"]\n", lines.join("<br/>")));
     }
     let mut styles = String::new();
     let arrows = picture.panels.iter().flat_map(|panel| &panel.arrows);
     for (index, one) in arrows.enumerate() {
         out.push_str(&arrow(one));
-        if let Some(style) = style(one.kind) {
+        let style = match one.taken {
+            true => Some("stroke:#1a7f37,stroke-width:3px"),
+            false => style(one.kind),
+        };
+        if let Some(style) = style {
             styles.push_str(&format!("  linkStyle {index} {style}\n"));
         }
     }
@@ -82,8 +103,10 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
 }
 
 fn label(shape: &Shape) -> String {
+    let notes = shape.notes.iter().map(|(_, note)| note.clone());
     let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
-    let lines = shape.label.iter().cloned().chain(marks);
+    let marks = marks.filter(|words| !words.is_empty());
+    let lines = shape.label.iter().cloned().chain(notes).chain(marks);
     let mut lines: Vec<String> = lines.map(|line| text(&line)).collect();
     // A rhombus grows to both sides with each line.
     if shape.kind != Kind::Branch {
@@ -104,6 +127,16 @@ fn explained(way: Way) -> String {
         Way::Limit => "—○ amber",
     };
     format!("{sign}: {}", text(way.meaning()))
+}
+
+/// A line of the legend for a mark.
+fn signed(sign: Sign) -> String {
+    let word = match sign {
+        Sign::Destructive => "red border",
+        Sign::Approve => "amber border",
+        Sign::Taken => "green",
+    };
+    format!("{word}: {}", text(sign.meaning()))
 }
 
 /// What stands around the label: the form of the box.
@@ -135,7 +168,7 @@ fn arrow(arrow: &Arrow) -> String {
     };
     let label = match &*arrow.label {
         "" => String::new(),
-        label => format!("|\"{}\"|", text(label)),
+        label => format!("|\"{}\"|", text(&middle(label, WIDEST))),
     };
     format!("  {} {line}{label} {}\n", arrow.from, arrow.to)
 }
@@ -185,6 +218,10 @@ fn classes(picture: &Picture, legend: bool, out: &mut String) {
         "fill:#faf7fd,stroke:#7d5ba6,color:#1b2733",
         clusters.map(|cluster| &*cluster.id).collect(),
     );
+    for (sign, name, look) in SIGNS {
+        let of = all().filter(|shape| shape.notes.iter().any(|(own, _)| *own == sign));
+        put(name, look, of.map(|shape| &*shape.id).collect());
+    }
     for (name, look) in MARKS {
         let is = |mark: &Standing| match (mark.failed, mark.waits.is_some() || mark.now) {
             (true, _) => name == "failed",

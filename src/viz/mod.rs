@@ -3,7 +3,8 @@
 //!
 //! [`draw`] takes the IR. [`picture`] is what is drawn: boxes, frames and arrows, whatever the form.
 //! [`sketch`] makes the boxes of a graph and of the subgraphs opened in it, [`arrows`] reads the arrows
-//! from its routes, [`label`] shortens what is written on them, [`trace`] says where a thread went.
+//! from its routes, [`label`] shortens what is written on them, [`risk`] says what a reviewer must see.
+//! [`trace`] says where a thread went, [`taken`] finds the arrows that it took.
 //! [`mermaid`], [`dot`], [`svg`] and [`page`] write the forms. How a box of a kind looks is theirs to
 //! say. The store of a thread is read by the command line: nothing here touches the machine.
 
@@ -13,13 +14,15 @@ pub mod label;
 pub mod mermaid;
 pub mod page;
 pub mod picture;
+pub mod risk;
 pub mod sketch;
 pub mod svg;
+pub mod taken;
 pub mod trace;
 
 use crate::ir::{Flow, GraphId};
 
-use picture::Picture;
+use picture::{Legend, Picture};
 use svg::TooLarge;
 use trace::Trace;
 
@@ -73,12 +76,12 @@ pub struct Drawn {
 /// Draws graphs of a flow; several are framed, each with its name.
 ///
 /// # Errors
-/// Where a graph has more boxes than can be laid out in a picture.
+/// Where a graph has more boxes or arrows than can be laid out in a picture.
 pub fn draw(flow: &Flow, graphs: &[GraphId], drawing: &Drawing<'_>) -> Result<Drawn, TooLarge> {
     let picture = Picture::of(flow, graphs, drawing.depth, drawing.trace);
     let legend = match drawing.legend {
         true => picture.legend(),
-        false => Vec::new(),
+        false => Legend::default(),
     };
     let text = match drawing.form {
         Form::Mermaid => mermaid::write(&picture, &legend),

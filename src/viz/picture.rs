@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::ir::{Flow, GraphId, NodeId};
 
+use super::risk::{Risks, Sign};
 use super::sketch::Sketch;
 use super::trace::{Standing, Trace};
 
@@ -62,6 +63,8 @@ pub struct Shape {
     pub id: String,
     /// What is written in it: its name, and below it kind, model, tools.
     pub label: Vec<String>,
+    /// Lines below that a reviewer must see, each with what it stands for.
+    pub notes: Vec<(Sign, String)>,
     /// First sentence of the doc comment, in lines.
     pub brief: Vec<String>,
     /// Doc comment.
@@ -116,12 +119,14 @@ pub struct Arrow {
     pub from: String,
     /// Id of the box that it reaches.
     pub to: String,
-    /// When it is taken; empty where always.
+    /// When it is taken, in one line, however long; empty where always. Of arrows drawn as one, a line each.
     pub label: String,
     /// Why it is taken.
     pub kind: Way,
     /// The frame that it leaves from, by index, where it is not for one box inside to take.
     pub tail: Option<usize>,
+    /// Whether the thread went this way.
+    pub taken: bool,
 }
 
 /// Why an arrow is taken.
@@ -169,29 +174,58 @@ impl Picture {
     /// The picture of graphs of a flow, subgraphs opened to a depth, with the way of a thread.
     pub fn of(flow: &Flow, graphs: &[GraphId], depth: usize, trace: Option<&Trace>) -> Self {
         let mut ids = Ids::default();
+        let risks = Risks::of(flow);
         let panels = graphs
             .iter()
-            .filter_map(|id| Sketch::draw(flow, *id, depth, &mut ids, trace));
+            .filter_map(|id| Sketch::draw(flow, *id, depth, &mut ids, trace, &risks));
         Self {
             panels: panels.collect(),
             thread: trace.map(|trace| trace.thread.clone()),
         }
     }
 
-    /// The kinds of arrows in it; none where all are plain ones, which need no legend.
-    pub fn legend(&self) -> Vec<Way> {
+    /// The kinds of arrows and the marks in it; none where all arrows are plain ones, which need no legend.
+    pub fn legend(&self) -> Legend {
         let arrows = || self.panels.iter().flat_map(|panel| &panel.arrows);
         let used: BTreeSet<Way> = arrows().map(|arrow| arrow.kind).collect();
-        let all = Way::ALL.into_iter().filter(|way| used.contains(way));
-        match used.iter().any(|way| *way != Way::Edge) {
-            true => all.collect(),
-            false => Vec::new(),
+        let notes = self.panels.iter().flat_map(|panel| &panel.boxes);
+        let notes = notes.flat_map(|shape| shape.notes.iter().map(|(sign, _)| *sign));
+        let mut signs: BTreeSet<Sign> = notes.collect();
+        if arrows().any(|arrow| arrow.taken) {
+            signs.insert(Sign::Taken);
+        }
+        let plain = used.iter().all(|way| *way == Way::Edge);
+        let ways = Way::ALL
+            .into_iter()
+            .filter(|way| !plain && used.contains(way));
+        Legend {
+            ways: ways.collect(),
+            signs: Sign::ALL
+                .into_iter()
+                .filter(|sign| signs.contains(sign))
+                .collect(),
         }
     }
 
     /// Subgraphs that were left closed although they were to be opened.
     pub fn closed(&self) -> usize {
         self.panels.iter().map(|panel| panel.closed).sum()
+    }
+}
+
+/// What a drawing explains.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Legend {
+    /// Kinds of arrows.
+    pub ways: Vec<Way>,
+    /// Marks of boxes and of ways taken.
+    pub signs: Vec<Sign>,
+}
+
+impl Legend {
+    /// Whether there is nothing to explain.
+    pub fn is_empty(&self) -> bool {
+        self.ways.is_empty() && self.signs.is_empty()
     }
 }
 

@@ -3,13 +3,15 @@
 //! Each opened graph is a [`Level`]. Levels are made one after another, callers before what they call,
 //! and their arrows are drawn in the opposite order: what leaves an opened subgraph needs its end.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::ir::{Flow, Graph, GraphId, JoinId, Node, NodeId, Work};
 
 use super::arrows;
 use super::label::{brief, listed};
 use super::picture::{Arrow, Cluster, Ids, Kind, MOST_OPEN, Panel, Shape};
+use super::risk::{Risks, called};
+use super::taken::{self, Hop};
 use super::trace::{Standing, Trace};
 
 /// A graph that is drawn: the panel's own, or an opened subgraph.
@@ -20,15 +22,18 @@ pub struct Level<'a> {
     /// What the ids of its boxes begin with.
     prefix: String,
     /// Path of its nodes, `/` at the end; empty in the panel's own.
-    path: String,
+    pub path: String,
     cluster: Option<usize>,
     caller: Option<usize>,
     depth: usize,
-    start: String,
+    /// Id of its start.
+    pub start: String,
     nodes: Vec<Place>,
     joins: Vec<String>,
     /// Boxes made on demand, by what is written in them.
-    extra: Vec<(Kind, String, String)>,
+    pub extra: Vec<(Kind, String, String)>,
+    /// Its arrows, by index of the panel's.
+    pub hops: Vec<(usize, Hop)>,
 }
 
 /// What stands for a node.
@@ -44,10 +49,14 @@ pub struct Sketch<'a, 's> {
     /// The flow.
     pub flow: &'a Flow,
     ids: &'s mut Ids,
-    trace: Option<&'s Trace>,
-    panel: Panel,
-    levels: Vec<Level<'a>>,
-    drawn: BTreeSet<Arrow>,
+    /// The thread whose way is marked.
+    pub trace: Option<&'s Trace>,
+    risks: &'s Risks<'a>,
+    /// What has been drawn.
+    pub panel: Panel,
+    /// The panel's own graph, then those opened in it.
+    pub levels: Vec<Level<'a>>,
+    drawn: BTreeMap<Arrow, usize>,
 }
 
 impl<'a, 's> Sketch<'a, 's> {
@@ -58,6 +67,7 @@ impl<'a, 's> Sketch<'a, 's> {
         depth: usize,
         ids: &'s mut Ids,
         trace: Option<&'s Trace>,
+        risks: &'s Risks<'a>,
     ) -> Option<Panel> {
         let graph = flow.graphs.get(id)?;
         let panel = Panel {
@@ -73,9 +83,10 @@ impl<'a, 's> Sketch<'a, 's> {
             flow,
             ids,
             trace,
+            risks,
             panel,
             levels: Vec::new(),
-            drawn: BTreeSet::new(),
+            drawn: BTreeMap::new(),
         };
         sketch.open(id, graph, &graph.name, String::new(), None, None, 0);
         let mut next = 0;
@@ -86,6 +97,7 @@ impl<'a, 's> Sketch<'a, 's> {
         for level in (0..sketch.levels.len()).rev() {
             arrows::draw(&mut sketch, level);
         }
+        taken::mark(&mut sketch);
         Some(sketch.panel)
     }
 
@@ -113,6 +125,7 @@ impl<'a, 's> Sketch<'a, 's> {
             nodes: Vec::new(),
             joins: Vec::new(),
             extra: Vec::new(),
+            hops: Vec::new(),
         });
         self.levels.len() - 1
     }
@@ -211,9 +224,8 @@ impl<'a, 's> Sketch<'a, 's> {
         let mut label = vec![node.name.clone(), detail];
         let tool = |id| self.flow.tools.get(id).map(|tool| tool.name.as_str());
         let tools = match &node.work {
-            Work::Llm(call) | Work::Agent { call, .. } => &*call.tools,
-            Work::Tools { tools, .. } => tools,
-            _ => &[],
+            Work::Call { .. } => &[],
+            _ => called(node),
         };
         let stops = node.stops.iter().map(|stop| &*stop.name);
         label.extend(listed("asks:", stops));
@@ -221,6 +233,7 @@ impl<'a, 's> Sketch<'a, 's> {
         Shape {
             id,
             label,
+            notes: self.risks.notes(node),
             brief: brief(&node.doc),
             doc: node.doc.clone(),
             kind,
@@ -323,10 +336,15 @@ impl<'a, 's> Sketch<'a, 's> {
         id
     }
 
-    /// Adds an arrow, once.
-    pub fn arrow(&mut self, arrow: Arrow) {
-        if self.drawn.insert(arrow.clone()) {
+    /// Adds an arrow of a level, once.
+    pub fn arrow(&mut self, arrow: Arrow, level: usize, hop: Hop) {
+        let next = self.panel.arrows.len();
+        let index = *self.drawn.entry(arrow.clone()).or_insert(next);
+        if index == next {
             self.panel.arrows.push(arrow);
+        }
+        if let Some(level) = self.levels.get_mut(level) {
+            level.hops.push((index, hop));
         }
     }
 }
@@ -336,6 +354,7 @@ pub fn shape(id: String, text: &str, kind: Kind, cluster: Option<usize>) -> Shap
     Shape {
         id,
         label: vec![text.to_owned()],
+        notes: Vec::new(),
         brief: Vec::new(),
         doc: String::new(),
         kind,

@@ -1,6 +1,6 @@
 //! Where a thread went: which nodes it visited, where it stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The way of a thread through a flow.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,6 +11,20 @@ pub struct Trace {
     pub graph: String,
     paths: BTreeMap<String, Standing>,
     graphs: BTreeMap<(String, String), Standing>,
+    steps: BTreeSet<Step>,
+}
+
+/// What followed on what in a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// Path of the frame's nodes, `/` at the end; empty in the thread's own graph.
+    pub path: String,
+    /// Its graph.
+    pub graph: String,
+    /// Nodes that were run; none at the start.
+    pub from: Vec<String>,
+    /// Nodes that came next; none at the end.
+    pub to: Vec<String>,
 }
 
 /// Where a thread is with a node.
@@ -24,6 +38,8 @@ pub struct Standing {
     pub waits: Option<String>,
     /// Whether the last run failed in it.
     pub failed: bool,
+    /// Whether a run passed through it on its way, without a step of its own.
+    pub passed: bool,
 }
 
 impl Trace {
@@ -44,6 +60,23 @@ impl Trace {
         note(self.graphs.entry(key).or_default());
     }
 
+    /// Notes what followed on what.
+    pub fn step(&mut self, step: Step) {
+        self.steps.insert(step);
+    }
+
+    /// What followed on what in a frame: by its path in the thread's own graph, else in all frames of a graph.
+    pub fn steps<'a>(
+        &'a self,
+        path: Option<&'a str>,
+        graph: &'a str,
+    ) -> impl Iterator<Item = &'a Step> {
+        self.steps.iter().filter(move |step| match path {
+            Some(path) => step.path == path,
+            None => step.graph == graph,
+        })
+    }
+
     /// Where it is with the node at a path from its own graph.
     pub fn at_path(&self, path: &str) -> Option<Standing> {
         self.paths.get(path).cloned()
@@ -57,11 +90,13 @@ impl Trace {
 }
 
 impl Standing {
-    /// The words for it: `now`, `waits`, `failed`, and how often it ran.
+    /// The words for it: how often it ran, or `passed`; `now`, `waits`, `failed`.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if self.visits > 0 {
             words.push(format!("{}×", self.visits));
+        } else if self.passed {
+            words.push("passed".to_owned());
         }
         match (self.failed, &self.waits, self.now) {
             (true, _, _) => words.push("failed".to_owned()),

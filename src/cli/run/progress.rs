@@ -49,7 +49,7 @@ pub struct Progress {
     color: bool,
     signs: &'static Signs,
     started: Instant,
-    /// Path of the node whose words are being shown.
+    /// The task whose words are being shown.
     speaker: Option<String>,
     waiting: VecDeque<Event>,
 }
@@ -69,10 +69,9 @@ impl Progress {
 
     /// Shows an event, now or when the speaker has finished.
     pub fn event(&mut self, event: Event) {
-        let path = path(&event);
         match &self.speaker {
-            Some(speaker) if *speaker != path => self.waiting.push_back(event),
-            _ => self.show(&path, event),
+            Some(speaker) if speaker != task(&event) => self.waiting.push_back(event),
+            _ => self.show(event),
         }
     }
 
@@ -105,22 +104,23 @@ impl Progress {
         ));
     }
 
-    fn show(&mut self, path: &str, event: Event) {
+    fn show(&mut self, event: Event) {
         let signs = self.signs;
+        let path = path(&event);
         match event.kind {
             EventKind::TaskStarted { send } => {
                 let send = send.map_or(String::new(), |index| format!("[{index}]"));
-                self.line(&self.bold(&format!("{} {}{send}", signs.node, visible(path))));
+                self.line(&self.bold(&format!("{} {}{send}", signs.node, visible(&path))));
             }
-            EventKind::Token { text, .. } => {
+            EventKind::Token { text, by, .. } => {
                 if self.speaker.is_none() {
-                    self.speaker = Some(path.to_owned());
+                    self.speaker = Some(by.task);
                     self.write("  ");
                 }
                 let text = visible(&text).replace('\n', "\n  ");
                 self.write(&self.dim(&text));
             }
-            EventKind::Message(message) => {
+            EventKind::Message { message, .. } => {
                 let spoken = self.speaker.is_some();
                 self.end_words();
                 self.message(&message, spoken);
@@ -143,6 +143,10 @@ impl Progress {
                     fault(&error)
                 );
                 self.line(&text);
+                self.fall_silent();
+            }
+            EventKind::TaskInterrupted { .. } => {
+                self.end_words();
                 self.fall_silent();
             }
             EventKind::TaskFinished { error, .. } => {
@@ -221,6 +225,14 @@ impl Progress {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             false => text.to_owned(),
         }
+    }
+}
+
+/// The task that an event is of.
+fn task(event: &Event) -> &str {
+    match &event.kind {
+        EventKind::Token { by, .. } | EventKind::Message { by, .. } => &by.task,
+        _ => event.id.split('#').next().unwrap_or_default(),
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod way;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -19,6 +20,7 @@ Examples:
   graphc viz desk.graph                mermaid, as Markdown shows it
   graphc viz desk.graph --format dot | dot -Tsvg > desk.svg
   graphc viz desk.graph --format html --xray -o desk.html
+  graphc viz desk.graph --xray 1       only the first level of subgraphs opened
   graphc viz desk.graph --graph Desk   one graph of several
   graphc viz desk.graph --format svg --thread t1 -o t1.svg";
 
@@ -36,7 +38,13 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
     /// Draw subgraphs in place of the nodes that run them, to a depth, or all
-    #[arg(long, value_name = "DEPTH", num_args = 0..=1, default_missing_value = "4294967295")]
+    #[arg(
+        long,
+        value_name = "DEPTH",
+        num_args = 0..=1,
+        default_missing_value = "4294967295",
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
     pub xray: Option<u32>,
     /// Mark where a thread went: visits, where it stands, what it waits for
     #[arg(long, value_name = "ID")]
@@ -44,7 +52,7 @@ pub struct Args {
     /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
     #[arg(long, value_name = "URL", requires = "thread")]
     pub store: Option<String>,
-    /// Leave out what explains the kinds of arrows
+    /// Leave out what explains arrows and borders
     #[arg(long)]
     pub no_legend: bool,
     /// File to write in place of stdout
@@ -95,8 +103,19 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         trace: trace.as_ref(),
     };
     let drawn = draw(&flow, &graphs, &drawing).map_err(|error| {
-        Failure::unusable(error.to_string())
-            .help("draw one graph with `--graph`, or let Graphviz do it with `--format dot`")
+        let one = if graphs.len() > 1 {
+            ", or draw one graph with `--graph NAME`"
+        } else {
+            ""
+        };
+        let closed = if depth > 0 {
+            ", or leave out `--xray`"
+        } else {
+            ""
+        };
+        Failure::unusable(error.to_string()).help(format!(
+            "let others lay it out, with `--format dot` or `--format mermaid`{one}{closed}"
+        ))
     })?;
     match &args.output {
         None => output::print(&drawn.text)?,
@@ -117,6 +136,30 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Arguments in which `--xray` stands by itself where the word behind it is no depth but, as it may be, the
+/// file: `viz --xray desk.graph`.
+pub fn depths(args: Vec<OsString>) -> Vec<OsString> {
+    let number = |arg: Option<&OsString>| {
+        let text = arg.and_then(|arg| arg.to_str()).unwrap_or_default();
+        // Also below zero, which is then refused as what it is.
+        text.strip_prefix('-')
+            .unwrap_or(text)
+            .parse::<u64>()
+            .is_ok()
+    };
+    let mut out = Vec::with_capacity(args.len());
+    let mut drawing = false;
+    let mut rest = args.into_iter().peekable();
+    while let Some(arg) = rest.next() {
+        drawing |= arg == "viz";
+        match drawing && arg == "--xray" && !number(rest.peek()) {
+            true => out.push(OsString::from(format!("--xray={}", u32::MAX))),
+            false => out.push(arg),
+        }
+    }
+    out
 }
 
 /// The graphs that no other calls: the others are drawn inside them. All, where each is called.

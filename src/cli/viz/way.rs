@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
-use crate::run::store::{CheckpointInfo, RunState, ThreadStatus};
-use crate::viz::trace::Trace;
+use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
+use crate::viz::trace::{Step, Trace};
 
 use super::super::project::Project;
 use super::super::run::session::runtime;
@@ -95,6 +95,9 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
             });
         }
     }
+    for step in steps(checkpoints) {
+        trace.step(step);
+    }
     let graph_of = |at: &str| {
         let caller = at
             .rfind('/')
@@ -118,6 +121,36 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
         }
     }
     trace
+}
+
+/// What followed on what, read from checkpoints that lie one behind the other in a frame.
+fn steps(checkpoints: &[CheckpointInfo]) -> Vec<Step> {
+    let names = |checkpoint: &CheckpointInfo| -> Vec<String> {
+        let tasks = tasks(&checkpoint.schedule).into_iter();
+        let names: BTreeSet<String> = tasks.map(|(node, _)| node).collect();
+        names.into_iter().collect()
+    };
+    let mut before: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut steps = Vec::new();
+    // They come newest first.
+    for checkpoint in checkpoints.iter().rev() {
+        let to = names(checkpoint);
+        let last = before.insert(&checkpoint.frame, to.clone());
+        let from = match checkpoint.source {
+            Source::Input => Vec::new(),
+            Source::Step => last.unwrap_or_default(),
+        };
+        if checkpoint.source == Source::Step && from.is_empty() {
+            continue;
+        }
+        steps.push(Step {
+            path: path(&checkpoint.frame),
+            graph: text(&checkpoint.schedule, "graph"),
+            from,
+            to,
+        });
+    }
+    steps
 }
 
 /// Frames that are under way: the run's own, and those whose call is a task of a frame that is.

@@ -45,7 +45,7 @@ fn section(flow: &Flow, id: &str, at: (GraphId, NodeId), mark: Option<&Standing>
     if !node.doc.is_empty() {
         out.push_str(&format!("<p>{}</p>\n", escaped(&node.doc)));
     }
-    if let Some(mark) = mark {
+    if let Some(mark) = mark.filter(|mark| !mark.words().is_empty()) {
         out.push_str(&format!(
             "<h3>thread</h3>\n<p>{}</p>\n",
             escaped(&mark.words().join(", "))

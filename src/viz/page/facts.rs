@@ -276,7 +276,15 @@ impl<'a> Facts<'a> {
                 ToolEffect::Write => " (writes)",
                 ToolEffect::Destructive => " (destructive)",
             };
-            (signature, format!("{}{effect}", tool.doc).trim().to_owned())
+            let asks = if tool.approve {
+                " (a person approves each call first)"
+            } else {
+                ""
+            };
+            (
+                signature,
+                format!("{}{effect}{asks}", tool.doc).trim().to_owned(),
+            )
         });
         self.list("tools", lines);
     }

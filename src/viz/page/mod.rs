@@ -5,7 +5,7 @@ pub mod facts;
 
 use crate::ir::Flow;
 
-use super::picture::{Picture, Way};
+use super::picture::{Legend, Picture};
 use super::svg::xml::{escaped, px};
 use super::svg::{self, TooLarge};
 
@@ -16,7 +16,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///
 /// # Errors
 /// [`TooLarge`].
-pub fn write(flow: &Flow, picture: &Picture, legend: &[Way]) -> Result<String, TooLarge> {
+pub fn write(flow: &Flow, picture: &Picture, legend: &Legend) -> Result<String, TooLarge> {
     let drawn = svg::draw(picture, legend)?;
     let (w, h) = (px(drawn.w), px(drawn.h));
     let title = escaped(&svg::title(picture));

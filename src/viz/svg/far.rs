@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::picture::{Kind, Panel, Shape};
+use super::super::label::{middle, wrap};
+use super::super::picture::{Arrow, Kind, Panel, Shape, Way};
 use super::super::sketch::shape;
 
 /// Boxes from which on an arrow may be too long to follow.
@@ -15,75 +16,166 @@ const MANY: usize = 60;
 /// Layers that an arrow may span in a picture of many boxes.
 const FAR: usize = 12;
 
-/// Layers that all arrows may span together.
+/// Places that boxes, bends and conditions take together, where cutting arrows helps: at most, and of a
+/// small panel, of which nobody could read more, so many and some more for each box.
 const BUDGET: usize = 6_000;
+const LEAST: usize = 400;
+const A_BOX: usize = 20;
+
+/// Arrows of one kind that leave a box for far ones and still have a small box each.
+const EACH: usize = 3;
 
 /// The panel with its far arrows cut.
 pub fn cut(panel: &Panel) -> Panel {
-    let index: BTreeMap<&str, usize> = panel
-        .boxes
-        .iter()
-        .enumerate()
-        .map(|(at, shape)| (&*shape.id, at))
-        .collect();
-    let ends: Vec<(usize, usize)> = panel
-        .arrows
-        .iter()
-        .filter_map(|arrow| Some((*index.get(&*arrow.from)?, *index.get(&*arrow.to)?)))
-        .collect();
-    if panel.boxes.len() <= MANY || ends.len() != panel.arrows.len() {
+    let Some(ends) = ends(panel) else {
         return panel.clone();
+    };
+    let spans = spans(panel, &ends);
+    let limit = limit(panel, &spans);
+    let mut far: BTreeMap<(&str, Way, Option<usize>), Vec<(usize, usize)>> = BTreeMap::new();
+    for (at, ((arrow, span), (_, to))) in panel.arrows.iter().zip(&spans).zip(&ends).enumerate() {
+        if *span > limit {
+            let key = (&*arrow.from, arrow.kind, arrow.tail);
+            far.entry(key).or_default().push((at, *to));
+        }
     }
-    let layers = layers(panel.boxes.len(), &ends);
-    let layer = |at: usize| layers.get(at).copied().unwrap_or_default();
-    let spans: Vec<usize> = ends
-        .iter()
-        .map(|(from, to)| layer(*from).abs_diff(layer(*to)))
-        .collect();
-    let limit = limit(&spans);
     let mut cut = panel.clone();
-    let mut away: BTreeMap<(String, String), String> = BTreeMap::new();
-    for (at, span) in spans.iter().enumerate() {
-        let Some(arrow) = cut.arrows.get_mut(at).filter(|_| *span > limit) else {
-            continue;
+    let mut gone = vec![false; cut.arrows.len()];
+    for group in far.values() {
+        let signposts: Vec<&[(usize, usize)]> = match group.len() > EACH {
+            true => vec![group],
+            false => group.chunks(1).collect(),
         };
-        let key = (arrow.from.clone(), arrow.to.clone());
-        let fresh = format!("{}_0away{}", panel.id, away.len());
-        let id = away.entry(key).or_insert_with(|| {
-            let find = |id: &str| index.get(id).and_then(|at| panel.boxes.get(*at));
-            let made = signpost(fresh, find(&arrow.from), find(&arrow.to));
-            let id = made.id.clone();
-            cut.boxes.push(made);
-            id
-        });
-        arrow.to = id.clone();
+        for together in signposts {
+            signpost(panel, together, &mut cut, &mut gone);
+        }
     }
+    let mut gone = gone.into_iter();
+    cut.arrows.retain(|_| !gone.next().unwrap_or_default());
     cut
 }
 
-fn signpost(id: String, from: Option<&Shape>, to: Option<&Shape>) -> Shape {
-    let name = to.and_then(|to| to.label.first());
-    let name = name.map_or("", |name| name.as_str());
+/// Places that a panel takes in a layout: boxes, bends and conditions.
+pub fn places(panel: &Panel) -> usize {
+    let Some(ends) = ends(panel) else {
+        return panel.boxes.len();
+    };
+    let spans = spans(panel, &ends);
+    panel.boxes.len() + spans.into_iter().map(bends).sum::<usize>()
+}
+
+/// The boxes of arrows, by index; `None` where one has no box.
+pub fn ends(panel: &Panel) -> Option<Vec<(usize, usize)>> {
+    let boxes = panel.boxes.iter().enumerate();
+    let index: BTreeMap<&str, usize> = boxes.map(|(at, shape)| (&*shape.id, at)).collect();
+    let ends = panel
+        .arrows
+        .iter()
+        .map(|arrow| Some((*index.get(&*arrow.from)?, *index.get(&*arrow.to)?)));
+    ends.collect()
+}
+
+fn spans(panel: &Panel, ends: &[(usize, usize)]) -> Vec<usize> {
+    let layers = layers(panel.boxes.len(), ends);
+    let layer = |at: usize| layers.get(at).copied().unwrap_or_default();
+    let span = |(from, to): &(usize, usize)| layer(*from).abs_diff(layer(*to));
+    ends.iter().map(span).collect()
+}
+
+/// Each layer counts twice, since a condition stands between two.
+fn bends(span: usize) -> usize {
+    (2 * span).saturating_sub(1)
+}
+
+/// Lets arrows of one kind from one box end in a small box of their own.
+fn signpost(panel: &Panel, group: &[(usize, usize)], cut: &mut Panel, gone: &mut [bool]) {
+    let arrows = || group.iter().filter_map(|(at, _)| panel.arrows.get(*at));
+    let name = |to: &usize| {
+        let shape = panel.boxes.get(*to);
+        shape
+            .and_then(|shape| shape.label.first())
+            .map_or("", |name| &**name)
+    };
+    let Some(first) = arrows().next() else {
+        return;
+    };
+    let names: Vec<&str> = group.iter().map(|(_, to)| name(to)).collect();
+    let from = panel.boxes.iter().find(|shape| shape.id == first.from);
+    let id = format!("{}_0away{}", panel.id, cut.boxes.len());
     let cluster = from.and_then(|from| from.cluster);
-    shape(id, &format!("→ {name}"), Kind::Away, cluster)
+    let mut made: Shape = shape(id.clone(), "", Kind::Away, cluster);
+    made.label = match names.as_slice() {
+        [one] => vec![format!("→ {one}")],
+        several => {
+            let shown = several.join(", ");
+            let mut lines = wrap(&format!("→ {shown}"), 38, 3);
+            lines.push(format!("{} in all", several.len()));
+            lines
+        }
+    };
+    let told = arrows()
+        .zip(&names)
+        .map(|(arrow, name)| match &*arrow.label {
+            "" => format!("→ {name}"),
+            label => format!("{}: → {name}", label.replace('\n', ", ")),
+        });
+    made.doc = told.collect::<Vec<_>>().join("\n");
+    cut.boxes.push(made);
+    let labels: Vec<&str> = arrows()
+        .map(|arrow| &*arrow.label)
+        .filter(|label| !label.is_empty())
+        .collect();
+    let label = match group.len() {
+        1 => first.label.clone(),
+        // The small box has them all beside the pointer.
+        _ => labels
+            .first()
+            .map_or_else(String::new, |label| match labels.len() {
+                1 => (*label).to_owned(),
+                count => format!("{}\n… {} more", middle(label, 34), count - 1),
+            }),
+    };
+    let taken = arrows().any(|arrow| arrow.taken);
+    for (at, _) in group {
+        if let Some(gone) = gone.get_mut(*at) {
+            *gone = true;
+        }
+    }
+    let kept = group.first().and_then(|(at, _)| {
+        *gone.get_mut(*at)? = false;
+        cut.arrows.get_mut(*at)
+    });
+    if let Some(arrow) = kept {
+        *arrow = Arrow {
+            to: id,
+            label,
+            taken,
+            ..arrow.clone()
+        };
+    }
 }
 
 /// The longest span that stays.
-fn limit(spans: &[usize]) -> usize {
-    let mut sorted: Vec<usize> = spans.iter().copied().filter(|span| *span <= FAR).collect();
+fn limit(panel: &Panel, spans: &[usize]) -> usize {
+    let far = match panel.boxes.len() > MANY {
+        true => FAR,
+        false => usize::MAX,
+    };
+    let mut sorted: Vec<usize> = spans.iter().copied().filter(|span| *span <= far).collect();
     sorted.sort_unstable();
-    let mut sum = 0;
+    let budget = BUDGET.min(LEAST + A_BOX * panel.boxes.len());
+    let mut sum = panel.boxes.len();
     for span in sorted {
-        sum += span;
-        if sum > BUDGET && span > 1 {
+        sum += bends(span);
+        if sum > budget && span > 1 {
             return span - 1;
         }
     }
-    FAR
+    far
 }
 
 /// A layer for each box, each below those that lead to it but for arrows that lead back.
-fn layers(boxes: usize, ends: &[(usize, usize)]) -> Vec<usize> {
+pub fn layers(boxes: usize, ends: &[(usize, usize)]) -> Vec<usize> {
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); boxes];
     for (from, to) in ends {
         if let Some(next) = next.get_mut(*from) {

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dagre::graph::{Graph, GraphOptions};
+use dagre::layout::types::Ranker;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir};
 
-use super::super::label::wrap;
+use super::super::label;
 use super::super::picture::{Arrow, Kind, Panel, Shape};
+use super::far;
 use super::measure::{Face, width};
+use super::way::{leave, touch};
 
 /// Face of names.
 pub const NAME: Face = Face::Code(13.0);
@@ -27,8 +30,12 @@ pub const SMALL: f64 = 13.0;
 /// Room above the boxes of a frame, for its name.
 const HEAD: f64 = 22.0;
 /// Characters of a line of a condition, and how many lines.
-const CONDITION_LINE: usize = 26;
-const CONDITION_LINES: usize = 3;
+const CONDITION_LINE: usize = 30;
+const CONDITION_LINES: usize = 4;
+
+/// Boxes, and arrows, from which on layers are found by the longest way from the start. The ranker that
+/// keeps arrows short takes time by the square: half a minute for 1,000 boxes.
+const SIMPLE: usize = 200;
 
 /// A point, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -54,7 +61,7 @@ pub struct Rect {
 
 impl Rect {
     /// Whether a point is inside, not on the border.
-    fn holds(&self, p: &Point) -> bool {
+    pub fn holds(&self, p: &Point) -> bool {
         p.x > self.x && p.x < self.x + self.w && p.y > self.y && p.y < self.y + self.h
     }
 }
@@ -85,8 +92,29 @@ pub struct Placed {
     pub lines: Vec<Line>,
 }
 
+/// The layers of a panel that is too large for the ranker that keeps arrows short.
+struct Layers(Option<Vec<usize>>);
+
+impl Layers {
+    fn of(panel: &Panel) -> Self {
+        let many = panel.boxes.len() > SIMPLE || panel.arrows.len() > 2 * SIMPLE;
+        let ends = far::ends(panel).filter(|_| many);
+        Self(ends.map(|ends| far::layers(panel.boxes.len(), &ends)))
+    }
+
+    /// Whether an arrow is told to the layout from its end to its beginning. The layout knows the longest
+    /// way only from the sinks: it is given all arrows upward, and draws from the bottom to the top.
+    fn turned(&self, from: usize, to: usize) -> bool {
+        let Some(layers) = &self.0 else {
+            return false;
+        };
+        layers.get(from) < layers.get(to)
+    }
+}
+
 /// Lays a panel out.
 pub fn place(panel: &Panel) -> Placed {
+    let layers = Layers::of(panel);
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
         directed: true,
         multigraph: true,
@@ -99,7 +127,7 @@ pub fn place(panel: &Panel) -> Placed {
             graph.set_parent(&cluster(index), Some(&cluster(parent)));
         }
     }
-    let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    let mut names: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     for (index, shape) in panel.boxes.iter().enumerate() {
         let (width, height) = size(shape);
         let name = format!("b{index}");
@@ -112,7 +140,7 @@ pub fn place(panel: &Panel) -> Placed {
         if let Some(inside) = shape.cluster {
             graph.set_parent(&name, Some(&cluster(inside)));
         }
-        names.insert(&shape.id, name);
+        names.insert(&shape.id, (index, name));
     }
     let nodes: BTreeSet<&str> = panel
         .boxes
@@ -126,11 +154,23 @@ pub fn place(panel: &Panel) -> Placed {
             let mut label = edge(arrow);
             // What a node leads to stands near it; what only ends is no reason to stand low.
             label.weight = if nodes.contains(&*arrow.to) { 3 } else { 1 };
-            graph.set_edge(from.clone(), to.clone(), Some(label), Some(&name));
+            let ends = match layers.turned(from.0, to.0) {
+                true => (to, from),
+                false => (from, to),
+            };
+            let (tail, head) = (ends.0.1.clone(), ends.1.1.clone());
+            graph.set_edge(tail, head, Some(label), Some(&name));
         }
     }
     let options = LayoutOptions {
-        rankdir: RankDir::TB,
+        rankdir: match layers.0 {
+            Some(_) => RankDir::BT,
+            None => RankDir::TB,
+        },
+        ranker: match layers.0 {
+            Some(_) => Ranker::LongestPath,
+            None => Ranker::NetworkSimplex,
+        },
         nodesep: 36.0,
         edgesep: 22.0,
         ranksep: if panel.clusters.is_empty() {
@@ -141,7 +181,7 @@ pub fn place(panel: &Panel) -> Placed {
         ..LayoutOptions::default()
     };
     dagre::layout(&mut graph, Some(options));
-    read(panel, &graph, &names)
+    read(panel, &graph, &names, &layers)
 }
 
 /// Width and height of a box.
@@ -152,9 +192,10 @@ fn size(shape: &Shape) -> (f64, f64) {
     let faces = std::iter::once(NAME).chain(std::iter::repeat(DETAIL));
     let lines = shape.label.iter().zip(faces);
     let widths = lines.map(|(line, face)| width(line, face));
+    let widths = widths.chain(shape.notes.iter().map(|(_, line)| width(line, DETAIL)));
     let widths = widths.chain(shape.brief.iter().map(|line| width(line, PROSE)));
     let widest = widths.fold(0.0, f64::max);
-    let count = shape.label.len() + shape.brief.len();
+    let count = shape.label.len() + shape.notes.len() + shape.brief.len();
     let (across, along) = match shape.kind {
         Kind::Start | Kind::End | Kind::Away => (28.0, 10.0),
         Kind::Interrupt | Kind::Branch | Kind::Fail | Kind::Parent => (44.0, 14.0),
@@ -166,10 +207,9 @@ fn size(shape: &Shape) -> (f64, f64) {
 
 fn edge(arrow: &Arrow) -> EdgeLabel {
     let lines = condition(arrow);
-    let widest = lines.iter().map(|line| width(line, CONDITION));
     let (width, height) = match lines.len() {
         0 => (0.0, 0.0),
-        count => (widest.fold(0.0, f64::max) + 8.0, count as f64 * SMALL + 4.0),
+        count => (widest(&lines) + 8.0, count as f64 * SMALL + 4.0),
     };
     EdgeLabel {
         width,
@@ -179,14 +219,20 @@ fn edge(arrow: &Arrow) -> EdgeLabel {
     }
 }
 
+fn widest(lines: &[String]) -> f64 {
+    let widths = lines.iter().map(|line| width(line, CONDITION));
+    widths.fold(0.0, f64::max)
+}
+
 fn condition(arrow: &Arrow) -> Vec<String> {
-    wrap(&arrow.label, CONDITION_LINE, CONDITION_LINES)
+    label::condition(&arrow.label, CONDITION_LINE, CONDITION_LINES)
 }
 
 fn read(
     panel: &Panel,
     graph: &Graph<NodeLabel, EdgeLabel>,
-    names: &BTreeMap<&str, String>,
+    names: &BTreeMap<&str, (usize, String)>,
+    layers: &Layers,
 ) -> Placed {
     let rect = |name: &str| -> Rect {
         let Some(node) = graph.node(name) else {
@@ -210,16 +256,14 @@ fn read(
         .map(|index| rect(&format!("c{index}")))
         .collect();
     frames(panel, &mut placed);
-    let index_of: BTreeMap<&str, usize> = panel
-        .boxes
-        .iter()
-        .enumerate()
-        .map(|(at, shape)| (&*shape.id, at))
-        .collect();
     for (index, arrow) in panel.arrows.iter().enumerate() {
         let ends = names.get(&*arrow.from).zip(names.get(&*arrow.to));
-        let laid = ends.and_then(|(from, to)| graph.edge(from, to, Some(&format!("a{index}"))));
-        let Some(laid) = laid else {
+        let turned = ends.is_some_and(|(from, to)| layers.turned(from.0, to.0));
+        let laid = ends.and_then(|(from, to)| {
+            let (tail, head) = if turned { (to, from) } else { (from, to) };
+            graph.edge(&tail.1, &head.1, Some(&format!("a{index}")))
+        });
+        let (Some(laid), Some((from, to))) = (laid, ends) else {
             placed.lines.push(Line::default());
             continue;
         };
@@ -228,37 +272,31 @@ fn read(
             y: point.y,
         });
         let mut points: Vec<Point> = points.collect();
-        let end = |id: &str| {
-            let at = index_of.get(id).copied()?;
-            Some((panel.boxes.get(at)?.kind, *placed.boxes.get(at)?))
-        };
-        if let Some((kind, rect)) = end(&arrow.from) {
+        if turned {
+            points.reverse();
+        }
+        let end = |at: usize| Some((panel.boxes.get(at)?.kind, *placed.boxes.get(at)?));
+        if let Some((kind, rect)) = end(from.0) {
             touch(&mut points, kind, &rect);
         }
-        if let Some((kind, rect)) = end(&arrow.to) {
+        if let Some((kind, rect)) = end(to.0) {
             points.reverse();
             touch(&mut points, kind, &rect);
             points.reverse();
         }
-        let mut at = Point {
-            x: laid.x.unwrap_or_default(),
-            y: laid.y.unwrap_or_default(),
-        };
-        if let Some(frame) = arrow.tail.and_then(|tail| placed.clusters.get(tail)) {
-            points = outside(points, frame);
-            // A condition goes with what is left of its arrow.
-            if let (true, Some(first)) = (frame.holds(&at), points.first()) {
-                at = Point {
-                    x: first.x,
-                    y: first.y + SMALL,
-                };
-            }
-        }
-        placed.lines.push(Line {
+        let mut line = Line {
             points,
             label: condition(arrow),
-            at,
-        });
+            at: Point {
+                x: laid.x.unwrap_or_default(),
+                y: laid.y.unwrap_or_default(),
+            },
+        };
+        if let Some(frame) = arrow.tail.and_then(|tail| placed.clusters.get(tail)) {
+            let wide = widest(&line.label);
+            leave(&mut line, frame, wide);
+        }
+        placed.lines.push(line);
     }
     shift(&mut placed);
     placed
@@ -307,96 +345,6 @@ fn union(a: Rect, b: Rect) -> Rect {
     }
 }
 
-/// The part of a way from where it leaves a frame for the last time.
-fn outside(points: Vec<Point>, frame: &Rect) -> Vec<Point> {
-    let within = |p: &Point| frame.holds(p);
-    let Some(last) = points.iter().rposition(within) else {
-        return points;
-    };
-    let (Some(inner), Some(outer)) = (points.get(last), points.get(last + 1)) else {
-        return points;
-    };
-    let border = crossing(*inner, *outer, within);
-    let rest = points.get(last + 1..).unwrap_or_default();
-    std::iter::once(border)
-        .chain(rest.iter().copied())
-        .collect()
-}
-
-/// The point of a piece at which it leaves what `a` is within.
-fn crossing(mut a: Point, mut b: Point, within: impl Fn(&Point) -> bool) -> Point {
-    // Halved until the crossing is known to a fraction of a pixel.
-    for _ in 0..24 {
-        let middle = Point {
-            x: (a.x + b.x) / 2.0,
-            y: (a.y + b.y) / 2.0,
-        };
-        match within(&middle) {
-            true => a = middle,
-            false => b = middle,
-        }
-    }
-    b
-}
-
-/// Lets a way begin at the outline of its box, where that is no rectangle.
-fn touch(points: &mut [Point], kind: Kind, rect: &Rect) {
-    let Some(outline) = corners(kind, rect) else {
-        return;
-    };
-    let middle = Point {
-        x: rect.x + rect.w / 2.0,
-        y: rect.y + rect.h / 2.0,
-    };
-    let within = |p: &Point| {
-        let next = outline.iter().skip(1).chain(outline.first());
-        outline.iter().zip(next).all(|(a, b)| {
-            // Corners go clockwise on a screen: inside is to the right of each edge.
-            (b.0 - a.0) * (p.y - a.1) - (b.1 - a.1) * (p.x - a.0) >= 0.0
-        })
-    };
-    let second = points.get(1).copied();
-    if let (Some(first), Some(second)) = (points.first_mut(), second)
-        && !within(&second)
-    {
-        *first = crossing(middle, second, within);
-    }
-}
-
-/// Corners of a box that is no rectangle, clockwise.
-pub fn corners(kind: Kind, at: &Rect) -> Option<Vec<(f64, f64)>> {
-    let (x, y, w, h) = (at.x, at.y, at.w, at.h);
-    Some(match kind {
-        Kind::Branch => vec![
-            (x + 14.0, y),
-            (x + w - 14.0, y),
-            (x + w, y + h / 2.0),
-            (x + w - 14.0, y + h),
-            (x + 14.0, y + h),
-            (x, y + h / 2.0),
-        ],
-        Kind::Interrupt => vec![(x, y), (x + w, y), (x + w - 14.0, y + h), (x + 14.0, y + h)],
-        Kind::Fail => vec![
-            (x + 10.0, y),
-            (x + w - 10.0, y),
-            (x + w, y + h * 0.3),
-            (x + w, y + h * 0.7),
-            (x + w - 10.0, y + h),
-            (x + 10.0, y + h),
-            (x, y + h * 0.7),
-            (x, y + h * 0.3),
-        ],
-        Kind::Parent => vec![
-            (x, y),
-            (x + w - 14.0, y),
-            (x + w, y + h / 2.0),
-            (x + w - 14.0, y + h),
-            (x, y + h),
-        ],
-        _ => return None,
-    })
-}
-
 /// Moves everything so that nothing is left of or above the origin, and measures all.
 fn shift(placed: &mut Placed) {
     let rects = placed.boxes.iter().chain(&placed.clusters);
@@ -408,8 +356,7 @@ fn shift(placed: &mut Placed) {
             w: 0.0,
             h: 0.0,
         }));
-        let widest = line.label.iter().map(|text| width(text, CONDITION));
-        let w = widest.fold(0.0, f64::max);
+        let w = widest(&line.label);
         let h = line.label.len() as f64 * SMALL;
         if !line.label.is_empty() {
             all.push(Rect {

@@ -1,17 +1,19 @@
 //! A picture that stands for itself: SVG with its own style, and nothing from elsewhere.
 //!
-//! [`far`] cuts what is too long, [`layout`] puts everything in its place, [`shape`] and [`mod@line`] draw
-//! it; [`measure`] knows how wide texts are, [`xml`] how they are written.
+//! [`merge`] draws arrows as one, [`far`] cuts what is too long, [`layout`] puts everything in its place, [`way`]
+//! lets arrows end at outlines, [`shape`] and [`mod@line`] draw it; [`measure`] knows how wide texts are, [`xml`] how they are written.
 
 pub mod far;
 pub mod layout;
 pub mod line;
 pub mod measure;
+pub mod merge;
 pub mod shape;
+pub mod way;
 pub mod xml;
 
 use super::label::wrap;
-use super::picture::{Panel, Picture, Way};
+use super::picture::{Legend, Panel, Picture};
 
 use layout::{Placed, place};
 use measure::{Face, width};
@@ -19,6 +21,9 @@ use xml::{escaped, px};
 
 /// Most boxes of a panel.
 pub const MOST: usize = 3_000;
+
+/// Most places that boxes, conditions and bends of arrows take in a layout: what a person waits for.
+pub const MOST_PLACES: usize = 14_000;
 
 /// The style of all pictures.
 const STYLE: &str = include_str!("style.css");
@@ -28,12 +33,16 @@ const MARGIN: f64 = 24.0;
 
 /// A graph has more boxes than can be laid out in a time that a person waits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a picture of graph `{graph}` would have {boxes} boxes; {MOST} at most can be laid out")]
+#[error(
+    "a picture of graph `{graph}` would have {boxes} boxes and {arrows} arrows, too many to be laid out"
+)]
 pub struct TooLarge {
     /// The graph.
     pub graph: String,
-    /// How many boxes it has.
+    /// How many boxes it has; [`MOST`] can be laid out.
     pub boxes: usize,
+    /// How many arrows it has, those between the same two boxes counted once.
+    pub arrows: usize,
 }
 
 /// A picture, and its size in pixels.
@@ -51,7 +60,7 @@ pub struct Drawn {
 ///
 /// # Errors
 /// [`TooLarge`].
-pub fn write(picture: &Picture, legend: &[Way]) -> Result<String, TooLarge> {
+pub fn write(picture: &Picture, legend: &Legend) -> Result<String, TooLarge> {
     let drawn = draw(picture, legend)?;
     let (w, h) = (px(drawn.w), px(drawn.h));
     Ok(format!(
@@ -81,16 +90,22 @@ pub fn title(picture: &Picture) -> String {
 ///
 /// # Errors
 /// [`TooLarge`].
-pub fn draw(picture: &Picture, legend: &[Way]) -> Result<Drawn, TooLarge> {
+pub fn draw(picture: &Picture, legend: &Legend) -> Result<Drawn, TooLarge> {
     let mut laid = Vec::new();
     for panel in &picture.panels {
+        let panel = merge::parallel(panel);
+        let too_large = TooLarge {
+            graph: panel.name.clone(),
+            boxes: panel.boxes.len(),
+            arrows: panel.arrows.len(),
+        };
         if panel.boxes.len() > MOST {
-            return Err(TooLarge {
-                graph: panel.name.clone(),
-                boxes: panel.boxes.len(),
-            });
+            return Err(too_large);
         }
-        let panel = far::cut(panel);
+        let panel = far::cut(&panel);
+        if far::places(&panel) > MOST_PLACES {
+            return Err(too_large);
+        }
         let placed = place(&panel);
         laid.push((panel, placed));
     }
@@ -175,12 +190,12 @@ fn drawn(panel: &Panel, placed: &Placed, at: (f64, f64), size: (f64, f64), trace
         out.push_str(&shape::frame(cluster, rect, traced));
     }
     let arrows = || panel.arrows.iter().zip(&placed.lines);
-    arrows().for_each(|(arrow, line)| out.push_str(&line::draw(arrow.kind, line)));
+    arrows().for_each(|(arrow, line)| out.push_str(&line::draw(arrow, line, traced)));
     for (shape, rect) in panel.boxes.iter().zip(&placed.boxes) {
         out.push_str(&shape::draw(shape, rect, traced));
     }
     // Above all else: a line under a condition would strike it out.
-    arrows().for_each(|(arrow, line)| out.push_str(&line::condition(arrow.kind, line)));
+    arrows().for_each(|(arrow, line)| out.push_str(&line::condition(arrow, line, traced)));
     out.push_str("</g>\n</g>\n");
     out
 }

@@ -1,8 +1,9 @@
 //! Boxes and frames.
 
 use super::super::picture::{Cluster, Kind, Shape};
+use super::super::risk::Sign;
 use super::super::trace::Standing;
-use super::layout::{DETAIL, LINE, Rect, corners};
+use super::layout::{DETAIL, LINE, Rect};
 use super::measure::{Face, width};
 use super::xml::{escaped, px};
 
@@ -25,6 +26,15 @@ pub fn word(kind: Kind) -> &'static str {
     }
 }
 
+/// Word for a mark, as the style names it.
+pub fn signed(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Destructive => "destructive",
+        Sign::Approve => "approve",
+        Sign::Taken => "taken",
+    }
+}
+
 /// A box at its place. `traced` fades what a thread has not seen.
 pub fn draw(shape: &Shape, at: &Rect, traced: bool) -> String {
     let mut class = vec!["box", word(shape.kind)];
@@ -34,6 +44,9 @@ pub fn draw(shape: &Shape, at: &Rect, traced: bool) -> String {
     if shape.defer {
         class.push("defer");
     }
+    let mut signs: Vec<&str> = shape.notes.iter().map(|(sign, _)| signed(*sign)).collect();
+    signs.dedup();
+    class.extend(signs);
     class.extend(state(shape.mark.as_ref(), traced && shape.node.is_some()));
     let class = class.join(" ");
     let mut out = format!("<g id=\"{}\" class=\"{class}\">", escaped(&shape.id));
@@ -82,9 +95,16 @@ fn state(mark: Option<&Standing>, traced: bool) -> Option<&'static str> {
 
 /// What a reader of the screen is told, and what stands beside the pointer.
 fn told(shape: &Shape) -> String {
-    let mut parts = vec![shape.label.join(", ")];
+    let notes = shape.notes.iter().map(|(_, note)| note);
+    let said: Vec<&str> = shape
+        .label
+        .iter()
+        .chain(notes)
+        .map(|line| &**line)
+        .collect();
+    let mut parts = vec![said.join(", ")];
     if let Some(mark) = &shape.mark {
-        parts.push(mark.words().join(", "));
+        parts.extend(Some(mark.words().join(", ")).filter(|words| !words.is_empty()));
         parts.extend(mark.waits.clone().filter(|ask| !ask.is_empty()));
     }
     if !shape.doc.is_empty() {
@@ -94,10 +114,18 @@ fn told(shape: &Shape) -> String {
 }
 
 fn lines(shape: &Shape, at: &Rect) -> String {
-    let count = shape.label.len() + shape.brief.len();
+    let count = shape.label.len() + shape.notes.len() + shape.brief.len();
     let top = at.y + (at.h - count as f64 * LINE) / 2.0 + 11.5;
     let names = std::iter::once("name").chain(std::iter::repeat("detail"));
     let all = shape.label.iter().zip(names);
+    let notes = shape.notes.iter();
+    let all = all.chain(notes.map(|(sign, line)| {
+        let class = match sign {
+            Sign::Destructive => "note destroys",
+            Sign::Approve | Sign::Taken => "note asks",
+        };
+        (line, class)
+    }));
     let all = all.chain(shape.brief.iter().map(|line| (line, "brief")));
     let x = px(at.x + at.w / 2.0);
     let drawn = all.enumerate().map(|(index, (line, class))| {
@@ -144,7 +172,8 @@ fn outline(kind: Kind, at: &Rect) -> String {
     }
 }
 
-fn rounded(at: &Rect, radius: f64, class: &str) -> String {
+/// A rectangle with rounded corners.
+pub fn rounded(at: &Rect, radius: f64, class: &str) -> String {
     format!(
         "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
         px(at.x),
@@ -186,4 +215,38 @@ fn badge(mark: Option<&Standing>, at: &Rect) -> String {
         px(y + 12.0),
         escaped(&words)
     )
+}
+
+/// Corners of a box that is no rectangle, clockwise.
+pub fn corners(kind: Kind, at: &Rect) -> Option<Vec<(f64, f64)>> {
+    let (x, y, w, h) = (at.x, at.y, at.w, at.h);
+    Some(match kind {
+        Kind::Branch => vec![
+            (x + 14.0, y),
+            (x + w - 14.0, y),
+            (x + w, y + h / 2.0),
+            (x + w - 14.0, y + h),
+            (x + 14.0, y + h),
+            (x, y + h / 2.0),
+        ],
+        Kind::Interrupt => vec![(x, y), (x + w, y), (x + w - 14.0, y + h), (x + 14.0, y + h)],
+        Kind::Fail => vec![
+            (x + 10.0, y),
+            (x + w - 10.0, y),
+            (x + w, y + h * 0.3),
+            (x + w, y + h * 0.7),
+            (x + w - 10.0, y + h),
+            (x + 10.0, y + h),
+            (x, y + h * 0.7),
+            (x, y + h * 0.3),
+        ],
+        Kind::Parent => vec![
+            (x, y),
+            (x + w - 14.0, y),
+            (x + w, y + h / 2.0),
+            (x + w - 14.0, y + h),
+            (x, y + h),
+        ],
+        _ => return None,
+    })
 }
