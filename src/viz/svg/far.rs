@@ -55,13 +55,48 @@ pub fn cut(panel: &Panel) -> Panel {
     cut
 }
 
-/// Places that a panel takes in a layout: boxes, bends and conditions.
-pub fn places(panel: &Panel) -> usize {
-    let Some(ends) = ends(panel) else {
-        return panel.boxes.len();
+/// What a layout of a panel has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Places that boxes, bends and conditions take.
+    pub places: usize,
+    /// Pairs of places in one layer, of all layers: each is looked at with each.
+    pub pairs: usize,
+}
+
+/// What a layout of a panel has to do.
+pub fn load(panel: &Panel) -> Load {
+    let ends = ends(panel).unwrap_or_default();
+    let layers = layers(panel.boxes.len(), &ends);
+    let last = layers.iter().copied().max().unwrap_or_default();
+    // How many more there are in a layer than in the one above. Conditions stand between two of boxes.
+    let mut steps: Vec<(usize, usize)> = vec![(0, 0); 2 * last + 2];
+    let mut put = |first: usize, behind: usize| {
+        if let Some(step) = steps.get_mut(first) {
+            step.0 += 1;
+        }
+        if let Some(step) = steps.get_mut(behind) {
+            step.1 += 1;
+        }
     };
-    let spans = spans(panel, &ends);
-    panel.boxes.len() + spans.into_iter().map(bends).sum::<usize>()
+    layers
+        .iter()
+        .for_each(|layer| put(2 * layer, 2 * layer + 1));
+    let layer = |at: usize| layers.get(at).copied().unwrap_or_default();
+    for (from, to) in ends {
+        let (from, to) = (layer(from), layer(to));
+        put(
+            2 * from.min(to) + 1,
+            (2 * from.max(to)).max(2 * from.min(to) + 1),
+        );
+    }
+    let (mut load, mut wide) = (Load::default(), 0_usize);
+    for (more, fewer) in steps {
+        wide = (wide + more).saturating_sub(fewer);
+        load.places += wide;
+        load.pairs = load.pairs.saturating_add(wide.saturating_mul(wide));
+    }
+    load
 }
 
 /// The boxes of arrows, by index; `None` where one has no box.
