@@ -25,6 +25,9 @@ const A_BOX: usize = 20;
 /// Arrows of one kind that leave a box for far ones and still have a small box each.
 const EACH: usize = 3;
 
+/// What arrows that share a small box leave: the box, their kind, the frame.
+type Source<'a> = (&'a str, Way, Option<usize>);
+
 /// The panel with its far arrows cut.
 pub fn cut(panel: &Panel) -> Panel {
     let Some(ends) = ends(panel) else {
@@ -32,7 +35,7 @@ pub fn cut(panel: &Panel) -> Panel {
     };
     let spans = spans(panel, &ends);
     let limit = limit(panel, &spans);
-    let mut far: BTreeMap<(&str, Way, Option<usize>), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut far: BTreeMap<Source<'_>, Vec<(usize, usize)>> = BTreeMap::new();
     for (at, ((arrow, span), (_, to))) in panel.arrows.iter().zip(&spans).zip(&ends).enumerate() {
         if *span > limit {
             let key = (&*arrow.from, arrow.kind, arrow.tail);
