@@ -5,7 +5,7 @@
 //! one counts. Memory is the high-water mark of the resident set that the kernel keeps for a process, read every
 //! millisecond, so that of a very short process it is somewhat too low; `-` where there is no `/proc`. How to read it:
 //! docs/benchmarks.md.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
 mod shapes;
 

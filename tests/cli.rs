@@ -4,7 +4,7 @@
 //! environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the
 //! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files. Lines
 //! that begin with `#` are notes; `< FILE` at the end of a command is its stdin. Ids and times that
-//! differ from run to run are shown as `[ID]`, `[THREAD]` and `[TIME]`. `UPDATE=1` rewrites what is below each
+//! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]` and `[SECONDS]`. `UPDATE=1` rewrites what is below each
 //! command.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -152,6 +152,7 @@ fn stable(text: &str) -> String {
         ),
         (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
         (r"\bt-[0-9a-hjkmnp-tv-z]{8}\b", "[THREAD]"),
+        (r"\(\d+\.\d s\)", "([SECONDS])"),
     ] {
         let pattern = regex::Regex::new(pattern).unwrap();
         text = pattern.replace_all(&text, shown).into_owned();

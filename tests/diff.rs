@@ -69,6 +69,129 @@ fn versions() {
     assert!(cases > 3);
 }
 
+/// Changes of a flow's JSON, one at a time: each leaf, and each element and key taken out. Places and what serves them
+/// alone are left as they are, and nothing else is.
+struct Mutations {
+    /// The way to each part.
+    paths: Vec<String>,
+}
+
+impl Mutations {
+    fn of(flow: &serde_json::Value) -> Self {
+        let mut paths = Vec::new();
+        let mut waiting = vec![(String::new(), flow)];
+        while let Some((path, json)) = waiting.pop() {
+            let mut visit = |key: &str, json| {
+                let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
+                paths.push(path.clone());
+                waiting.push((path, json));
+            };
+            match json {
+                serde_json::Value::Object(entries) => {
+                    for (key, json) in entries {
+                        let place = json.get("column").is_some() || key == "anchors";
+                        if !(place || key == "files" && path.is_empty()) {
+                            visit(key, json);
+                        }
+                    }
+                }
+                serde_json::Value::Array(items) => {
+                    items
+                        .iter()
+                        .enumerate()
+                        .for_each(|(i, json)| visit(&i.to_string(), json));
+                }
+                _ => {}
+            }
+        }
+        Self { paths }
+    }
+
+    /// The flow with the part at a path in other forms, as far as they are flows.
+    fn at(flow: &serde_json::Value, path: &str) -> Vec<Flow> {
+        use serde_json::Value as Json;
+        let changed = match flow.pointer(path).unwrap() {
+            Json::Bool(set) => vec![Json::Bool(!set)],
+            Json::Number(number) if number.is_u64() => vec![(number.as_u64().unwrap() + 1).into()],
+            Json::Number(number) => vec![(number.as_f64().unwrap() + 0.5).into()],
+            Json::String(text) => {
+                let others = [
+                    "int", "string", "timeout", "out", "write", "any_last", "thread",
+                ];
+                let others = others.into_iter().filter(|other| other != text);
+                let other = others.map(Json::from);
+                std::iter::once(Json::from(format!("{text}x")))
+                    .chain(other)
+                    .take(8)
+                    .collect()
+            }
+            Json::Null => vec![true.into()],
+            _ => Vec::new(),
+        };
+        let mut forms: Vec<Json> = Vec::new();
+        for json in changed {
+            let mut form = flow.clone();
+            *form.pointer_mut(path).unwrap() = json;
+            forms.push(form);
+        }
+        let (above, key) = path.rsplit_once('/').unwrap();
+        let mut form = flow.clone();
+        let gone = match form.pointer_mut(above).unwrap() {
+            Json::Object(entries) => entries.remove(&key.replace("~1", "/").replace("~0", "~")),
+            Json::Array(items) => Some(items.remove(key.parse().unwrap())),
+            _ => None,
+        };
+        forms.extend(gone.map(|_| form));
+        let flows = forms
+            .into_iter()
+            .filter_map(|form| serde_json::from_value(form).ok());
+        // A form that means the same, such as a key without which a part has its default.
+        flows
+            .filter(|form: &Flow| serde_json::to_value(form).unwrap() != *flow)
+            .collect()
+    }
+}
+
+/// Whatever of the IR is another is said, in every flow of these tests and in a part of each that the engine's tests run.
+#[test]
+fn nothing_of_a_flow_is_passed_over() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let (mut tried, mut silent) = (0, Vec::new());
+    for (folder, most) in [("diff", 4_000), ("run", 12)] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path
+                .extension()
+                .is_none_or(|extension| extension != "graph")
+            {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for version in text.split("// ---- new\n") {
+                let files = BTreeMap::from([("case.graph".to_owned(), version.to_owned())]);
+                let Some(flow) = compile("case.graph", &files).flow else {
+                    continue;
+                };
+                let json = serde_json::to_value(&flow).unwrap();
+                let paths = Mutations::of(&json).paths;
+                let each = paths.len().div_ceil(most);
+                for part in paths.iter().skip(tried % each).step_by(each) {
+                    for other in Mutations::at(&json, part) {
+                        tried += 1;
+                        if diff(&flow, &other).is_empty() {
+                            let name = path.file_name().unwrap().to_str().unwrap();
+                            let was = json.pointer(part).unwrap();
+                            silent.push(format!("{name} {part} {was}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 2_000, "{tried}");
+    assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
 /// A repository in a folder of its own.
 struct Repository(PathBuf);
 

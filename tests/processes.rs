@@ -164,9 +164,9 @@ fn a_second_signal_ends_at_once() {
     std::fs::write(folder.join("go"), "").unwrap();
 }
 
-/// A reader that goes away cancels the run, which says how to go on; what was done is kept.
+/// A reader that goes away decides nothing: the run goes on to its end, and the status is the run's.
 #[test]
-fn a_run_that_nobody_reads_is_cancelled() {
+fn a_run_that_nobody_reads_goes_on() {
     let folder = project("unread");
     std::fs::write(folder.join("go"), "").unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
@@ -181,14 +181,38 @@ fn a_run_that_nobody_reads_is_cancelled() {
     let mut errors = String::new();
     let mut stderr = child.stderr.take().unwrap();
     stderr.read_to_string(&mut errors).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{errors}");
-    assert!(
-        errors.contains("graphc resume two.graph --thread t"),
-        "{errors}"
-    );
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{errors}");
+    assert_eq!(errors, "");
+    assert_eq!(calls(&folder), ["quick", "slow"]);
     let output = graphc(&folder, &["threads", "--format", "json"])
         .output()
         .unwrap();
     assert_eq!(json(&output)["thread_id"], "t");
+    assert_eq!(json(&output)["status"], "done");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A thread whose process was killed is not shown as running.
+#[test]
+fn a_killed_run_is_shown_as_cut_off() {
+    let folder = project("cut-off");
+    let mut child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+    let threads = |args: &[&str]| graphc(&folder, args).output().unwrap();
+    let list = threads(&["threads", "--format", "json"]);
+    assert_eq!(json(&list)["status"], "running");
+    assert_eq!(json(&list)["held"], true);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let list = threads(&["threads", "--format", "json"]);
+    assert_eq!(json(&list)["status"], "running");
+    assert_eq!(json(&list)["held"], false);
+    let shown = threads(&["threads", "show", "t"]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("status      cut off"), "{shown}");
+    assert!(
+        shown.contains("graphc resume two.graph --thread t"),
+        "{shown}"
+    );
+    std::fs::write(folder.join("go"), "").unwrap();
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -29,6 +29,7 @@ use serde_json::{Value as Json, json};
 #[derive(Default)]
 struct Fetch {
     fails: AtomicU32,
+    wrong: AtomicU32,
     hangs: AtomicBool,
     calls: AtomicU32,
 }
@@ -44,6 +45,11 @@ impl ToolBackend for Fetch {
         if left > 0 {
             self.fails.store(left - 1, Ordering::SeqCst);
             return Err(ToolError::new(ErrorKind::Network, "no answer"));
+        }
+        let wrong = self.wrong.load(Ordering::SeqCst);
+        if wrong > 0 {
+            self.wrong.store(wrong - 1, Ordering::SeqCst);
+            return Ok(json!({ "page": wrong }));
         }
         Ok(json!("fetched"))
     }
@@ -197,6 +203,42 @@ async fn attempts_that_fail_again_after_a_resume_are_kept_too() {
     assert_eq!(done.error, None);
     assert_eq!(done.output["log"], json!(["fetched"]));
     assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 6);
+}
+
+#[tokio::test]
+async fn a_result_of_the_wrong_type_is_a_failed_attempt() {
+    let bench = bench(RETRIED);
+    bench.fetch.wrong.store(3, Ordering::SeqCst);
+    let failed = bench.start(json!({})).await;
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::InvalidOutput);
+    let done = bench.resume(&[]).await;
+    assert_eq!(done.output["log"], json!(["fetched"]));
+    assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 4);
+    // What came is kept with each attempt.
+    let kept = bench.store.effects.lock().unwrap();
+    let received = kept
+        .iter()
+        .map(|effect| &effect.outcome["failed"]["received"]["page"]);
+    let received: Vec<&Json> = received.collect();
+    assert_eq!(received, [&json!(3), &json!(2), &json!(1), &Json::Null]);
+}
+
+#[tokio::test]
+async fn a_result_of_the_wrong_type_of_a_call_that_must_not_be_made_twice_is_asked_about() {
+    let bench = bench(&RETRIED.replace("-> string", "-> string @idempotent(false)"));
+    bench.fetch.wrong.store(1, Ordering::SeqCst);
+    let failed = bench.start(json!({})).await;
+    assert_eq!(failed.error.unwrap().kind, ErrorKind::InvalidOutput);
+    let asked = bench.resume(&[]).await;
+    assert_eq!(asked.interrupts[0].ask["received"], json!({ "page": 1 }));
+    assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 1);
+    let answer = Answer {
+        interrupt: None,
+        value: json!({ "happened": true, "result": "as it was" }),
+    };
+    let done = bench.resume(&[answer]).await;
+    assert_eq!(done.output["log"], json!(["as it was"]));
+    assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -5,16 +5,13 @@
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::ast::expr::ExprKind;
-use crate::base::FileId;
 use crate::base::id::Id;
-use crate::diag::Diagnostics;
 use crate::ir::Flow;
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::jump::{Jump, Route, Target};
 use crate::ir::node::Work;
-use crate::parse;
 
+use super::length::Scope;
 use super::reach::tools_of;
 
 /// How many tasks a send makes of its list.
@@ -22,9 +19,9 @@ use super::reach::tools_of;
 pub(super) enum Tasks {
     /// One, since it is no send.
     One,
-    /// As many as a list that is written out has.
+    /// As many as a list has at most whose length is bounded.
     Many(u64),
-    /// As many as a list has that is computed; the send as it is written.
+    /// As many as any other list has; the send as it is written.
     Any(String),
 }
 
@@ -90,8 +87,11 @@ impl Map {
             }
         }
         let ways = Ways {
-            flow,
-            graph,
+            scope: Scope {
+                flow,
+                graph,
+                node: None,
+            },
             gates: &gates,
         };
         let mut arms = vec![ways.route(&graph.start)];
@@ -138,21 +138,34 @@ impl Map {
 }
 
 struct Ways<'g> {
-    flow: &'g Flow,
-    graph: &'g Graph,
+    /// What lists of sends are read in.
+    scope: Scope<'g>,
     /// By node, the gate before it.
     gates: &'g [Option<usize>],
 }
 
-impl Ways<'_> {
+impl<'g> Ways<'g> {
     /// All that may happen when a node is done, skipped or has failed.
-    fn node(&self, id: NodeId, node: &Node) -> Vec<Vec<Way>> {
+    fn node(&self, id: NodeId, node: &'g Node) -> Vec<Vec<Way>> {
+        let Scope { flow, graph, .. } = self.scope;
+        let here = Ways {
+            scope: Scope {
+                flow,
+                graph,
+                node: Some(node),
+            },
+            gates: self.gates,
+        };
+        here.after(id, node)
+    }
+
+    fn after(&self, id: NodeId, node: &Node) -> Vec<Vec<Way>> {
         let mut arms = match &node.next {
             Some(route) => self.route(route),
             None => vec![Vec::new()],
         };
         for join in &node.joins {
-            let Some(join) = self.graph.joins.get(*join) else {
+            let Some(join) = self.scope.graph.joins.get(*join) else {
                 continue;
             };
             let first = join.members.iter().min() == Some(&id);
@@ -185,6 +198,7 @@ impl Ways<'_> {
         }
         for tool in tools_of(node) {
             let body = self
+                .scope
                 .flow
                 .tools
                 .get(tool)
@@ -213,7 +227,7 @@ impl Ways<'_> {
                 Target::NamedEach {
                     var, items, worker, ..
                 } => arm.extend(named(worker).into_iter().map(|way| Way {
-                    tasks: tasks(var, &items.text),
+                    tasks: self.tasks(var, &items.text),
                     ..way
                 })),
                 _ => {}
@@ -255,8 +269,15 @@ impl Ways<'_> {
             Target::Node(id) => self.way(*id, Tasks::One),
             Target::Each {
                 var, items, worker, ..
-            } => self.way(*worker, tasks(var, &items.text)),
+            } => self.way(*worker, self.tasks(var, &items.text)),
             _ => Vec::new(),
+        }
+    }
+
+    fn tasks(&self, var: &str, items: &str) -> Tasks {
+        match self.scope.most(items) {
+            Some(count) => Tasks::Many(count),
+            None => Tasks::Any(format!("each {var} in {items}")),
         }
     }
 
@@ -275,21 +296,5 @@ pub(super) fn jumps_of(route: &Route) -> Vec<&Jump> {
     match route {
         Route::Always(jump) => vec![jump],
         Route::Arms(arms) => arms.iter().map(|arm| &arm.jump).collect(),
-    }
-}
-
-fn tasks(var: &str, items: &str) -> Tasks {
-    match written_out(items) {
-        Some(count) => Tasks::Many(count),
-        None => Tasks::Any(format!("each {var} in {items}")),
-    }
-}
-
-/// The length of a list that is written out.
-fn written_out(text: &str) -> Option<u64> {
-    let list = parse::expression(text, FileId(0), &mut Diagnostics::new())?;
-    match list.kind {
-        ExprKind::List(elements) => u64::try_from(elements.len()).ok(),
-        _ => None,
     }
 }

@@ -7,11 +7,15 @@
 //! Not here: what a provider charges (no price is known), and what happens when a killed process or a person makes the
 //! engine ask again.
 //!
-//! Reading order: [`bound`] (numbers that may have no bound), [`sheet`], [`map`] (a graph as places and ways), [`walk`] (the
+//! Reading order: [`bound`] (numbers that may have no bound), [`sheet`], [`ends`] (where a run begins
+//! and ends), [`map`] (a graph as places and ways), [`length`] (of lists that sends
+//! go over), [`walk`] (the
 //! heaviest way through it), [`weight`] (what a visit of a node costs), [`reach`] (which graphs and tools, behind which
 //! questions), [`widen`] (what a change adds).
 
 pub mod bound;
+mod ends;
+mod length;
 mod map;
 mod reach;
 pub mod sheet;

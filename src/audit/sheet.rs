@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::ir::flow::ToolEffect;
-use crate::ir::jump::{Jump, Target};
 use crate::ir::node::Work;
-use crate::ir::{Flow, Graph, GraphId, ModelId, Node, ToolId};
+use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 
 use super::bound::Bound;
-use super::map::jumps_of;
+use super::ends::{begins, exits};
 use super::reach::{Reach, stop_name, tools_of};
 use super::walk::Worst;
-use super::weight::weigh;
+use super::weight::{product, weigh};
 use super::{Served, Services};
 
 /// What a flow can do and cost at worst.
@@ -31,7 +30,7 @@ pub struct Sheet {
     pub exits: Vec<String>,
     /// Super-steps of the longest path, those of called graphs included.
     pub steps: Bound,
-    /// What bounds loops on it: nodes with `max_visits`, turns of agents, the graph's `recursion_limit`.
+    /// What bounds parts of it: nodes with `max_visits`, turns of agents.
     pub bounded_by: Vec<String>,
     /// Super-steps after which a run fails wherever it is; it counts anew after an interrupt.
     pub recursion_limit: Option<u32>,
@@ -62,6 +61,9 @@ pub struct ModelUse {
     pub models: Vec<String>,
     /// Calls of one visit.
     pub calls: Bound,
+    /// What they are the product of, in words; left out for a single call.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
     /// Tokens of one visit.
     pub tokens: Bound,
 }
@@ -121,7 +123,7 @@ pub(super) fn fill(
             .chain(context)
             .collect(),
         entry: graph.map_or(Vec::new(), begins),
-        exits: graph.map_or(Vec::new(), exits),
+        exits: graph.map_or(Vec::new(), |graph| exits(flow, entry, graph)),
         steps: worst.steps,
         bounded_by: Vec::new(),
         recursion_limit: graph.and_then(|graph| graph.recursion_limit),
@@ -189,6 +191,7 @@ impl Sheet {
                         node: name,
                         models: models.iter().map(|model| model.name.clone()).collect(),
                         calls: weights.calls,
+                        because: product(flow, node),
                         tokens: weights.tokens,
                     });
                 }
@@ -214,10 +217,6 @@ impl Sheet {
                     expects: flow.types.show(&stop.expect).to_string(),
                     timeout_ms: None,
                 }));
-        }
-        if let Some(limit) = self.recursion_limit {
-            self.bounded_by
-                .push(format!("recursion_limit {limit} of {}", self.graph));
         }
     }
 }
@@ -291,82 +290,4 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
         }
     }
     used.into_values().collect()
-}
-
-/// All that is written to jump, with the node that does.
-fn routes(graph: &Graph) -> Vec<(String, Vec<&Jump>)> {
-    let mut all = vec![("start".to_owned(), jumps_of(&graph.start))];
-    for node in &graph.nodes {
-        let mut jumps: Vec<&Jump> = Vec::new();
-        jumps.extend(node.next.iter().flat_map(jumps_of));
-        jumps.extend(node.on_error.iter().flat_map(jumps_of));
-        jumps.extend(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
-        jumps.extend(node.max_visits.iter().map(|visits| &visits.to));
-        if let Work::Interrupt {
-            timeout: Some(timeout),
-            ..
-        } = &node.work
-        {
-            jumps.push(&timeout.to);
-        }
-        all.push((format!("{}.{}", graph.name, node.name), jumps));
-    }
-    for join in &graph.joins {
-        all.push((String::new(), vec![&join.to]));
-    }
-    all
-}
-
-fn begins(graph: &Graph) -> Vec<String> {
-    let mut names = Vec::new();
-    let starts = routes(graph).into_iter().take(1);
-    for jump in starts.flat_map(|(_, jumps)| jumps) {
-        for target in &jump.to {
-            let node = match target {
-                Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
-                _ => None,
-            };
-            if let Some(node) = node
-                && !names.contains(&node.name)
-            {
-                names.push(node.name.clone());
-            }
-        }
-    }
-    names
-}
-
-fn exits(graph: &Graph) -> Vec<String> {
-    let mut found: BTreeSet<String> = BTreeSet::new();
-    let mut note = |from: &str, target: &Target| match target {
-        Target::End => {
-            found.insert("end".to_owned());
-        }
-        Target::Fail { .. } => {
-            found.insert(format!("fail at {from}"));
-        }
-        Target::Parent(name) => {
-            found.insert(format!("parent.{name}"));
-        }
-        _ => {}
-    };
-    for (from, jumps) in routes(graph) {
-        for target in jumps.iter().flat_map(|jump| &jump.to) {
-            note(&from, target);
-            if let Target::Computed { table, .. } = target {
-                table.iter().for_each(|end| note(&from, &end.to));
-            }
-        }
-    }
-    for node in &graph.nodes {
-        let from = format!("{}.{}", graph.name, node.name);
-        node.ends.iter().for_each(|end| note(&from, &end.to));
-    }
-    found.extend(
-        graph
-            .exits
-            .iter()
-            .map(|exit| format!("exit when {}", exit.text)),
-    );
-    found.into_iter().collect()
 }

@@ -87,22 +87,88 @@ fn asks(flow: &Flow, node: &Node, call: &ModelCall, turns: u64) -> (Bound, Bound
     let Some(first) = flow.models.get(call.model) else {
         return (Bound::NONE, Bound::NONE);
     };
-    let policy = node.retry.as_ref().or(first.retry.as_ref());
-    let again = policy.filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
-    let last = match &call.output {
-        Some(_) => 2 * again.map_or(1, attempts),
-        None => 1,
-    };
-    let asked = Bound::AtMost(turns.saturating_sub(1).saturating_add(last));
-    let fallback = first.fallback.iter().filter_map(|id| flow.models.get(*id));
+    let asked = Bound::AtMost(
+        turns
+            .saturating_sub(1)
+            .saturating_add(last(node, first, call)),
+    );
     let (mut calls, mut tokens) = (Bound::NONE, Bound::NONE);
-    for model in std::iter::once(first).chain(fallback) {
-        let policy = node.retry.as_ref().or(model.retry.as_ref());
-        let tried = Bound::AtMost(policy.map_or(1, attempts));
+    for (model, tried) in tried(flow, node, first) {
+        let tried = Bound::AtMost(tried);
         calls = calls.plus(tried.clone());
         tokens = tokens.plus(written(model).times(&tried));
     }
     (calls.times(&asked), tokens.times(&asked))
+}
+
+/// How often the last turn asks.
+fn last(node: &Node, first: &Model, call: &ModelCall) -> u64 {
+    match &call.output {
+        Some(_) => 2 * refused(node, first),
+        None => 1,
+    }
+}
+
+/// How often output is tried again that was not of its type.
+fn refused(node: &Node, first: &Model) -> u64 {
+    let policy = node.retry.as_ref().or(first.retry.as_ref());
+    let again = policy.filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput));
+    again.map_or(1, attempts)
+}
+
+/// The model and those that it falls back on, each with how often a question may be put to it.
+fn tried<'f>(flow: &'f Flow, node: &Node, first: &'f Model) -> Vec<(&'f Model, u64)> {
+    let fallback = first.fallback.iter().filter_map(|id| flow.models.get(*id));
+    let models = std::iter::once(first).chain(fallback);
+    let policy = |model: &'f Model| node.retry.as_ref().or(model.retry.as_ref()).map(attempts);
+    models
+        .map(|model| (model, policy(model).unwrap_or(1)))
+        .collect()
+}
+
+/// What the calls of one visit are the product of, in words; empty where there is one alone.
+pub(super) fn product(flow: &Flow, node: &Node) -> String {
+    let (call, turns) = match &node.work {
+        Work::Llm(call) => (call, 1),
+        Work::Agent {
+            call, max_turns, ..
+        } => (call, u64::from((*max_turns).max(1))),
+        _ => return String::new(),
+    };
+    let Some(first) = flow.models.get(call.model) else {
+        return String::new();
+    };
+    let mut asks = Vec::new();
+    match (turns, &call.output) {
+        (1, _) => {}
+        (turns, None) => asks.push(format!("{turns} turns")),
+        (turns, Some(_)) => asks.push(format!("{} turns before the last", turns - 1)),
+    }
+    if call.output.is_some() {
+        asks.push(match refused(node, first) {
+            1 => "2 for the output".to_owned(),
+            again => format!("2 for the output in each of {again} attempts"),
+        });
+    }
+    let models = tried(flow, node, first);
+    let total: u64 = models.iter().map(|(_, tried)| tried).sum();
+    let each: Vec<String> = models
+        .iter()
+        .map(|(model, tried)| format!("{tried} of {}", model.name))
+        .collect();
+    let questions = turns
+        .saturating_sub(1)
+        .saturating_add(last(node, first, call));
+    let mut factors = Vec::new();
+    if questions > 1 {
+        factors.push(format!("{questions} questions ({})", asks.join(", ")));
+    }
+    match (total, models.len()) {
+        (0 | 1, _) => {}
+        (total, 1) => factors.push(format!("{total} attempts")),
+        (total, _) => factors.push(format!("{total} attempts ({})", each.join(", "))),
+    }
+    factors.join(" x ")
 }
 
 fn attempts(policy: &Retry) -> u64 {

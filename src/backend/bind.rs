@@ -20,6 +20,7 @@ use super::config::{Config, ModelBinding, ToolSpec};
 use super::llm::openai::OpenAi;
 use super::scenario::Script;
 use super::tool::command::CommandTool;
+use super::tool::command::absent::{Absent, absent};
 use super::tool::http::{self, HttpTool};
 use super::tool::script::ScriptTool;
 use super::wire::Wire;
@@ -27,10 +28,19 @@ use super::wire::Wire;
 /// What a flow would lack if it ran with these settings, without a scenario: tools that nothing
 /// serves, providers that nothing describes, arguments that a tool hasn't got. `place` says where a tool is declared.
 ///
-/// What only the machine of a run knows is left to [`bind`]: variables, and models that are scripted.
-pub fn lacking(flow: &Flow, config: &Config, place: &dyn Fn(&Tool) -> Option<Span>) -> Diagnostics {
-    let mut binding = Binding::new(config, None, Path::new(""));
+/// So are variables that aren't set, and programs and scripts of `command` tools that aren't on this machine. `folder` is
+/// that of `graphc.yaml`. Models that are scripted are no lack: scenarios play them.
+pub fn lacking(
+    flow: &Flow,
+    config: &Config,
+    folder: &Path,
+    place: &dyn Fn(&Tool) -> Option<Span>,
+) -> Diagnostics {
+    let mut binding = Binding::new(config, None, folder);
     binding.declared = Some(place);
+    if let Some(store) = &config.store {
+        binding.variables(&store.missing);
+    }
     for model in &flow.models {
         let bound = config.model(&model.name);
         if !bound.is_some_and(|entry| matches!(entry.value, ModelBinding::Scripted)) {
@@ -223,9 +233,7 @@ impl<'a> Binding<'a> {
 
     /// Reports variables that are not set, where a run needs them.
     fn variables(&mut self, missing: &[Diagnostic]) {
-        if self.declared.is_none() {
-            missing.iter().for_each(|one| self.found.push(one.clone()));
-        }
+        missing.iter().for_each(|one| self.found.push(one.clone()));
     }
 
     /// The outer `None` stands for an error, the inner one for the tool's own body.
@@ -258,7 +266,15 @@ impl<'a> Binding<'a> {
 
     fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {
         match spec {
-            ToolSpec::Command(spec) => Arc::new(CommandTool::new(spec.clone(), self.folder)),
+            ToolSpec::Command(spec) => {
+                // A run says it when the tool is called.
+                if self.declared.is_some()
+                    && let Some(absent) = absent(spec, self.folder)
+                {
+                    self.absent(tool, &absent, spec.at.get(absent.word()).copied().or(span));
+                }
+                Arc::new(CommandTool::new(spec.clone(), self.folder))
+            }
             ToolSpec::Script(replies) => Arc::new(ScriptTool::new(replies.clone())),
             ToolSpec::Http(spec) => {
                 // A text that is no template was refused when the file was read. A check looks at them at their places.
@@ -283,6 +299,21 @@ impl<'a> Binding<'a> {
                 Arc::new(HttpTool::new((**spec).clone(), Arc::clone(&self.wire)))
             }
         }
+    }
+
+    fn absent(&mut self, tool: &Tool, absent: &Absent, span: Option<Span>) {
+        let name = &tool.name;
+        let (message, help) = match absent {
+            Absent::Program(program) => (
+                format!("there is no program `{program}`, which tool `{name}` runs"),
+                "install it, or correct its name",
+            ),
+            Absent::Script(script) => (
+                format!("there is no file `{script}`, which tool `{name}` runs"),
+                "a path is one from the folder of graphc.yaml",
+            ),
+        };
+        self.report(span, message, help.to_owned());
     }
 
     fn unbound(&mut self, flow: &Flow, tool: &Tool) {

@@ -13,13 +13,14 @@ pub trait Id: Copy {
     fn index(self) -> usize;
 }
 
-/// Declares a `u32` newtype that implements [`Id`].
+/// Declares a `u32` newtype that implements [`Id`]. It is written as its number, and a serializer that asks is told
+/// the newtype's name.
 #[macro_export]
 macro_rules! typed_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(transparent)]
+        #[schemars(transparent)]
         pub struct $name(pub u32);
 
         impl $crate::base::id::Id for $name {

@@ -185,7 +185,7 @@ mod tests {
         let text = format!("first\n{line}\n{line}");
         let mut sources = SourceMap::new();
         let id = sources.add("long", &text);
-        let file = sources.file(id).unwrap();
+        let file = sources.file(id).expect("it was added");
         for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
             let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
             let column = text[start..at].chars().count() as u32 + 1;

@@ -78,7 +78,9 @@ pub fn useless(
                     format!("write it: `set {{ {name}: .. }}`, or put its value where it is read")
                 }
                 (false, FieldMode::Private) => {
-                    format!("take `{name}` out, or declare it `out` for the caller")
+                    format!(
+                        "take `{name}` out, or declare it `out` for the caller to read, `in` where the caller gives it"
+                    )
                 }
                 (false, _) => format!("take `{name}` out"),
             };

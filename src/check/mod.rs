@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
 //! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
-//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`follows`] takes out what follows from another finding.
+//! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
 pub mod aftermath;
@@ -22,7 +22,6 @@ pub mod entry;
 pub mod error_node;
 pub mod exits;
 pub mod flow;
-pub mod follows;
 pub mod growth;
 pub mod handlers;
 pub mod idle;
@@ -30,7 +29,6 @@ pub mod instance;
 pub mod lasting;
 pub mod leave;
 pub mod limit;
-pub mod lost;
 pub mod narrow;
 pub mod order;
 pub mod poison;
@@ -126,7 +124,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
         ];
         diags.retain(|found| !unread.contains(&found.code));
     }
-    follows::without(program, diags);
+    aftermath::ways::without(program, diags);
     Checked { instances }
 }
 

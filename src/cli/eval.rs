@@ -57,7 +57,38 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .eval(&bindings)
         .map_err(|error| failed(&error.message, error.span))?;
     output::print(&format!("{}\n", value.to_json()))?;
+    if let Some(lost) = lost(&value) {
+        context.say(&format!("note: {lost}"));
+    }
     Ok(Exit::Done)
+}
+
+/// What of a value its JSON doesn't say: JSON has no form for it.
+fn lost(value: &Value) -> Option<String> {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Float(number) if !number.is_finite() => {
+                let name = match number {
+                    number if number.is_nan() => "NaN",
+                    number if *number > 0.0 => "infinity",
+                    _ => "-infinity",
+                };
+                return Some(format!("{name} is printed as `null`"));
+            }
+            Value::Bytes(_) => return Some("bytes are printed as text".to_owned()),
+            Value::Optional(None) => {
+                return Some("an optional without a value is printed as `null`".to_owned());
+            }
+            Value::Optional(Some(_)) => {
+                return Some("an optional is printed as its value".to_owned());
+            }
+            Value::List(items) => open.extend(items.iter()),
+            Value::Map(entries) => open.extend(entries.iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// What the expression's names stand for, in the order of their slots.

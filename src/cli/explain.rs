@@ -1,5 +1,8 @@
 //! `graphc explain CODE`
 
+use clap::ValueEnum;
+use serde_json::json;
+
 use crate::base::name::closest;
 use crate::diag::render::Style;
 use crate::diag::{codes, page};
@@ -9,7 +12,8 @@ use super::{Context, Exit, Failure, output};
 const EXAMPLES: &str = "\
 Examples:
   graphc explain syntax-error
-  graphc explain --list";
+  graphc explain --list
+  graphc explain --list --format json";
 
 /// Arguments of `graphc explain`.
 #[derive(Debug, clap::Args)]
@@ -21,13 +25,46 @@ pub struct Args {
     /// List all codes with their levels and what they are about
     #[arg(long, conflicts_with = "code")]
     pub list: bool,
+    /// Form of the list
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORM",
+        requires = "list"
+    )]
+    pub format: Format,
+}
+
+/// Form of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// Lines under headings, for a person
+    #[default]
+    Human,
+    /// One JSON object per line
+    Json,
 }
 
 /// Prints the page, or the list.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let text = match &args.code {
         Some(code) => explained(code, context.terminal.style_stdout())?,
-        None => page::list(),
+        None => match args.format {
+            Format::Human => page::list(),
+            Format::Json => {
+                let lines = codes::ALL.iter().map(|code| {
+                    let line = json!({
+                        "code": code.slug,
+                        "level": code.level.word(),
+                        "about": page::about(code),
+                        "url": code.url(),
+                    });
+                    format!("{line}\n")
+                });
+                lines.collect()
+            }
+        },
     };
     output::print(&text)?;
     Ok(Exit::Done)

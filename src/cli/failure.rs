@@ -60,7 +60,9 @@ impl Failure {
         if self.message.is_empty() {
             return;
         }
-        term::say(&format!("error: {}", self.message));
+        let mut lines = self.message.lines();
+        term::say(&format!("error: {}", lines.next().unwrap_or_default()));
+        lines.for_each(|line| term::say(&format!("  {line}")));
         if let Some(lines) = &self.lines {
             term::say(lines);
         }

@@ -25,15 +25,6 @@ pub struct Source {
     pub text: String,
 }
 
-/// All files that the arguments stand for, each once.
-///
-/// A folder stands for all `*.graph` files below it, by name; hidden folders, `target` and
-/// `node_modules` are skipped, and links to folders aren't followed. A folder without any `*.graph`
-/// file is a failure.
-pub fn find_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    each_once(paths, find)
-}
-
 /// The files that `find` gives for the arguments, each once.
 pub fn each_once(
     paths: &[PathBuf],
@@ -52,7 +43,38 @@ pub fn each_once(
     Ok(all)
 }
 
+/// What an argument is, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A flow, a folder of flows, stdin, or what is no file, such as a pipe.
+    Flows,
+    /// A file of scenarios.
+    Scenarios,
+    /// A `graphc.yaml`.
+    Settings,
+    /// A file of another kind.
+    Other,
+}
+
+impl Kind {
+    /// The kind of a path.
+    pub fn of(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match path.extension().and_then(|ending| ending.to_str()) {
+            _ if name.ends_with(".test.yaml") => Self::Scenarios,
+            _ if name == super::project::SETTINGS => Self::Settings,
+            Some("graph") => Self::Flows,
+            _ if path.is_file() => Self::Other,
+            _ => Self::Flows,
+        }
+    }
+}
+
 /// The files that one argument stands for, in order.
+///
+/// A folder stands for all `*.graph` files below it, by name; hidden folders, `target` and
+/// `node_modules` are skipped, and links to folders aren't followed. A folder without any `*.graph`
+/// file is a failure.
 pub fn find(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     match path.is_dir() {
         true => below(path, ".graph"),

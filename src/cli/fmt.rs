@@ -8,7 +8,7 @@ use crate::base::SourceMap;
 use crate::diag::{Diagnostics, render};
 use crate::fmt;
 
-use super::files::Source;
+use super::files::{Kind, Source};
 use super::{Context, Exit, Failure, files, output, term};
 
 const EXAMPLES: &str = "\
@@ -50,7 +50,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         paths => paths,
     };
     let mut count = Count::default();
-    for path in files::find_all(paths)? {
+    for path in files::each_once(paths, flows)? {
         let source = files::read(&path)?;
         match formatted(&source, context)? {
             None => count.wrong += 1,
@@ -71,6 +71,18 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     }
     let fails = count.wrong > 0 || (args.check && count.changed > 0);
     Ok(if fails { Exit::Errors } else { Exit::Done })
+}
+
+/// The flows that an argument stands for.
+fn flows(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if Kind::of(path) == Kind::Flows {
+        return files::find(path);
+    }
+    let shown = files::shown(path);
+    Err(
+        Failure::unusable(format!("`{shown}` is no flow, and only flows are laid out"))
+            .help("name `*.graph` files, folders, or `-`"),
+    )
 }
 
 /// The formatted text; `None` where the text has errors, which have been said.

@@ -20,7 +20,29 @@ impl FromStr for JsonArg {
     }
 }
 
+/// Refuses a second thing that would be read from stdin. `all` are pairs of what an argument is called in messages and whether
+/// it is `-`.
+pub fn one_stdin(all: &[(&str, bool)]) -> Result<(), Failure> {
+    let stdin: Vec<&str> = all
+        .iter()
+        .filter(|(_, is)| *is)
+        .map(|(name, _)| *name)
+        .collect();
+    match stdin.as_slice() {
+        [] | [_] => Ok(()),
+        [first, second, ..] => Err(Failure::unusable(format!(
+            "{first} and {second} are both `-`, and there is one stdin"
+        ))
+        .help("name a file for one of them")),
+    }
+}
+
 impl JsonArg {
+    /// Whether it is to be read from stdin.
+    pub fn is_stdin(&self) -> bool {
+        self.0 == "-"
+    }
+
     /// Reads the value. `option` names the argument in messages, such as `--input`.
     pub fn read(&self, option: &str) -> Result<Json, Failure> {
         let file = match self.0.as_str() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::backend::scenario::Start;
 use crate::run::interrupt::Answer;
 
-use super::json_arg::JsonArg;
+use super::json_arg::{JsonArg, one_stdin};
 use super::run::RunOptions;
 use super::run::session::{Leg, Session, Wanted};
 use super::{Context, Exit, Failure};
@@ -32,6 +32,9 @@ pub struct Args {
     /// The interrupt that is answered, where several are open: its id or the path of its node
     #[arg(long, value_name = "ID", requires = "answer")]
     pub interrupt: Option<String>,
+    /// Stop before this node, by name or path; may be given several times
+    #[arg(long, value_name = "NODE")]
+    pub interrupt_before: Vec<String>,
     /// Take the replies of models and tools from this scenario of the flow's `.test.yaml`; its
     /// answers stay out
     #[arg(long, value_name = "NAME")]
@@ -46,6 +49,13 @@ pub struct Args {
 
 /// Goes on with a thread.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    one_stdin(&[
+        ("the flow", args.file.as_os_str() == "-"),
+        (
+            "`--answer`",
+            args.answer.as_ref().is_some_and(JsonArg::is_stdin),
+        ),
+    ])?;
     let value = args.answer.map(|answer| answer.read("--answer"));
     let answer = value.transpose()?.map(|value| Answer {
         interrupt: args.interrupt,
@@ -57,7 +67,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             how: args.how,
             scenario: args.scenario.map(|name| (name, Start::Resume)),
             thread: Some(args.thread),
-            interrupt_before: Vec::new(),
+            interrupt_before: args.interrupt_before,
             given: Vec::new(),
             alone: args.no_answers,
             resumes: true,

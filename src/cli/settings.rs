@@ -1,10 +1,9 @@
 //! `graphc.yaml` of a project, read for a command.
 
 use crate::backend::config::{self, Config, LintLevel};
-use crate::base::name::did_you_mean;
-use crate::base::{SourceMap, Span};
-use crate::diag::codes::{self, Level};
-use crate::diag::{Diagnostic, Diagnostics, render};
+use crate::base::SourceMap;
+use crate::diag::codes::Level;
+use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
 use super::project::Project;
@@ -77,28 +76,4 @@ pub fn apply_levels(config: &Config, found: Diagnostics) -> Diagnostics {
         kept.push(finding);
     }
     kept
-}
-
-/// What is wrong with the names under `lints`: codes that there aren't, errors that would be lowered.
-pub fn wrong_levels(config: &Config) -> Diagnostics {
-    let mut found = Diagnostics::new();
-    for (slug, entry) in &config.lints {
-        let at = entry.span.unwrap_or_else(Span::default);
-        let finding = |message: String| Diagnostic::new(&codes::INVALID_CONFIG, message, at);
-        match codes::find(slug) {
-            None => {
-                let all = codes::ALL.iter().map(|code| code.slug);
-                let help = did_you_mean(slug, all);
-                let message = format!("no diagnostic has the code `{slug}`");
-                found.push(finding(message).maybe_help(help));
-            }
-            Some(code) if code.level == Level::Error && entry.value != LintLevel::Deny => {
-                let message = format!("`{slug}` is an error in every project");
-                let help = "take it out; only what is doubtful has a level to choose";
-                found.push(finding(message).help(help));
-            }
-            Some(_) => {}
-        }
-    }
-    found
 }

@@ -131,6 +131,11 @@ fn indented(example: &str) -> String {
         .collect()
 }
 
+/// What a code is about, in one sentence.
+pub fn about(code: &Code) -> String {
+    one_line(summary(code))
+}
+
 /// All codes, one a line below the name of their group: slug, level, the first sentence of the page.
 pub fn list() -> String {
     let width = ALL.iter().map(|code| code.slug.len()).max().unwrap_or(0);

@@ -53,6 +53,9 @@ pub struct Flow {
     /// Names of the fields that are marked `@secret`: messages don't show the values of expressions that may read one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
+    /// Marks on fields of states, contexts and records, as `@untrusted Doc.text`: what was checked, nothing that runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
     /// Events.
     pub events: IdVec<EventId, Event>,
     /// Declared reducers.
@@ -81,9 +84,12 @@ impl Flow {
     }
 
     /// The flow's version: a hash of all that decides how it runs. Places are left out, so that a
-    /// moved line or another format of the source is the same version.
+    /// moved line or another format of the source is the same version; so are marks, which only the compiler reads.
     pub fn version(&self) -> String {
         let mut json = serde_json::to_value(self).unwrap_or_default();
+        if let Some(entries) = json.as_object_mut() {
+            entries.remove("marks");
+        }
         drop_places(&mut json);
         let digest = Sha256::digest(json.to_string().as_bytes());
         digest
@@ -127,7 +133,7 @@ pub struct Parametric {
 fn drop_places(json: &mut serde_json::Value) {
     match json {
         serde_json::Value::Object(entries) => {
-            entries.retain(|key, _| key != "at" && key != "anchors" && key != "files");
+            entries.retain(|key, _| !matches!(key.as_str(), "at" | "anchors" | "files"));
             entries.values_mut().for_each(drop_places);
         }
         serde_json::Value::Array(items) => items.iter_mut().for_each(drop_places),

@@ -27,6 +27,7 @@ use crate::check::Checked;
 use crate::expr::infer::default_value;
 use crate::expr::ty::RecordField;
 use crate::resolve::Program;
+use crate::resolve::mark::Marks;
 use crate::resolve::program::{self, Param};
 
 use crate::ir::flow::{Event, FORMAT, Flow, Model, Reducer};
@@ -50,6 +51,7 @@ pub fn lower(program: &Program, checked: &Checked, sources: &SourceMap) -> Flow 
         types: program.types.clone(),
         functions: cx.functions(),
         secrets: cx.secrets(),
+        marks: cx.marks(),
         events: program.events.iter().map(|event| cx.event(event)).collect(),
         reducers: program.reducers.iter().map(|r| cx.reducer(r)).collect(),
         models: program.models.iter().map(|model| cx.model(model)).collect(),
@@ -99,6 +101,39 @@ impl Lowering<'_> {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// Of states, contexts and records, those that are marked.
+    fn marks(&self) -> Vec<String> {
+        let mut marked = Vec::new();
+        let mut note = |of: &str, name: &str, marks: &Marks| {
+            for (word, mark) in [
+                ("untrusted", marks.untrusted),
+                ("private", marks.private),
+                ("secret", marks.secret),
+            ] {
+                if mark.is_some() {
+                    marked.push(format!("@{word} {of}.{name}"));
+                }
+            }
+        };
+        for graph in &self.program.graphs {
+            let of = graph.name.node.as_str();
+            for field in &graph.fields {
+                note(of, &field.name.node, &field.marks);
+            }
+            for param in graph.context.iter().flat_map(|context| &context.fields) {
+                note(of, &param.name.node, &param.marks);
+            }
+        }
+        for record in &self.program.records {
+            for param in &record.fields {
+                note(&record.name.node, &param.name.node, &param.marks);
+            }
+        }
+        marked.sort();
+        marked.dedup();
+        marked
     }
 
     fn event(&self, event: &program::Event) -> Event {

@@ -77,7 +77,7 @@ impl Builder<'_> {
         if edit.text.contains('{')
             && let Some(at) = self.surplus_behind(start, end)
         {
-            let blanks = at.checked_sub(end).unwrap_or(0);
+            let blanks = at.saturating_sub(end);
             text.extend(std::iter::repeat_n(' ', blanks));
             match at < end {
                 true => {

@@ -8,6 +8,11 @@ pub trait Ambient: Send + Sync {
     /// The time.
     fn now(&self) -> Timestamp;
 
+    /// The time that records of a thread are dated with: no part of what a run computes.
+    fn kept_at(&self) -> Timestamp {
+        self.now()
+    }
+
     /// A new id. `ordinal` counts the ids that the thread has had from `uuid()`, from 0.
     fn uuid(&self, ordinal: u64) -> String;
 

@@ -14,6 +14,7 @@ use crate::value::Value;
 
 use super::context::RunContext;
 use super::error::RunError;
+use super::work::retry::Failure;
 
 /// Names a task: unique on its thread, the same whenever the task runs again.
 #[derive(Debug, Clone)]
@@ -128,10 +129,30 @@ impl EffectScope {
         );
     }
 
+    /// The id that the next effect would get.
+    pub fn here(&self) -> String {
+        let next = self.next.load(Ordering::Relaxed);
+        format!("{}{next}", self.prefix)
+    }
+
     /// Where the task stands: the same whenever it comes here again.
     pub fn mark(&self) -> String {
         let next = self.next.load(Ordering::Relaxed);
         format!("{}#{}{next}", self.task(), self.prefix)
+    }
+
+    /// The id of an effect whose kept result can still be used, or that has none: `id` itself, unless the flow has
+    /// changed since and `fits` refuses what was kept under it.
+    pub fn usable(&self, cx: &RunContext, id: &str, fits: impl Fn(&Json) -> bool) -> String {
+        let mut usable = id.to_owned();
+        let mut made = 0;
+        while let Some(kept) = cx.journal.finished(self.task(), &usable)
+            && !fits(kept)
+        {
+            made += 1;
+            usable = format!("{id}={made}");
+        }
+        usable
     }
 
     /// A key that is the same whenever this effect is asked for, and no other effect has.
@@ -205,9 +226,9 @@ impl EffectScope {
         attempt: u32,
         kind: &str,
         subject: &str,
-        error: &RunError,
+        failure: &Failure,
     ) {
-        let outcome = json!({ "failed": error.to_json() });
+        let outcome = json!({ "failed": failure.to_kept() });
         cx.journal.effect(
             self.task(),
             format!("{id}!{attempt}"),

@@ -66,6 +66,15 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// The task that words belong to: several of one node may speak at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Speaker {
+    /// Its key, which is the `id` of its beginning.
+    pub task: String,
+    /// Index of the send that made it.
+    pub send: Option<u32>,
+}
+
 /// Kinds of event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
@@ -79,9 +88,16 @@ pub enum EventKind {
         text: String,
         /// Name of the model in the flow.
         model: String,
+        /// Whose it is.
+        by: Speaker,
     },
     /// A whole message that a model or tool made.
-    Message(Json),
+    Message {
+        /// The message.
+        message: Json,
+        /// Whose it is.
+        by: Speaker,
+    },
     /// The flow's own event.
     Custom {
         /// Its name.
@@ -100,6 +116,11 @@ pub enum EventKind {
         send: Option<u32>,
         /// `kind` and `message` of its error.
         error: Option<Json>,
+    },
+    /// A task has stopped: it waits for an answer, and begins again with it.
+    TaskInterrupted {
+        /// Index of the send that made it.
+        send: Option<u32>,
     },
     /// An effect failed and will be tried again.
     Retrying {
@@ -137,10 +158,11 @@ impl EventKind {
         match self {
             EventKind::Values(_) => Mode::Values,
             EventKind::Updates(_) => Mode::Updates,
-            EventKind::Token { .. } | EventKind::Message(_) => Mode::Messages,
+            EventKind::Token { .. } | EventKind::Message { .. } => Mode::Messages,
             EventKind::Custom { .. } => Mode::Custom,
             EventKind::TaskStarted { .. }
             | EventKind::TaskFinished { .. }
+            | EventKind::TaskInterrupted { .. }
             | EventKind::Retrying { .. } => Mode::Tasks,
             EventKind::Checkpoint { .. } => Mode::Checkpoints,
             EventKind::Routed { .. } | EventKind::Interpreted { .. } => Mode::Debug,
@@ -150,13 +172,18 @@ impl EventKind {
     fn data(&self) -> Json {
         match self {
             EventKind::Values(data) | EventKind::Updates(data) => data.clone(),
-            EventKind::Token { text, model } => json!({ "token": text, "model": model }),
-            EventKind::Message(message) => json!({ "message": message }),
+            EventKind::Token { text, model, by } => {
+                json!({ "token": text, "model": model, "task": by.task, "send": by.send })
+            }
+            EventKind::Message { message, by } => {
+                json!({ "message": message, "task": by.task, "send": by.send })
+            }
             EventKind::Custom { name, payload } => json!({ "name": name, "payload": payload }),
             EventKind::TaskStarted { send } => json!({ "event": "started", "send": send }),
             EventKind::TaskFinished { send, error } => {
                 json!({ "event": "finished", "send": send, "error": error })
             }
+            EventKind::TaskInterrupted { send } => json!({ "event": "interrupted", "send": send }),
             EventKind::Retrying {
                 attempt,
                 error,

@@ -348,15 +348,14 @@ fn finished(
         );
     }
     if cx.wants(Mode::Tasks) {
-        let error = match &outcome {
-            Outcome::Failed(error) => Some(brief(error)),
-            Outcome::Done(_) | Outcome::Interrupted(_) => None,
-        };
         let index = task.send.as_ref().map(|(index, _)| *index);
-        send(
-            String::new(),
-            EventKind::TaskFinished { send: index, error },
-        );
+        let ended = |error| EventKind::TaskFinished { send: index, error };
+        let (what, kind) = match &outcome {
+            Outcome::Done(_) => ("end", ended(None)),
+            Outcome::Failed(error) => ("end", ended(Some(brief(error)))),
+            Outcome::Interrupted(_) => ("wait", EventKind::TaskInterrupted { send: index }),
+        };
+        send(format!("{}#{what}", effects.task()), kind);
     }
     outcome
 }
@@ -429,7 +428,7 @@ pub async fn keep(
             source,
             writes: changes,
             schedule: schedule::to_json(graph, frame, cx.usage()),
-            at: cx.ambient.now().to_string(),
+            at: cx.ambient.kept_at().to_string(),
         })]);
         cx.journal.committed().await?;
         if cx.wants(Mode::Checkpoints) {
@@ -438,17 +437,14 @@ pub async fn keep(
                 checkpoint_id: seq,
                 next,
             };
-            cx.send(&frame.path, frame.step, None, String::new(), kind);
+            let id = format!("{}{}#checkpoint", frame.key, frame.step);
+            cx.send(&frame.path, frame.step, None, id, kind);
         }
     }
     if cx.wants(Mode::Values) {
-        cx.send(
-            &frame.path,
-            frame.step,
-            None,
-            String::new(),
-            EventKind::Values(values(graph, frame)),
-        );
+        let id = format!("{}{}#values", frame.key, frame.step);
+        let kind = EventKind::Values(values(graph, frame));
+        cx.send(&frame.path, frame.step, None, id, kind);
     }
     Ok(())
 }

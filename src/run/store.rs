@@ -28,6 +28,21 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Busy`] while another writer holds it.
     async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError>;
 
+    /// Whether a writer holds a thread now. A thread that is `running` and that nobody holds was cut off.
+    ///
+    /// # Errors
+    /// Where the store can't be reached.
+    async fn is_held(&self, thread_id: &str) -> Result<bool, StoreError> {
+        match self.acquire(thread_id).await {
+            Ok(lease) => {
+                self.release(lease).await?;
+                Ok(false)
+            }
+            Err(StoreError::Busy { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Gives a thread back. All that was appended under the lease is kept.
     ///
     /// # Errors

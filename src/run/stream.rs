@@ -94,13 +94,16 @@ impl EventSink {
 /// Puts an event into one that already waits, where nothing but timing is lost.
 fn merge(events: &mut VecDeque<Event>, event: &Event) -> bool {
     match &event.kind {
-        EventKind::Token { text, .. } => match events.back_mut() {
+        EventKind::Token { text, by, .. } => match events.back_mut() {
             Some(Event {
-                kind: EventKind::Token { text: waiting, .. },
-                ns,
-                node,
+                kind:
+                    EventKind::Token {
+                        text: waiting,
+                        by: speaker,
+                        ..
+                    },
                 ..
-            }) if *ns == event.ns && *node == event.node => {
+            }) if speaker == by => {
                 waiting.push_str(text);
                 true
             }

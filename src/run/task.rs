@@ -17,7 +17,7 @@ use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
-use super::event::{EventKind, Mode};
+use super::event::{EventKind, Mode, Speaker};
 use super::freshness::Freshness;
 use super::interrupt::OpenInterrupt;
 use super::plan::node::slots;
@@ -372,6 +372,20 @@ impl<'a> TaskRun<'a> {
         );
     }
 
+    /// Whose words this node's are.
+    pub fn speaker(&self) -> Speaker {
+        Speaker {
+            task: self.effects.task().to_owned(),
+            send: self.effects.send(),
+        }
+    }
+
+    /// Sends a whole message.
+    pub fn say(&self, id: String, message: &Value) {
+        let (message, by) = (message.to_json(), self.speaker());
+        self.send(id, EventKind::Message { message, by });
+    }
+
     /// Takes the first arm that holds. `on_error` tells whether it is the node's route for errors.
     ///
     /// # Errors
@@ -408,9 +422,8 @@ impl<'a> TaskRun<'a> {
         if around.cx.wants(Mode::Debug) {
             let node = Some(self.name).filter(|name| !name.is_empty());
             let kind = EventKind::Routed { on_error, arm };
-            around
-                .cx
-                .send(around.path, around.step, node, String::new(), kind);
+            let id = format!("{}/{}", self.effects.mark(), self.name);
+            around.cx.send(around.path, around.step, node, id, kind);
         }
     }
 

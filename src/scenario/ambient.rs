@@ -46,6 +46,14 @@ impl Ambient for StillAmbient {
         self.clock.unwrap_or_else(Timestamp::now)
     }
 
+    /// On a real store the time itself: a list of threads says when each was last used.
+    fn kept_at(&self) -> Timestamp {
+        match self.distinct {
+            true => Timestamp::now(),
+            false => self.now(),
+        }
+    }
+
     /// `00000000-0000-4000-8000-000000000001` and on; ids that the flow didn't ask for, such as a
     /// run's, are of their own kind and use none of these up.
     fn uuid(&self, ordinal: u64) -> String {

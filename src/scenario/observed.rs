@@ -29,6 +29,8 @@ pub struct Observed {
     pub calls: BTreeMap<String, u64>,
     /// Answers that were refused: where they are written, and why.
     pub refused: Vec<(Path, String)>,
+    /// Replies that were not of their type: where they are written, and what is wrong with them.
+    pub unfit: Vec<(Path, String)>,
     /// Calls that no reply matched, in words.
     pub unmatched: Vec<String>,
     /// Replies that no call took.
@@ -73,6 +75,12 @@ impl Observed {
                 }
                 Sighting::Refused { at, message } => {
                     observed.refused.push((at.clone(), message.clone()));
+                }
+                Sighting::Unfit { at, message } => {
+                    let unfit = (at.clone(), message.clone());
+                    if !observed.unfit.contains(&unfit) {
+                        observed.unfit.push(unfit);
+                    }
                 }
                 Sighting::Unmatched { message } => {
                     if !observed.unmatched.contains(message) {

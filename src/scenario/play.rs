@@ -295,7 +295,15 @@ impl Player<'_> {
             values: result.values.clone(),
             error: result.error.as_ref().map(|error| error.to_json()),
             usage: json!(result.usage),
+            open: result.interrupts.iter().map(|i| self.open(i)).collect(),
         }));
+    }
+
+    fn open(&self, interrupt: &OpenInterrupt) -> (String, Json, String) {
+        let types = &self.stage.plan.flow.types;
+        let expects = interrupt.expect.as_ref();
+        let expects = expects.map_or_else(String::new, |ty| types.describe(ty));
+        (interrupt.path.clone(), interrupt.ask.clone(), expects)
     }
 
     /// A run that did not start failed before it began; one that waits goes on waiting.
@@ -319,6 +327,7 @@ impl Player<'_> {
                 values: Default::default(),
                 error: None,
                 usage: Json::Null,
+                open: Vec::new(),
             })
         }));
     }

@@ -68,6 +68,13 @@ pub enum Sighting {
         /// Why.
         message: String,
     },
+    /// A reply that was not of the type asked for: the model was asked again.
+    Unfit {
+        /// Where it is written.
+        at: Path,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A call that no reply matched, in words.
     Unmatched {
         /// The call and what the scenario has for it.
@@ -112,6 +119,9 @@ pub struct Ended {
     pub error: Option<Json>,
     /// Tokens of the models.
     pub usage: Json,
+    /// What it waits for: the path of each node that asks, what it asks, and the type of the answer.
+    #[serde(default)]
+    pub open: Vec<(String, Json, String)>,
 }
 
 /// What passes a sighting on.

@@ -65,6 +65,9 @@ impl Watch {
         for message in self.script.unmatched() {
             self.log.tell(Sighting::Unmatched { message });
         }
+        for (at, message) in self.script.unfit() {
+            self.log.tell(Sighting::Unfit { at, message });
+        }
         let replies = self.script.left_over();
         self.log.tell(Sighting::Left { replies });
     }

@@ -16,6 +16,7 @@ fn spec(script: &str) -> CommandSpec {
     let path = std::env::var("PATH").unwrap();
     CommandSpec {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        at: Vec::new(),
         env: vec![("PATH".into(), Secret::new(path))],
         secrets: Secrets::default(),
         timeout: None,

@@ -7,6 +7,7 @@
 
 mod family;
 mod host;
+mod levels;
 mod model;
 mod provider;
 mod read;
@@ -22,6 +23,7 @@ use super::llm::openai;
 use super::secret::Secret;
 
 pub use family::ModelFamily;
+pub use levels::wrong_levels;
 pub use model::ModelBinding;
 pub use read::load;
 pub use tool::ToolSpec;

@@ -53,16 +53,20 @@ fn key_of(set: Option<String>) -> ApiKey {
 /// Reads one entry.
 pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> {
     let table = cursor.table("a provider", &KEYS)?;
-    table
-        .require("kind")?
-        .word("kind of provider", &[("openai", ())])?;
+    // What is wrong in one entry hides nothing in the next.
+    let kind = table.require("kind");
+    let kind = kind.and_then(|kind| kind.word("kind of provider", &[("openai", ())]));
     let url = match table.get("base_url") {
-        Some(cursor) => address(&cursor, variables)?,
-        None => OPENAI_URL.to_owned(),
+        Some(cursor) => address(&cursor, variables),
+        None => Some(OPENAI_URL.to_owned()),
     };
+    let known = kind.is_some() && url.is_some();
+    let url = url.unwrap_or_default();
     let mut settings = Settings::new(cursor.key(), &url);
     settings.api_key = match table.get("api_key") {
-        Some(cursor) => ApiKey::Given(variables.secret(&cursor)?),
+        Some(cursor) => variables
+            .secret(&cursor)
+            .map_or(ApiKey::None, ApiKey::Given),
         // OpenAI's key is for OpenAI alone, not for whatever server speaks its protocol.
         None if url == OPENAI_URL => key_of(variables.get(KEY_VARIABLE)),
         None => ApiKey::None,
@@ -83,8 +87,9 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
     }
     if let Some(cursor) = table.get("max_tokens_field") {
         let fields = ["max_tokens", "max_completion_tokens"].map(|field| (field, field));
-        let field = cursor.word("field for the most tokens", &fields)?;
-        settings.max_tokens_field = field.to_owned();
+        if let Some(field) = cursor.word("field for the most tokens", &fields) {
+            settings.max_tokens_field = field.to_owned();
+        }
     }
     if let Some(cursor) = table.get("structured_output") {
         let ways = [
@@ -92,7 +97,9 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             ("json_object", Structured::JsonObject),
             ("prompt", Structured::Prompt),
         ];
-        settings.structured = cursor.word("way to ask for structured output", &ways)?;
+        if let Some(way) = cursor.word("way to ask for structured output", &ways) {
+            settings.structured = way;
+        }
     }
     if let Some(extra) = table.get("extra_body") {
         let entries = extra.entries().into_iter();
@@ -101,7 +108,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             .collect();
     }
     settings.secrets = variables.secrets();
-    Some(settings)
+    known.then_some(settings)
 }
 
 fn address(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<String> {

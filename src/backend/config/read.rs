@@ -71,7 +71,11 @@ pub fn load(
     }
     found.sort();
     match found.has_errors() {
-        true => Err(found),
+        true => {
+            found.append(super::wrong_levels(&config));
+            found.sort();
+            Err(found)
+        }
         false => {
             config.doubts = found;
             Ok(config)

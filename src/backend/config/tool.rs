@@ -11,7 +11,7 @@ use crate::backend::tool::http::select::Selector;
 use crate::backend::tool::http::template;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::yaml::{Cursor, Table};
-use crate::base::name;
+use crate::base::{Span, name};
 
 use super::host;
 use super::variables::{Form, Variables};
@@ -79,11 +79,11 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         argv.report(argv.finding(message).help(help));
         return None;
     }
-    let words: Vec<String> = argv
-        .items()
+    let items = argv.items();
+    let words = items
         .iter()
-        .filter_map(|item| variables.text(item, Form::Plain))
-        .collect();
+        .filter_map(|item| Some((variables.text(item, Form::Plain)?, item.span())));
+    let (words, at): (Vec<String>, Vec<Span>) = words.unzip();
     if words.first().is_none_or(|program| program.is_empty()) && variables.all_set() {
         argv.report(argv.finding("`command` names no program"));
         return None;
@@ -108,6 +108,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
     let limit = table.get("max_output").and_then(|limit| limit.count());
     Some(CommandSpec {
         argv: words,
+        at,
         env,
         secrets,
         timeout: table.get("timeout").and_then(|timeout| timeout.timeout()),

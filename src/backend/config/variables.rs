@@ -92,7 +92,7 @@ impl<'a> Variables<'a> {
             }
             out += before;
             let Some((inner, after)) = after.split_once('}') else {
-                let help = "write `$${` for these two characters";
+                let help = "close it: `${NAME}`; the two characters themselves are written `$${`";
                 let message = "`${` has no `}`";
                 cursor.report(cursor.finding(message).help(help));
                 self.faulty.set(true);

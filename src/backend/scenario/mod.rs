@@ -27,7 +27,7 @@ pub use answers::{Answer, Answers};
 pub use crash::{Crash, CrashPoint, Moment};
 pub use expect::Expect;
 pub use path::{PathMismatch, PathStep, compare_path};
-pub use read::load;
+pub use read::{load, load_all};
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
 pub use script::{ModelRecord, Script, Start};
 pub use when::When;

@@ -28,19 +28,28 @@ const SCENARIO_KEYS: [&str; 11] = [
 /// # Errors
 /// All that is wrong in the file, with places.
 pub fn load(sources: &SourceMap, file: FileId) -> Result<Suite, Diagnostics> {
-    let document = Document::parse(sources, file, &codes::INVALID_SCENARIO)?;
+    match load_all(sources, file) {
+        (Some(suite), found) if !found.has_errors() => Ok(suite),
+        (_, found) => Err(found),
+    }
+}
+
+/// The same with what can be read of a file that has errors: what doesn't hang on them can be checked all the same.
+pub fn load_all(sources: &SourceMap, file: FileId) -> (Option<Suite>, Diagnostics) {
+    let document = match Document::parse(sources, file, &codes::INVALID_SCENARIO) {
+        Ok(document) => document,
+        Err(found) => return (None, found),
+    };
     let found = RefCell::new(Diagnostics::new());
     let suite = read(&Cursor::new(&document, &found));
     let mut found = found.into_inner();
     found.sort();
-    match suite {
-        Some((flow, scenarios)) if !found.has_errors() => Ok(Suite {
-            flow,
-            scenarios,
-            document,
-        }),
-        _ => Err(found),
-    }
+    let suite = suite.map(|(flow, scenarios)| Suite {
+        flow,
+        scenarios,
+        document,
+    });
+    (suite, found)
 }
 
 fn read(root: &Cursor<'_>) -> Option<(Option<String>, Vec<Scenario>)> {

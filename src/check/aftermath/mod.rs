@@ -8,17 +8,19 @@
 //! ([`ground`]) and by their codes, never by their words, and in time linear in the program and the findings.
 //!
 //! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
-//! brackets don't fit together), [`damaged`] (text that did not parse), [`unclear`] (what is
+//! brackets don't fit together), [`damaged`] (text that did not parse), [`lacking`] (what lacks because of it), [`unclear`] (what is
 //! not known of a graph, and what waits for it), [`declared`] (where names are declared and stand), [`names`] (one message for
-//! one unknown name), [`again`] (one message for one field without a value).
+//! one unknown name), [`again`] (one message for one field without a value). [`ways`] comes before them: it is for findings on ways alone.
 
 pub mod again;
 pub mod damaged;
 pub mod declared;
 pub mod ground;
+pub mod lacking;
 pub mod names;
 pub mod torn;
 pub mod unclear;
+pub mod ways;
 
 use crate::base::SourceMap;
 use crate::diag::{Code, Diagnostic, Diagnostics, codes};
@@ -45,6 +47,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     if diags.is_empty() {
         return;
     }
+    lacking::behind_pieces(program, diags);
     again::meant_by_text(sources, diags);
     if !diags.has_errors() {
         return;

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use crate::audit::widen::shown;
 use crate::audit::{Bound, Sheet};
+use crate::base::duration;
 use crate::run::engine::RECURSION_LIMIT;
 
 /// The whole sheet.
@@ -17,7 +19,14 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
     page.lines("begins at", &[sheet.entry.join(", ")], "");
     page.lines("ends at", &[sheet.exits.join(", ")], "");
     page.bound("super-steps", &sheet.steps);
-    page.rest(&sheet.bounded_by, "bounded by ");
+    // Where nothing bounds the whole, these bound some of its loops.
+    page.rest(
+        &sheet.bounded_by,
+        match sheet.steps {
+            Bound::AtMost(_) => "bounded by ",
+            Bound::Unbounded(_) => "in part bounded by ",
+        },
+    );
     match (sheet.recursion_limit, &sheet.steps) {
         (Some(limit), _) => page.add(&format!(
             "a run fails after {limit}, counted anew after an interrupt"
@@ -31,7 +40,11 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
     for model in &sheet.models {
         let (node, names) = (&model.node, model.models.join(", then "));
         let calls = shown(&model.calls);
-        page.add(&format!("{node}: {names}, {calls} a visit"));
+        let because = match model.because.is_empty() {
+            true => String::new(),
+            false => format!(": {}", model.because),
+        };
+        page.add(&format!("{node}: {names}, {calls} a visit{because}"));
     }
     page.bound("tokens", &sheet.output_tokens);
     page.add("what models write; what they read and its price are not bounded by a flow");
@@ -41,7 +54,10 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
         .iter()
         .map(|question| {
             let timeout = match question.timeout_ms {
-                Some(ms) => format!(", gives up after {ms} ms"),
+                Some(ms) => format!(
+                    ", gives up after {}",
+                    duration::show(Duration::from_millis(ms))
+                ),
                 None => String::new(),
             };
             format!("{}: expects {}{timeout}", question.node, question.expects)
@@ -101,6 +117,8 @@ fn uses(of: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
 #[derive(Default)]
 struct Page {
     text: String,
+    /// Reasons that have been given.
+    given: BTreeSet<String>,
 }
 
 impl Page {
@@ -127,8 +145,14 @@ impl Page {
         match bound {
             Bound::AtMost(_) => self.line(word, &shown(bound)),
             Bound::Unbounded(reasons) => {
-                let reasons: Vec<String> =
-                    reasons.iter().map(|r| format!("UNBOUNDED: {r}")).collect();
+                let fresh = reasons.difference(&self.given);
+                let mut lines: Vec<String> = fresh.map(|r| format!("UNBOUNDED: {r}")).collect();
+                if lines.len() < reasons.len() {
+                    let and = if lines.is_empty() { "" } else { "and " };
+                    lines.push(format!("{and}UNBOUNDED as above"));
+                }
+                self.given.extend(reasons.iter().cloned());
+                let reasons = lines;
                 self.lines(word, &reasons, "UNBOUNDED");
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::backend::bind;
-use crate::backend::config::Config;
+use crate::backend::config::{Config, wrong_levels};
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Analysis;
@@ -67,7 +67,7 @@ impl Findings {
         }
         let config = match settings::read(project, context, &mut self.sources)? {
             Ok(config) => {
-                self.diagnostics.append(settings::wrong_levels(&config));
+                self.diagnostics.append(wrong_levels(&config));
                 let doubts = settings::apply_levels(&config, config.doubts.clone());
                 self.diagnostics.append(doubts);
                 Some(config)
@@ -79,6 +79,16 @@ impl Findings {
         };
         self.settings.insert(path, config);
         Ok(())
+    }
+
+    /// Checks settings by themselves: what they say of tools and models is held against no flow.
+    pub fn settings_alone(&mut self, file: &Path, context: &Context) -> Result<(), Failure> {
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let project = Project::around(folder.unwrap_or(Path::new(".")), Some(file))?;
+        self.flows += 1;
+        self.settings(&project, context)
     }
 
     /// What is known of models: the table of this version, and what the project's settings add to it.
@@ -136,7 +146,7 @@ impl Findings {
                 found.retain(|finding| !settled.settles(finding, at(finding)));
             }
             if let (Some(flow), Some(_)) = (&flow, &context.profile) {
-                let lacking = lacking(flow, config, &ids, &self.sources);
+                let lacking = lacking(flow, config, &project.home, &ids, &self.sources);
                 self.diagnostics.append(lacking);
             }
         }
@@ -186,22 +196,26 @@ impl Findings {
 
     /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has
     /// no errors: of a flow with errors nothing is known that its scenarios could be held against.
-    pub fn scenarios(&mut self, file: &Path) -> Result<(), Failure> {
+    ///
+    /// `flow_needed`: the file itself was asked for, so that it must have a flow.
+    pub fn scenarios(&mut self, file: &Path, flow_needed: bool) -> Result<(), Failure> {
         let source = match files::read(file) {
             Ok(source) => source,
             Err(failure) => return self.unreadable(file, failure),
         };
         let id = self.sources.add(&source.name, &source.text);
-        let suite = match scenario::load(&self.sources, id) {
-            Ok(suite) => suite,
-            Err(found) => {
-                self.diagnostics.append(found);
-                return Ok(());
-            }
-        };
+        let (suite, found) = scenario::load_all(&self.sources, id);
+        self.diagnostics.append(found);
+        let Some(suite) = suite else { return Ok(()) };
         let flow = load::flow_of(file, &suite);
         if let Some(found) = load::missing_flow(&suite, &flow) {
             self.diagnostics.append(found);
+        } else if flow_needed && !flow.exists() {
+            let name = files::shown(flow.file_name().unwrap_or_default().as_ref());
+            let message = format!("there is no flow `{name}` beside this file");
+            let found = Diagnostic::new(&codes::INVALID_SCENARIO, message, Span::new(id, 0, 0));
+            let help = "name its flow: `flow: FILE.graph`";
+            self.diagnostics.push(found.help(help));
         } else if let Some(Some(flow)) = self.compiled.get(&place(&flow)) {
             self.diagnostics.append(fit(&suite, flow));
         }
@@ -289,14 +303,20 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// What a flow lacks in a profile, at the flow's places in the shared list.
-fn lacking(flow: &Flow, config: &Config, ids: &[FileId], sources: &SourceMap) -> Diagnostics {
+fn lacking(
+    flow: &Flow,
+    config: &Config,
+    folder: &Path,
+    ids: &[FileId],
+    sources: &SourceMap,
+) -> Diagnostics {
     let place = |tool: &Tool| {
         let id = *ids.get(tool.at.file as usize)?;
         let item = tool.at.offset as usize;
         let start = item + sources.file(id)?.text.get(item..)?.find(&tool.name)?;
         Some(Span::new(id, start, start + tool.name.len()))
     };
-    bind::lacking(flow, config, &place)
+    bind::lacking(flow, config, folder, &place)
 }
 
 /// Moves a span from a flow's own files to the shared list.

@@ -16,8 +16,9 @@ use clap::ValueEnum;
 use crate::base::SourceMap;
 use crate::diag::{Diagnostics, Level, codes, render};
 
+use super::files::Kind;
 use super::flow;
-use super::test::load::ENDING;
+use super::test::load::{self, ENDING};
 use super::{Context, Exit, Failure, files, output, term};
 
 use fix::Mended;
@@ -31,6 +32,7 @@ Examples:
   graphc check --watch                 again after every change
   graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
+  graphc check desk.test.yaml graphc.yaml    scenarios with their flow, settings
   cat desk.graph | graphc check -";
 
 /// Arguments of `graphc check`.
@@ -123,9 +125,13 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         paths => paths,
     };
     let scenarios = files::each_once(paths, scenarios);
+    let alone = files::each_once(paths, settings_alone)?;
     let played = scenarios.as_ref().is_ok_and(|found| !found.is_empty());
     let mut found = Findings::new(played);
-    for path in files::find_all(paths)? {
+    for path in &alone {
+        found.settings_alone(path, context)?;
+    }
+    for path in files::each_once(paths, flows)? {
         let source = match files::read(&path) {
             Ok(source) => source,
             Err(failure) => {
@@ -140,7 +146,7 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         found.add(&path, (analysis, &sources), &project, context);
     }
     for path in scenarios? {
-        found.scenarios(&path)?;
+        found.scenarios(&path, paths.contains(&path))?;
     }
     for path in files::each_once(paths, misnamed)? {
         found.unread(&path, &codes::INVALID_SCENARIO);
@@ -149,10 +155,38 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
     Ok(found)
 }
 
+/// The flows that an argument stands for: of a file of scenarios the one that they are of.
+fn flows(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    match Kind::of(path) {
+        Kind::Flows => files::find(path),
+        Kind::Settings => Ok(Vec::new()),
+        Kind::Scenarios => {
+            let flow = load::flow_beside(path)?;
+            Ok(flow.is_file().then_some(flow).into_iter().collect())
+        }
+        Kind::Other => {
+            let shown = files::shown(path);
+            let message = format!("`{shown}` is nothing that can be checked by itself");
+            Err(Failure::unusable(message).help(
+                "name `*.graph`, `*.test.yaml`, `graphc.yaml`, a folder, or `-`; prompt files are checked with their flow",
+            ))
+        }
+    }
+}
+
+/// The settings that an argument is.
+fn settings_alone(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let settings = (Kind::of(path) == Kind::Settings).then(|| path.to_owned());
+    Ok(settings.into_iter().collect())
+}
+
 /// The files of scenarios that an argument stands for: all of a folder, the one beside a flow where it has one.
 fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.is_dir() {
         return files::every(path, ENDING);
+    }
+    if Kind::of(path) == Kind::Scenarios {
+        return Ok(vec![path.to_owned()]);
     }
     let name = path.file_name().and_then(|name| name.to_str());
     let stem = name.and_then(|name| name.strip_suffix(".graph"));
@@ -187,8 +221,14 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     }
     match format {
         Format::Json => output::print(&render::json(&shown, sources))?,
-        Format::Sarif => output::print(&render::sarif(&shown, sources))?,
-        Format::Github => output::print(&render::github(&shown, sources))?,
+        Format::Sarif => {
+            let sources = from_the_start(sources, context);
+            output::print(&render::sarif(&shown, &sources))?;
+        }
+        Format::Github => {
+            let sources = from_the_start(sources, context);
+            output::print(&render::github(&shown, &sources))?;
+        }
         Format::Human if shown.is_empty() => {}
         Format::Human => {
             let style = context.terminal.style;
@@ -215,6 +255,25 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     context.say(&format!("checked {files}: {summary}{hidden}"));
     unchecked(all, sources, context);
     Ok(())
+}
+
+/// The files with names from where the command was started, not from the folder of `-C`: who reads annotations and
+/// logs looks for them there.
+fn from_the_start(sources: &SourceMap, context: &Context) -> SourceMap {
+    let Some(folder) = &context.directory else {
+        return sources.clone();
+    };
+    let mut named = SourceMap::new();
+    for (_, file) in sources.files() {
+        let name = &*file.name;
+        let kept = name.starts_with("std/") || name.starts_with('<') || name.starts_with('/');
+        let name = match kept {
+            true => name.to_owned(),
+            false => files::shown(&folder.join(name)),
+        };
+        named.push(file.named(&name));
+    }
+    named
 }
 
 /// Says what could not be checked, where that is not among what was shown.

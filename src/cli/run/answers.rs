@@ -12,11 +12,14 @@ use crate::run::step::BEFORE;
 
 use super::ask::{self, Asked};
 
-/// Sources of answers, in this order: `--answer`, the scenario, a person.
+/// Sources of answers, in this order: `--answer`, the scenario, a person. Each `--answer` stands in place of the one
+/// that the scenario has for the same question.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// To interrupts in the order in which they open.
+    /// Those of `--answer`, to interrupts in the order in which they open.
     pub given: VecDeque<Json>,
+    /// Those of a scenario, in that order.
+    pub scripted: VecDeque<Json>,
     /// The same, by path or name of the node.
     pub by_node: BTreeMap<String, VecDeque<Json>>,
     /// Whether a person can be asked.
@@ -37,7 +40,7 @@ impl Answers {
     pub fn script(&mut self, answers: &scenario::Answers) {
         match answers {
             scenario::Answers::InOrder(list) => {
-                self.given
+                self.scripted
                     .extend(list.iter().map(|answer| answer.value.clone()));
             }
             scenario::Answers::ByNode(nodes) => {
@@ -54,8 +57,9 @@ impl Answers {
         let mut answers = Vec::new();
         for interrupt in open.iter().filter(|open| open.effect != BEFORE) {
             let named = self.by_node.get_mut(&interrupt.path);
-            let value = named.and_then(VecDeque::pop_front);
-            if let Some(value) = value.or_else(|| self.given.pop_front()) {
+            let scripted = named.and_then(VecDeque::pop_front);
+            let scripted = scripted.or_else(|| self.scripted.pop_front());
+            if let Some(value) = self.given.pop_front().or(scripted) {
                 answers.push(answer(interrupt, value));
             }
         }
@@ -64,6 +68,18 @@ impl Answers {
             false => Reply::GoOn(answers),
             true => self.asked(open, types),
         }
+    }
+
+    /// What to say of the `--answer`s that no interrupt has asked for.
+    pub fn unused(&self) -> Option<String> {
+        let what = match self.given.len() {
+            0 => return None,
+            1 => "an `--answer` was".to_owned(),
+            left => format!("{left} `--answer`s were"),
+        };
+        Some(format!(
+            "warning: {what} not used: the run asked for no more"
+        ))
     }
 
     /// What a person says. One who says nothing is not asked again.

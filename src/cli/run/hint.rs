@@ -1,9 +1,13 @@
 //! The command that goes on with a thread, ready to be pasted.
 
+use serde_json::json;
+
 use crate::expr::TypeTable;
+use crate::ir::Flow;
 use crate::run::engine::RunResult;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::step::BEFORE;
+use crate::run::work::doubt;
 
 use super::super::Context;
 use super::example;
@@ -48,32 +52,50 @@ impl Hint {
     /// The command that answers an interrupt, with an example of the right type.
     ///
     /// It names the interrupt, so that running it twice can't answer the next question.
-    pub fn answer(&self, open: &OpenInterrupt, types: &TypeTable) -> String {
+    /// `flow` is left out where it is not known.
+    pub fn answer(&self, open: &OpenInterrupt, flow: Option<&Flow>) -> String {
         let mut command = self.resume();
         if open.effect == BEFORE {
             return command;
         }
         command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
-        let example = match &open.expect {
-            Some(ty) if example::is_known(ty, types) => example::of(ty, types).to_string(),
-            Some(_) => "JSON".to_owned(),
-            None => "{}".to_owned(),
+        let none = TypeTable::default();
+        let types = flow.map_or(&none, |flow| &flow.types);
+        let example = match (&open.expect, flow) {
+            (_, Some(flow)) if doubt::is_doubt(open) => happened(flow, open),
+            (Some(ty), _) if example::is_known(ty, types) => example::of(ty, types).to_string(),
+            (Some(_), _) => "JSON".to_owned(),
+            (None, _) => "{}".to_owned(),
         };
         command.push_str(&format!(" --answer {}", quoted(&example)));
         command
     }
 
     /// A line for each open interrupt: where it is and how to go on.
-    pub fn interrupted(&self, result: &RunResult, types: &TypeTable) -> String {
+    pub fn interrupted(&self, result: &RunResult, flow: &Flow) -> String {
         let lines = result.interrupts.iter().map(|open| {
             let what = match open.effect == BEFORE {
                 true => format!("stopped before `{}`; go on with", open.path),
                 false => format!("`{}` waits for an answer; give it with", open.path),
             };
-            format!("{what}:\n  {}", self.answer(open, types))
+            let or = match doubt::is_doubt(open) {
+                true => "\n  where it has not happened: --answer '{\"happened\":false}'",
+                false => "",
+            };
+            format!("{what}:\n  {}{or}", self.answer(open, Some(flow)))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// That a call has happened, with an example of its result.
+fn happened(flow: &Flow, open: &OpenInterrupt) -> String {
+    let (_, ty) = doubt::asked_of(flow, open);
+    let mut answer = json!({ "happened": true });
+    if let (false, Some(entries)) = (ty.admits_null(), answer.as_object_mut()) {
+        entries.insert("result".to_owned(), example::of(ty, &flow.types));
+    }
+    answer.to_string()
 }
 
 /// A word as a shell takes it.

@@ -27,7 +27,7 @@ use crate::base::duration;
 use crate::run::event::Mode;
 use crate::run::journal;
 
-use super::json_arg::JsonArg;
+use super::json_arg::{JsonArg, one_stdin};
 use super::{Context, Exit, Failure, flow};
 
 use session::{Leg, Session, Wanted};
@@ -167,6 +167,14 @@ impl From<Durability> for journal::Durability {
 
 /// Runs a graph, and goes on with it for as long as there are answers.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let is = |arg: &Option<JsonArg>| arg.as_ref().is_some_and(JsonArg::is_stdin);
+    let mut stdin = vec![
+        ("the flow", args.file.as_os_str() == "-"),
+        ("`--input`", is(&args.input)),
+        ("`--context`", is(&args.context)),
+    ];
+    stdin.extend(args.answers.iter().map(|a| ("`--answer`", a.is_stdin())));
+    one_stdin(&stdin)?;
     let given = args
         .answers
         .iter()

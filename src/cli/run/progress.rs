@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{Write, stderr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
+use crate::base::duration;
 use crate::diag::render::snippet::visible;
 use crate::run::engine::RunResult;
 use crate::run::event::{Event, EventKind};
@@ -48,7 +49,7 @@ pub struct Progress {
     color: bool,
     signs: &'static Signs,
     started: Instant,
-    /// Path of the node whose words are being shown.
+    /// The task whose words are being shown.
     speaker: Option<String>,
     waiting: VecDeque<Event>,
 }
@@ -68,10 +69,9 @@ impl Progress {
 
     /// Shows an event, now or when the speaker has finished.
     pub fn event(&mut self, event: Event) {
-        let path = path(&event);
         match &self.speaker {
-            Some(speaker) if *speaker != path => self.waiting.push_back(event),
-            _ => self.show(&path, event),
+            Some(speaker) if speaker != task(&event) => self.waiting.push_back(event),
+            _ => self.show(event),
         }
     }
 
@@ -104,22 +104,23 @@ impl Progress {
         ));
     }
 
-    fn show(&mut self, path: &str, event: Event) {
+    fn show(&mut self, event: Event) {
         let signs = self.signs;
+        let path = path(&event);
         match event.kind {
             EventKind::TaskStarted { send } => {
                 let send = send.map_or(String::new(), |index| format!("[{index}]"));
-                self.line(&self.bold(&format!("{} {}{send}", signs.node, visible(path))));
+                self.line(&self.bold(&format!("{} {}{send}", signs.node, visible(&path))));
             }
-            EventKind::Token { text, .. } => {
+            EventKind::Token { text, by, .. } => {
                 if self.speaker.is_none() {
-                    self.speaker = Some(path.to_owned());
+                    self.speaker = Some(by.task);
                     self.write("  ");
                 }
                 let text = visible(&text).replace('\n', "\n  ");
                 self.write(&self.dim(&text));
             }
-            EventKind::Message(message) => {
+            EventKind::Message { message, .. } => {
                 let spoken = self.speaker.is_some();
                 self.end_words();
                 self.message(&message, spoken);
@@ -135,12 +136,17 @@ impl Progress {
                 wait_ms,
             } => {
                 self.end_words();
+                let wait = duration::show(Duration::from_millis(wait_ms));
                 let text = format!(
-                    "  {} attempt {attempt}: {}; again in {wait_ms} ms",
+                    "  {} attempt {attempt}: {}; again in {wait}",
                     signs.wrong,
                     fault(&error)
                 );
                 self.line(&text);
+                self.fall_silent();
+            }
+            EventKind::TaskInterrupted { .. } => {
+                self.end_words();
                 self.fall_silent();
             }
             EventKind::TaskFinished { error, .. } => {
@@ -219,6 +225,14 @@ impl Progress {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             false => text.to_owned(),
         }
+    }
+}
+
+/// The task that an event is of.
+fn task(event: &Event) -> &str {
+    match &event.kind {
+        EventKind::Token { by, .. } | EventKind::Message { by, .. } => &by.task,
+        _ => event.id.split('#').next().unwrap_or_default(),
     }
 }
 

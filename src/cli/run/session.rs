@@ -223,6 +223,9 @@ impl<'a> Session<'a> {
         if let Some(note) = dropped {
             self.context.say(&note);
         }
+        if let Some(note) = self.answers.unused() {
+            self.context.say(&note);
+        }
         let printed = self.watch.result(&result, self.context);
         self.say(&result);
         if let Err(failure) = printed {
@@ -255,7 +258,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs one leg while its events are shown. Where nobody reads them any more, it is cancelled.
+    /// Runs one leg while its events are shown. Where nobody reads them any more, it goes on all the same.
     async fn leg(&mut self, leg: Leg) -> Result<RunResult, Failure> {
         let watch = std::mem::replace(&mut self.watch, Watch::Nobody);
         let (sink, events) = stream::channel(watch.modes());
@@ -263,14 +266,7 @@ impl<'a> Session<'a> {
             events: Some(sink),
             ..self.options.clone()
         };
-        let cancel = options.cancel.clone();
-        let reader = tokio::spawn(async move {
-            let (watch, written) = watch.follow(events).await;
-            if written.is_err() {
-                cancel.cancel();
-            }
-            (watch, written)
-        });
+        let reader = tokio::spawn(watch.follow(events));
         let ended = match leg {
             Leg::Start {
                 graph,
@@ -286,10 +282,9 @@ impl<'a> Session<'a> {
             }
             Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
         };
-        let (watch, _) = reader
+        self.watch = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
-        self.watch = watch;
         ended.map_err(|error| not_started(error, &self.engine.plan.flow))
     }
 
@@ -317,8 +312,8 @@ impl<'a> Session<'a> {
                     .say("the thread was kept in memory only: nothing can go on with it");
             }
             (RunState::Interrupted, _) => {
-                let types = &self.engine.plan.flow.types;
-                self.context.say(&self.hint.interrupted(result, types));
+                let flow = &self.engine.plan.flow;
+                self.context.say(&self.hint.interrupted(result, flow));
             }
             (RunState::Failed, Some(error)) => {
                 let node = error.path.as_ref().map(|path| format!(" in `{path}`"));
@@ -363,15 +358,28 @@ fn unusable(error: impl std::fmt::Display) -> Failure {
 }
 
 fn not_started(error: StartError, flow: &Flow) -> Failure {
-    let failure = Failure::unusable(error.to_string());
+    let message = error.to_string();
+    let failure = Failure::unusable(message.as_str());
     if !matches!(error, StartError::Version { .. }) {
         return failure;
     }
     let says = flow.graphs.iter().any(|graph| !graph.migrate.is_empty());
-    failure.help(match says {
-        true => "add `--migrate`: the flow says what became of it in `migrate`",
-        false => "say in the graph what became of it, as in `migrate { rename field old -> new }`, and add `--migrate`",
-    })
+    if says {
+        return failure.help("add `--migrate`: the flow says what became of it in `migrate`");
+    }
+    // ``the thread stands at node `ask`, ..``
+    let gone = |what: &str| {
+        let (_, rest) = message.split_once(&format!("{what} `"))?;
+        Some(rest.split_once('`')?.0)
+    };
+    let (what, old) = match (gone("stands at node"), gone("has a field")) {
+        (Some(node), _) => ("node", node),
+        (_, Some(field)) => ("field", field),
+        _ => ("field", "old"),
+    };
+    failure.help(format!(
+        "say in the graph what became of it, as in `migrate {{ rename {what} {old} -> new }}`, and add `--migrate`"
+    ))
 }
 
 /// Refuses names of nodes that no graph has.

@@ -28,6 +28,8 @@ pub struct Lines {
     /// Number of the last line of the legs before this one.
     before: u64,
     last: u64,
+    /// Why nothing more is written: the run goes on all the same.
+    unwritten: Option<Failure>,
 }
 
 impl Watch {
@@ -55,36 +57,30 @@ impl Watch {
         }
     }
 
-    /// Shows all events of one leg, to its end.
-    pub async fn follow(mut self, mut events: EventStream) -> (Self, Result<(), Failure>) {
-        let mut written = Ok(());
+    /// Shows all events of one leg, to its end. What can't be written is kept for [`Watch::result`]: nobody who reads
+    /// a run decides over it.
+    pub async fn follow(mut self, mut events: EventStream) -> Self {
         if let Watch::Lines(lines) = &mut self {
             lines.before = lines.last;
         }
         while let Some(event) = events.next().await {
-            written = self.event(event);
-            if written.is_err() {
-                break;
-            }
+            self.event(event);
         }
         if let Watch::Person(progress) = &mut self {
             progress.pause();
         }
-        (self, written)
+        self
     }
 
-    fn event(&mut self, mut event: Event) -> Result<(), Failure> {
+    fn event(&mut self, mut event: Event) {
         match self {
-            Watch::Lines(lines) => {
+            Watch::Lines(lines) if lines.unwritten.is_none() => {
                 event.seq += lines.before;
                 lines.last = event.seq;
-                output::print(&format!("{}\n", event.to_json()))
+                lines.unwritten = output::print(&format!("{}\n", event.to_json())).err();
             }
-            Watch::Person(progress) => {
-                progress.event(event);
-                Ok(())
-            }
-            Watch::Nobody => Ok(()),
+            Watch::Person(progress) => progress.event(event),
+            Watch::Lines(_) | Watch::Nobody => {}
         }
     }
 
@@ -92,7 +88,10 @@ impl Watch {
     pub fn result(&mut self, result: &RunResult, context: &Context) -> Result<(), Failure> {
         let mut json = result.to_json();
         match self {
-            Watch::Lines(_) => {
+            Watch::Lines(lines) => {
+                if let Some(failure) = lines.unwritten.take() {
+                    return Err(failure);
+                }
                 if let Json::Object(entries) = &mut json {
                     entries.insert("type".to_owned(), json!("result"));
                 }

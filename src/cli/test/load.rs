@@ -150,14 +150,27 @@ pub fn missing_flow(suite: &Suite, flow: &Path) -> Option<Diagnostics> {
     Some(found)
 }
 
+/// The flow of a file of scenarios; that of the same name where the file can't be read.
+pub fn flow_beside(path: &Path) -> Result<PathBuf, Failure> {
+    let source = files::read(path)?;
+    let mut sources = SourceMap::new();
+    let id = sources.add(&source.name, &source.text);
+    Ok(match scenario::load(&sources, id) {
+        Ok(suite) => flow_of(path, &suite),
+        Err(_) => of_same_name(path),
+    })
+}
+
 /// The flow that the file names, else the one of the same name beside it.
 pub fn flow_of(path: &Path, suite: &Suite) -> PathBuf {
     match &suite.flow {
         Some(flow) => path.parent().unwrap_or(Path::new("")).join(flow),
-        None => {
-            let name = path.file_name().and_then(|name| name.to_str());
-            let stem = name.and_then(|name| name.strip_suffix(ENDING));
-            path.with_file_name(format!("{}.graph", stem.unwrap_or_default()))
-        }
+        None => of_same_name(path),
     }
+}
+
+fn of_same_name(path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let stem = name.and_then(|name| name.strip_suffix(ENDING));
+    path.with_file_name(format!("{}.graph", stem.unwrap_or_default()))
 }

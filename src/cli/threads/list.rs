@@ -4,26 +4,29 @@ use serde_json::json;
 
 use super::super::{Context, Failure, output};
 use super::table::table;
-use super::{Format, Shelf, failed, seconds, word};
+use super::{Format, Shelf, failed, put_status, seconds, word};
 
 /// Prints all threads, the latest used first.
 pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
-    let threads = match &shelf.store {
-        Some(store) => store.threads().await.map_err(failed)?,
-        None => Vec::new(),
-    };
+    let mut threads = Vec::new();
+    if let Some(store) = &shelf.store {
+        for thread in store.threads().await.map_err(failed)? {
+            let word = word(store, &thread).await?;
+            threads.push((thread, word));
+        }
+    }
     match shelf.format {
         Format::Json => {
-            for thread in threads {
-                let line = json!({
+            for (thread, word) in threads {
+                let mut line = json!({
                     "thread_id": thread.thread_id,
                     "graph": thread.status.graph,
-                    "status": thread.status.state,
                     "checkpoint_id": thread.checkpoint.to_string(),
                     "run_id": thread.status.run_id,
                     "created_at": thread.created_at,
                     "updated_at": thread.status.at,
                 });
+                put_status(&mut line, &thread, word);
                 output::print(&format!("{line}\n"))?;
             }
             Ok(())
@@ -35,12 +38,12 @@ pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
         Format::Human => {
             let rows: Vec<[String; 5]> = threads
                 .iter()
-                .map(|thread| {
+                .map(|(thread, word)| {
                     let status = &thread.status;
                     [
                         thread.thread_id.clone(),
                         status.graph.clone(),
-                        word(status.state).to_owned(),
+                        (*word).to_owned(),
                         thread.checkpoint.to_string(),
                         seconds(&status.at),
                     ]

@@ -3,6 +3,7 @@
 //! [`list`], [`show`] and [`history`] read, [`delete`] removes; [`table`] sets lines in columns.
 
 pub mod delete;
+mod flow;
 pub mod history;
 pub mod list;
 pub mod show;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
+use serde_json::{Value as Json, json};
 
 use crate::base::{SourceMap, name};
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
@@ -167,14 +169,31 @@ pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
 }
 
-/// The word for where a thread stands.
-fn word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
+/// What is shown of a thread whose process has died on the way.
+const CUT_OFF: &str = "cut off";
+
+/// The word for where a thread stands. One that is running by its last record, and that no process holds, was cut off.
+async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str, Failure> {
+    Ok(match info.status.state {
+        RunState::Running => match store.is_held(&info.thread_id).await.map_err(failed)? {
+            true => "running",
+            false => CUT_OFF,
+        },
         RunState::Done => "done",
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
+    })
+}
+
+/// Adds to a line of JSON where a thread stands by its last record, and of one that is running whether a process holds it.
+fn put_status(line: &mut Json, info: &ThreadInfo, word: &str) {
+    let Some(entries) = line.as_object_mut() else {
+        return;
+    };
+    entries.insert("status".to_owned(), json!(info.status.state));
+    if info.status.state == RunState::Running {
+        entries.insert("held".to_owned(), json!(word != CUT_OFF));
     }
 }
 

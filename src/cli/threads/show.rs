@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use crate::expr::TypeTable;
+use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{RunState, Store, ThreadInfo};
@@ -12,7 +12,7 @@ use crate::run::store::{RunState, Store, ThreadInfo};
 use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, next, seconds, word};
+use super::{Format, Shelf, failed, flow, next, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -29,7 +29,7 @@ pub async fn run(
     context: &Context,
 ) -> Result<(), Failure> {
     let (store, info) = shelf.thread(thread).await?;
-    let standing = match checkpoint {
+    let mut standing = match checkpoint {
         None => newest(store, thread).await?,
         Some(seq) => at(store, thread, seq).await?,
     };
@@ -37,16 +37,23 @@ pub async fn run(
         None => open_interrupts(&info.status),
         Some(_) => Vec::new(),
     };
+    // Which file the flow is in is not kept with a thread.
+    let flow = flow::of(&info.status, context);
+    if let Some((_, plan)) = &flow {
+        flow::fill(&mut standing.state, &info.status.graph, plan);
+    }
+    let word = match checkpoint {
+        None => word(store, &info).await?,
+        Some(_) => "",
+    };
     let text = match shelf.format {
-        Format::Json => format!(
-            "{}\n",
-            machine(&info, &standing, &open, checkpoint.is_none())
-        ),
+        Format::Json => format!("{}\n", machine(&info, &standing, &open, word)),
         Format::Human => {
             let store = shelf.named.as_deref();
-            // Which file the flow is in is not known of a thread.
-            let hint = Hint::new("FILE", thread, &[("--store", store)], context);
-            human(&info, &standing, &open, &hint, checkpoint.is_none())
+            let file = flow.as_ref().map_or("FILE", |(file, _)| file);
+            let hint = Hint::new(file, thread, &[("--store", store)], context);
+            let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
+            human(&info, &standing, &open, (&hint, flow), word)
         }
     };
     output::print(&text)
@@ -98,7 +105,8 @@ async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, 
     })
 }
 
-fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], newest: bool) -> Json {
+fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word: &str) -> Json {
+    let newest = !word.is_empty();
     let status = &info.status;
     let mut json = json!({
         "thread_id": info.thread_id,
@@ -110,10 +118,10 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], newes
         "next": standing.next,
         "state": standing.state,
     });
+    if newest {
+        put_status(&mut json, info, word);
+    }
     if let Some(entries) = json.as_object_mut() {
-        if newest {
-            entries.insert("status".to_owned(), json!(status.state));
-        }
         if !open.is_empty() {
             let open = open.iter().map(OpenInterrupt::to_json).collect();
             entries.insert("interrupts".to_owned(), open);
@@ -129,9 +137,10 @@ fn human(
     info: &ThreadInfo,
     standing: &Standing,
     open: &[OpenInterrupt],
-    hint: &Hint,
-    newest: bool,
+    (hint, flow): (&Hint, Option<&Flow>),
+    word: &str,
 ) -> String {
+    let newest = !word.is_empty();
     let status = &info.status;
     let mut out = String::new();
     let mut line = |name: &str, value: &str| {
@@ -141,7 +150,7 @@ fn human(
     };
     line("thread", &info.thread_id);
     line("graph", &status.graph);
-    line("status", if newest { word(status.state) } else { "" });
+    line("status", word);
     line("checkpoint", &standing.checkpoint.to_string());
     line("created", &seconds(&info.created_at));
     line("updated", &seconds(&status.at));
@@ -160,7 +169,7 @@ fn human(
     }
     for interrupt in open {
         out.push_str(&ask::question(interrupt));
-        let command = hint.answer(interrupt, &TypeTable::default());
+        let command = hint.answer(interrupt, flow);
         out.push_str(&format!("  {command}\n"));
     }
     if newest && open.is_empty() && !matches!(status.state, RunState::Done) {

@@ -68,6 +68,14 @@ impl Checker<'_> {
             expr.span,
         )
         .unknown(name, home);
+        if name == "error" {
+            let help = "an error is known where it is handled: `on_error -> NODE { set { .. error.message } }`";
+            return self.report(found.help(help));
+        }
+        if name == "state" && self.scope.state.is_none() {
+            let help = "only nodes and routes see the state; elsewhere its value is a parameter, in a tool's body also a field that `reads` names, by its own name";
+            return self.report(found.help(help));
+        }
         if self.enum_named(name).is_some() {
             let message = format!("`{name}` is an enum, no value");
             return self.report(

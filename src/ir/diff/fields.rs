@@ -3,10 +3,10 @@
 use super::finding::{Group, Side};
 use super::fit::{Way, fits, tighter};
 use super::graphs::Both;
-use super::{Versions, pairs, renamed};
-use crate::expr::ty::Type;
+use super::{Versions, renamed};
+use crate::expr::ty::{Type, TypeTable};
 use crate::ir::flow::Flow;
-use crate::ir::graph::{Channel, Field, FieldId, Graph};
+use crate::ir::graph::{Channel, Field, Graph};
 
 impl<'f> Versions<'f> {
     pub(super) fn fields(&mut self, both: Both<'f>) {
@@ -52,48 +52,15 @@ impl<'f> Versions<'f> {
             at,
             message,
         );
-    }
-
-    /// Constants that whoever starts a run gives.
-    fn context(&mut self, Both { old, new }: Both) {
-        let at = (Some(old.at), Some(new.at));
-        let graph = &new.name;
-        for pair in pairs(old.context.iter(), new.context.iter(), |c| c.name.as_str()) {
-            let (group, what) = match pair {
-                (Some(old), Some(new)) => {
-                    let from = (&self.old.types, &old.ty);
-                    let to = (&self.new.types, &new.ty);
-                    match fits(from, to, Way::Given) {
-                        Ok(()) if new.required() && !old.required() => {
-                            (Group::Breaking, format!("`{}` must be given", new.name))
-                        }
-                        Ok(()) => continue,
-                        Err(why) => (
-                            Group::Breaking,
-                            format!("`{}` is of another type: {why}", new.name),
-                        ),
-                    }
-                }
-                (Some(gone), None) => (Group::Breaking, format!("`{}` is gone", gone.name)),
-                (None, Some(added)) if added.required() => (
-                    Group::Breaking,
-                    format!("`{}` is new and must be given", added.name),
-                ),
-                (None, Some(added)) => (
-                    Group::Compatible,
-                    format!("`{}` is new and may be given", added.name),
-                ),
-                (None, None) => continue,
-            };
-            let message = format!("context of graph `{graph}`: {what}");
-            self.say(group, Side::Callers, "context-changed", at, message);
-        }
+        self.claim(format!("/graphs/{graph}/fields/{is}/name"));
+        self.claim(format!("/graphs/{graph}/migrate"));
     }
 
     fn gone(&mut self, both: Both, gone: &Field) {
         let graph = both.new.name.as_str();
         let at = (Some(gone.at), None);
         let name = &gone.name;
+        self.claim(format!("/graphs/{graph}/fields/{name}"));
         if gone.mode.is_in() {
             let message = format!("graph `{graph}` takes no input `{name}` any more");
             self.say(Group::Breaking, Side::Callers, "input-gone", at, message);
@@ -103,18 +70,53 @@ impl<'f> Versions<'f> {
             self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
         }
         let dropped = both.new.migrate.dropped.contains(name);
-        let (group, why) = match dropped {
-            true => (Group::NeedsMigration, "its `migrate` drops the value"),
-            false => (Group::Breaking, "threads may have a value"),
+        let (group, why) = match (dropped, self.now_called(both, gone)) {
+            (true, _) => (
+                Group::NeedsMigration,
+                "its `migrate` drops the value".to_owned(),
+            ),
+            (false, None) => (Group::Breaking, "threads may have a value".to_owned()),
+            (false, Some(is)) => (
+                Group::Breaking,
+                format!(
+                    "threads may have a value; if it is new field `{is}`, say `migrate {{ rename field {name} -> {is} }}`"
+                ),
+            ),
         };
+        if dropped {
+            self.claim(format!("/graphs/{graph}/migrate"));
+        }
         let message = format!("field `{name}` of graph `{graph}` is gone; {why}");
         self.say(group, Side::Threads, "field-gone", at, message);
+    }
+
+    /// The only new field that could be one that is gone.
+    fn now_called(&self, both: Both<'f>, gone: &Field) -> Option<&'f str> {
+        let renames = &both.new.migrate.fields;
+        let known = |graph: &Graph, name: &str| graph.fields.iter().any(|field| field.name == name);
+        let shown = |types: &TypeTable, field: &Field| types.show(&field.ty).to_string();
+        let ty = shown(&self.old.types, gone);
+        let alike = both.new.fields.iter().filter(|field| {
+            let new =
+                !known(both.old, &field.name) && !renames.values().any(|is| *is == field.name);
+            new && field.mode == gone.mode && shown(&self.new.types, field) == ty
+        });
+        let alike: Vec<&str> = alike.map(|field| field.name.as_str()).collect();
+        let left = both.old.fields.iter().filter(|field| {
+            let gone = !known(both.new, &field.name) && !renames.contains_key(&field.name);
+            gone && shown(&self.old.types, field) == ty
+        });
+        match (alike.as_slice(), left.count()) {
+            ([one], 1) => Some(one),
+            _ => None,
+        }
     }
 
     fn added(&mut self, both: Both, added: &Field) {
         let graph = both.new.name.as_str();
         let at = (None, Some(added.at));
         let name = &added.name;
+        self.claim(format!("/graphs/{graph}/fields/{name}"));
         let begins = begins(added);
         if added.mode.is_in() {
             let (group, how) = match begins {
@@ -135,6 +137,9 @@ impl<'f> Versions<'f> {
             );
         }
         let given = both.new.migrate.defaults.contains_key(name);
+        if given {
+            self.claim(format!("/graphs/{graph}/migrate"));
+        }
         let (group, message) = match begins {
             false if given => (
                 Group::NeedsMigration,
@@ -158,6 +163,10 @@ impl<'f> Versions<'f> {
     fn contract(&mut self, graph: &str, old: &Field, new: &Field) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
+        let path = format!("/graphs/{graph}/fields/{name}");
+        if old.mode != new.mode {
+            self.claim(format!("{path}/mode"));
+        }
         match (old.mode.is_in(), new.mode.is_in()) {
             (true, false) => {
                 let message = format!("graph `{graph}` takes no input `{name}` any more");
@@ -210,7 +219,7 @@ impl<'f> Versions<'f> {
                     Way::Taken,
                 );
                 let what = format!("output `{name}` of graph `{graph}`");
-                self.type_changed(Side::Callers, "output-type", (old, new), what, fit);
+                self.type_changed((Side::Callers, "output-type"), &path, (old, new), what, fit);
             }
             (false, false) => {}
         }
@@ -223,19 +232,21 @@ impl<'f> Versions<'f> {
             Way::Given,
         );
         let what = format!("input `{}` of graph `{graph}`", new.name);
+        let path = format!("/graphs/{graph}/fields/{}", new.name);
         if let Some(which) = tighter(&old.constraints, &new.constraints) {
             let message = format!("{what}: its `@{which}` refuses more than before");
             let at = (Some(old.at), Some(new.at));
             self.say(Group::Breaking, Side::Callers, "input-type", at, message);
+            self.claim(format!("{path}/constraints/{which}"));
         }
-        self.type_changed(Side::Callers, "input-type", (old, new), what, fit);
+        self.type_changed((Side::Callers, "input-type"), &path, (old, new), what, fit);
     }
 
     /// Says that a type changed, in the words of what that does.
     fn type_changed(
         &mut self,
-        side: Side,
-        code: &'static str,
+        (side, code): (Side, &'static str),
+        path: &str,
         (old, new): (&Field, &Field),
         what: String,
         fit: Result<(), String>,
@@ -247,6 +258,9 @@ impl<'f> Versions<'f> {
             true => format!("{what} is another `{is}`"),
             false => format!("{what} was `{was}`, is `{is}`"),
         };
+        if fit.is_err() || was != is {
+            self.claim(format!("{path}/ty"));
+        }
         match fit {
             Err(why) => self.say(Group::Breaking, side, code, at, format!("{message}: {why}")),
             Ok(()) if was != is => self.say(Group::Compatible, side, code, at, message),
@@ -265,8 +279,11 @@ impl<'f> Versions<'f> {
             Way::Kept,
         );
         let what = format!("field `{name}` of graph `{graph}`");
+        let path = format!("/graphs/{graph}/fields/{name}");
         match (&fit, both.new.migrate.defaults.contains_key(name)) {
             (Err(why), true) => {
+                self.claim(format!("{path}/ty"));
+                self.claim(format!("/graphs/{graph}/migrate"));
                 let message = format!("{what}: {why}; its `migrate` gives such threads a value");
                 self.say(
                     Group::NeedsMigration,
@@ -276,40 +293,18 @@ impl<'f> Versions<'f> {
                     message,
                 );
             }
-            _ => self.type_changed(Side::Threads, "field-type", (old, new), what, fit),
-        }
-        for (word, was, is) in [
-            ("ephemeral", old.ephemeral, new.ephemeral),
-            ("untracked", old.untracked, new.untracked),
-        ] {
-            if was != is {
-                let how = if is { "is" } else { "is not" };
-                let message = format!("field `{name}` of graph `{graph}` {how} `{word}` now");
-                self.say(Group::Compatible, Side::Threads, "field-kept", at, message);
-            }
-        }
-        let based = |graph: &Graph, field: &Field| {
-            let names = |ids: &[FieldId]| -> Vec<String> {
-                let fields = ids.iter().filter_map(|id| graph.fields.get(*id));
-                fields.map(|field| field.name.clone()).collect()
-            };
-            let based = field.based_on.as_ref();
-            based.map(|based| (names(&based.on), names(&based.keep), based.reset))
-        };
-        if based(both.old, old) != based(both.new, new) {
-            let message = format!("`based_on` of field `{name}` of graph `{graph}` changed");
-            self.say(
-                Group::Compatible,
-                Side::Threads,
-                "based-on-changed",
-                at,
-                message,
-            );
+            _ => self.type_changed((Side::Threads, "field-type"), &path, (old, new), what, fit),
         }
         let (was, is) = (
             reducer(self.old, &old.channel),
             reducer(self.new, &new.channel),
         );
+        if was != is {
+            self.claim(format!("{path}/channel"));
+            for name in [&was.0, &is.0] {
+                self.claim(format!("/reducers/{name}"));
+            }
+        }
         if was.0 != is.0 {
             let message = format!(
                 "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
@@ -331,16 +326,6 @@ impl<'f> Versions<'f> {
                 Group::NeedsMigration,
                 Side::Threads,
                 "reducer-changed",
-                at,
-                message,
-            );
-        }
-        if old.default != new.default {
-            let message = format!("field `{name}` of graph `{graph}` begins with another value");
-            self.say(
-                Group::Compatible,
-                Side::Threads,
-                "default-changed",
                 at,
                 message,
             );

@@ -1,7 +1,8 @@
-//! Graphs: which there are, how they can be left, their joins and bounds.
+//! Graphs: which there are, which runs unasked, how they can be left, their joins.
 
 use super::finding::{Group, Side};
 use super::{Versions, pairs};
+use crate::ir::flow::Flow;
 use crate::ir::graph::{Graph, Join};
 
 /// A graph in both versions.
@@ -18,11 +19,13 @@ impl<'f> Versions<'f> {
             match pair {
                 (Some(old), Some(new)) => self.graph(Both { old, new }),
                 (Some(gone), None) => {
+                    self.claim(format!("/graphs/{}", gone.name));
                     let message = format!("graph `{}` is gone", gone.name);
                     let at = (Some(gone.at), None);
                     self.say(Group::Breaking, Side::Callers, "graph-gone", at, message);
                 }
                 (None, Some(added)) => {
+                    self.claim(format!("/graphs/{}", added.name));
                     let message = format!("graph `{}` is new", added.name);
                     let at = (None, Some(added.at));
                     self.say(Group::Compatible, Side::Callers, "graph-added", at, message);
@@ -37,13 +40,17 @@ impl<'f> Versions<'f> {
         self.leaves(both);
         self.nodes(both);
         self.joins(both);
-        self.entry(both);
     }
 
     /// Names by which a graph leaves to its caller.
     fn leaves(&mut self, Both { old, new }: Both) {
         let at = (Some(old.at), Some(new.at));
         let graph = &new.name;
+        if new.leaves.iter().any(|name| !old.leaves.contains(name))
+            || old.leaves.iter().any(|name| !new.leaves.contains(name))
+        {
+            self.claim(format!("/graphs/{graph}/leaves"));
+        }
         for name in new.leaves.iter().filter(|name| !old.leaves.contains(name)) {
             let message =
                 format!("graph `{graph}` may leave by `{name}`, which its callers must provide");
@@ -57,11 +64,14 @@ impl<'f> Versions<'f> {
 
     /// Joins: a thread may rest with some of the members arrived.
     fn joins(&mut self, Both { old, new }: Both) {
+        let renames = &new.migrate.nodes;
         let shown = |graph: &Graph, join: &Join| {
-            let mut names: Vec<&str> = join
-                .members
-                .iter()
-                .filter_map(|member| graph.nodes.get(*member).map(|node| node.name.as_str()))
+            let members = join.members.iter().filter_map(|id| graph.nodes.get(*id));
+            let mut names: Vec<&str> = members
+                .map(|node| match std::ptr::eq(graph, old) {
+                    true => renames.get(&node.name).unwrap_or(&node.name).as_str(),
+                    false => node.name.as_str(),
+                })
                 .collect();
             names.sort_unstable();
             names.join(", ")
@@ -75,67 +85,44 @@ impl<'f> Versions<'f> {
                 );
                 let at = (Some(old.at), Some(new.at));
                 self.say(Group::Breaking, Side::Threads, "join-gone", at, message);
+                self.claim(format!("/graphs/{}/joins/[{join}]", new.name));
             }
         }
     }
 
-    /// Where it begins, and how far it may go.
-    fn entry(&mut self, Both { old, new }: Both) {
-        let at = (Some(old.at), Some(new.at));
-        let graph = &new.name;
-        let begins = self.route(self.old, old, &old.start) != self.route(self.new, new, &new.start);
-        if begins {
-            let message = format!("graph `{graph}` begins elsewhere");
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "start-changed",
-                at,
-                message,
-            );
-        }
-        let (was, is) = (
-            super::work::narrowed(self.old, &old.narrowed),
-            super::work::narrowed(self.new, &new.narrowed),
-        );
-        if was != is {
-            let message = format!("graph `{graph}` narrows its tools otherwise");
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "scope-changed",
-                at,
-                message,
-            );
-        }
-        let texts = |graph: &Graph| -> Vec<String> {
-            graph.exits.iter().map(|exit| exit.text.clone()).collect()
+    /// The graph that runs where none is named.
+    pub(super) fn entry_graph(&mut self) {
+        let name = |flow: &'f Flow| {
+            let graph = flow.entry.and_then(|id| flow.graphs.get(id));
+            graph.map(|graph| graph.name.as_str())
         };
-        if texts(old) != texts(new) {
-            let message = format!("graph `{graph}` ends on another `exit when`");
-            self.say(Group::Compatible, Side::People, "exit-changed", at, message);
+        let at = |flow: &Flow| {
+            let graph = flow.entry.and_then(|id| flow.graphs.get(id));
+            graph.map(|graph| graph.at)
+        };
+        let (was, is) = (name(self.old), name(self.new));
+        if was == is {
+            return;
         }
-        if old.instance != new.instance {
-            let message = format!("graph `{graph}` has other values of its parameters");
-            self.say(
+        let (group, message) = match (was, is) {
+            (None, is) => (
                 Group::Compatible,
-                Side::People,
-                "params-changed",
-                at,
-                message,
-            );
-        }
-        if old.recursion_limit != new.recursion_limit {
-            let shown = |limit: Option<u32>| limit.map_or("none".to_owned(), |n| n.to_string());
-            let (was, is) = (shown(old.recursion_limit), shown(new.recursion_limit));
-            let message = format!("`recursion_limit` of graph `{graph}` was {was}, is {is}");
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "limit-changed",
-                at,
-                message,
-            );
-        }
+                format!(
+                    "graph `{}` runs where none is named",
+                    is.unwrap_or_default()
+                ),
+            ),
+            (Some(was), Some(is)) => (
+                Group::Breaking,
+                format!("graph `{is}` runs where none is named, and `{was}` did"),
+            ),
+            (Some(was), None) => (
+                Group::Breaking,
+                format!("a graph must be named now; `{was}` ran where none was"),
+            ),
+        };
+        self.claim("/entry".to_owned());
+        let at = (at(self.old), at(self.new));
+        self.say(group, Side::Callers, "entry-changed", at, message);
     }
 }

@@ -7,35 +7,56 @@
 //! Not here: whether one certain thread fits; the runtime looks at its values when it goes on
 //! (`run::engine`), for it has the old version's name alone.
 //!
+//! What is part of the contract is looked at thing by thing, and claimed by its path. Then both flows are walked as
+//! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
+//!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject: [`graphs`], [`fields`], [`nodes`], [`work`], [`outside`].
+//! subject of the contract: [`graphs`], [`fields`], [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`rest`]
+//! and [`things`] (all else) and [`words`] (what its parts are called).
 
+mod context;
 mod fields;
 mod finding;
 mod fit;
 mod graphs;
 mod nodes;
 mod outside;
+mod rest;
+mod things;
+mod tree;
+mod words;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::text::Place;
+
+use tree::Tree;
 
 pub use finding::{Finding, Group, Side};
 
 /// What changes from one version of a flow to the next, the worst first.
 pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
+    let renames = |name: &str| {
+        let graph = new.graph(name).and_then(|id| new.graphs.get(id));
+        graph.map(|graph| &graph.migrate)
+    };
+    let trees = (Tree::of(old, renames), Tree::of(new, |_| None));
     let mut versions = Versions {
         old,
         new,
+        trees: (&trees.0, &trees.1),
         found: Vec::new(),
+        claimed: BTreeSet::new(),
+        alone: false,
     };
+    versions.entry_graph();
     versions.graphs();
     versions.events();
     versions.tools();
     versions.models();
+    versions.rest();
     let mut found = versions.found;
     found.sort_by_key(|finding| (std::cmp::Reverse(finding.group), finding.side));
     found
@@ -45,7 +66,13 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
 struct Versions<'f> {
     old: &'f Flow,
     new: &'f Flow,
+    /// Both as trees.
+    trees: (&'f Tree, &'f Tree),
     found: Vec<Finding>,
+    /// Paths of what has been said.
+    claimed: BTreeSet<String>,
+    /// Whether nothing was found but what follows from other parts.
+    alone: bool,
 }
 
 impl Versions<'_> {
@@ -66,6 +93,11 @@ impl Versions<'_> {
             old: places.0,
             new: places.1,
         });
+    }
+
+    /// Notes that what is at a path has been said, with all that is in it.
+    fn claim(&mut self, path: String) {
+        self.claimed.insert(path);
     }
 }
 

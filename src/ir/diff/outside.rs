@@ -4,7 +4,7 @@ use super::finding::{Group, Side};
 use super::fit::{Way, fits};
 use super::{Versions, pairs};
 use crate::expr::ty::RecordField;
-use crate::ir::flow::{Event, Flow, Model, Tool};
+use crate::ir::flow::{Event, Tool};
 
 impl<'f> Versions<'f> {
     pub(super) fn events(&mut self) {
@@ -13,11 +13,13 @@ impl<'f> Versions<'f> {
             match pair {
                 (Some(old), Some(new)) => self.event(old, new),
                 (Some(gone), None) => {
+                    self.claim(format!("/events/{}", gone.name));
                     let message = format!("event `{}` is gone", gone.name);
                     let at = (Some(gone.at), None);
                     self.say(Group::Breaking, Side::Callers, "event-gone", at, message);
                 }
                 (None, Some(added)) => {
+                    self.claim(format!("/events/{}", added.name));
                     let message = format!("event `{}` is new", added.name);
                     let at = (None, Some(added.at));
                     self.say(Group::Compatible, Side::Callers, "event-added", at, message);
@@ -29,15 +31,16 @@ impl<'f> Versions<'f> {
 
     fn event(&mut self, old: &Event, new: &Event) {
         let name = &new.name;
-        for (what, group) in self.payload(&old.fields, &new.fields) {
+        for (path, what, group) in self.payload(&old.fields, &new.fields) {
+            self.claim(format!("/events/{name}/fields/{path}"));
             let message = format!("event `{name}`: {what}");
             let at = (Some(old.at), Some(new.at));
             self.say(group, Side::Callers, "event-type", at, message);
         }
     }
 
-    /// What changes for who reads records with these fields.
-    fn payload(&self, old: &[RecordField], new: &[RecordField]) -> Vec<(String, Group)> {
+    /// What changes for who reads records with these fields, each with its path.
+    fn payload(&self, old: &[RecordField], new: &[RecordField]) -> Vec<(String, String, Group)> {
         let mut found = Vec::new();
         for pair in pairs(old.iter(), new.iter(), |field| field.name.as_str()) {
             match pair {
@@ -45,16 +48,19 @@ impl<'f> Versions<'f> {
                     let (from, to) = ((&self.new.types, &new.ty), (&self.old.types, &old.ty));
                     if let Err(why) = fits(from, to, Way::Taken) {
                         found.push((
+                            format!("{}/ty", new.name),
                             format!("`{}` is of another type: {why}", new.name),
                             Group::Breaking,
                         ));
                     }
                 }
                 (Some(gone), None) => {
-                    found.push((format!("`{}` is gone", gone.name), Group::Breaking));
+                    let name = &gone.name;
+                    found.push((name.clone(), format!("`{name}` is gone"), Group::Breaking));
                 }
                 (None, Some(added)) => {
-                    found.push((format!("`{}` is new", added.name), Group::Compatible));
+                    let name = &added.name;
+                    found.push((name.clone(), format!("`{name}` is new"), Group::Compatible));
                 }
                 (None, None) => {}
             }
@@ -70,11 +76,13 @@ impl<'f> Versions<'f> {
             match pair {
                 (Some(old), Some(new)) => self.tool(old, new),
                 (Some(gone), None) => {
+                    self.claim(format!("/tools/{}", gone.name));
                     let message = format!("tool `{}` is gone", gone.name);
                     let at = (Some(gone.at), None);
                     self.say(Group::Compatible, Side::Callers, "tool-gone", at, message);
                 }
                 (None, Some(added)) => {
+                    self.claim(format!("/tools/{}", added.name));
                     let at = (None, Some(added.at));
                     let (group, how) = match added.body {
                         Some(_) => (Group::Compatible, ""),
@@ -91,27 +99,9 @@ impl<'f> Versions<'f> {
     fn tool(&mut self, old: &Tool, new: &Tool) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
-        if old.doc != new.doc {
-            let message = format!("models read another description of tool `{name}`");
-            self.say(Group::Compatible, Side::People, "tool-doc", at, message);
-        }
-        if old.effect != new.effect {
-            let (was, is) = (old.effect.word(), new.effect.word());
-            let message = format!("the effect of tool `{name}` was `{was}`, is `{is}`");
-            self.say(Group::Compatible, Side::People, "tool-effect", at, message);
-        }
-        for ((word, was), (_, is)) in marks(old).into_iter().zip(marks(new)) {
-            if was != is {
-                let message = match (was.is_empty(), is.is_empty()) {
-                    (true, _) => format!("tool `{name}` is marked `{word}` now"),
-                    (_, true) => format!("tool `{name}` is not marked `{word}` any more"),
-                    _ => format!("`{word}` of tool `{name}` was {was}, is {is}"),
-                };
-                self.say(Group::Compatible, Side::People, "tool-mark", at, message);
-            }
-        }
         match (&old.body, &new.body) {
             (Some(_), None) => {
+                self.claim(format!("/tools/{name}/body"));
                 let message = format!("tool `{name}` has no body any more and has to be bound");
                 self.say(
                     Group::NeedsMigration,
@@ -122,37 +112,13 @@ impl<'f> Versions<'f> {
                 );
             }
             (None, Some(_)) => {
+                self.claim(format!("/tools/{name}/body"));
                 let message = format!("tool `{name}` has a body now; what served it does not");
                 self.say(Group::Compatible, Side::Callers, "tool-body", at, message);
             }
             // What a body takes and gives is between it and the model.
-            (Some(_), Some(_)) => self.model_sees(old, new),
+            (Some(_), Some(_)) => {}
             (None, None) => self.served(old, new),
-        }
-    }
-
-    fn model_sees(&mut self, old: &Tool, new: &Tool) {
-        let shown = |flow: &Flow, tool: &Tool| {
-            let params = tool.params.iter();
-            let params = params.map(|p| format!("{}: {}", p.name, flow.types.show(&p.ty)));
-            let params = params.collect::<Vec<_>>().join(", ");
-            let returns = tool
-                .returns
-                .as_ref()
-                .map(|ty| flow.types.show(ty).to_string());
-            format!("({params}) -> {}", returns.unwrap_or_default())
-        };
-        let (was, is) = (shown(self.old, old), shown(self.new, new));
-        if was != is {
-            let message = format!("tool `{}` was `{was}`, is `{is}`", new.name);
-            let at = (Some(old.at), Some(new.at));
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "tool-signature",
-                at,
-                message,
-            );
         }
     }
 
@@ -161,23 +127,36 @@ impl<'f> Versions<'f> {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
         for pair in pairs(old.params.iter(), new.params.iter(), |p| p.name.as_str()) {
-            let (group, what) = match pair {
+            let (group, path, what) = match pair {
                 (Some(old), Some(new)) => {
                     let (from, to) = ((&self.new.types, &new.ty), (&self.old.types, &old.ty));
                     match fits(from, to, Way::Taken) {
+                        Ok(()) if old.outer_name() != new.outer_name() => (
+                            Group::Breaking,
+                            format!("{}/constraints/alias", new.name),
+                            format!(
+                                "`{}` was given as `{}`, is as `{}`",
+                                new.name,
+                                old.outer_name(),
+                                new.outer_name()
+                            ),
+                        ),
                         Ok(()) => continue,
                         Err(why) => (
                             Group::Breaking,
+                            format!("{}/ty", new.name),
                             format!("`{}` is of another type: {why}", new.name),
                         ),
                     }
                 }
                 (Some(gone), None) => (
                     Group::Breaking,
+                    gone.name.clone(),
                     format!("`{}` is not given any more", gone.name),
                 ),
                 (None, Some(added)) => (
                     Group::NeedsMigration,
+                    added.name.clone(),
                     format!(
                         "`{}` is given too, which what serves it must take",
                         added.name
@@ -185,6 +164,7 @@ impl<'f> Versions<'f> {
                 ),
                 (None, None) => continue,
             };
+            self.claim(format!("/tools/{name}/params/{path}"));
             let message = format!("tool `{name}`: {what}");
             self.say(group, Side::Callers, "tool-params", at, message);
         }
@@ -196,6 +176,7 @@ impl<'f> Versions<'f> {
             (_, None) => Ok(()),
         };
         if let Err(why) = fit {
+            self.claim(format!("/tools/{name}/returns"));
             let message = format!("tool `{name}` must give another result: {why}");
             self.say(Group::Breaking, Side::Callers, "tool-result", at, message);
         }
@@ -204,91 +185,14 @@ impl<'f> Versions<'f> {
     pub(super) fn models(&mut self) {
         let (old, new) = (self.old, self.new);
         for pair in pairs(old.models.iter(), new.models.iter(), |m| m.name.as_str()) {
-            let (at, message) = match pair {
-                (Some(old), Some(new)) => {
-                    for message in self.model(old, new) {
-                        let at = (Some(old.at), Some(new.at));
-                        self.say(
-                            Group::Compatible,
-                            Side::People,
-                            "model-setting",
-                            at,
-                            message,
-                        );
-                    }
-                    continue;
-                }
-                (Some(gone), None) => (
-                    (Some(gone.at), None),
-                    format!("model `{}` is gone", gone.name),
-                ),
-                (None, Some(new)) => ((None, Some(new.at)), format!("model `{}` is new", new.name)),
-                (None, None) => continue,
+            let (at, name, how) = match pair {
+                (Some(gone), None) => ((Some(gone.at), None), &gone.name, "gone"),
+                (None, Some(new)) => ((None, Some(new.at)), &new.name, "new"),
+                _ => continue,
             };
+            self.claim(format!("/models/{name}"));
+            let message = format!("model `{name}` is {how}");
             self.say(Group::Compatible, Side::People, "model-list", at, message);
         }
     }
-
-    fn model(&self, old: &Model, new: &Model) -> Vec<String> {
-        let names = |flow: &Flow, model: &Model| {
-            let names = model.fallback.iter().filter_map(|id| flow.models.get(*id));
-            let names: Vec<&str> = names.map(|model| model.name.as_str()).collect();
-            names.join(", ")
-        };
-        let settings = |flow: &Flow, m: &Model| {
-            [
-                ("", format!("{}/{}", m.provider, m.model)),
-                ("temperature", shown(&m.temperature)),
-                ("top_p", shown(&m.top_p)),
-                ("max_tokens", shown(&m.max_tokens)),
-                ("thinking_budget", shown(&m.thinking_budget)),
-                ("reasoning_effort", shown(&m.reasoning_effort)),
-                ("seed", shown(&m.seed)),
-                ("timeout", shown(&m.timeout_ms.map(|ms| format!("{ms}ms")))),
-                ("retry", shown(&m.retry.as_ref().map(|r| r.attempts))),
-                ("fallback", format!("[{}]", names(flow, m))),
-            ]
-        };
-        let pairs = settings(self.old, old)
-            .into_iter()
-            .zip(settings(self.new, new));
-        pairs
-            .filter(|((_, was), (_, is))| was != is)
-            .map(|((key, was), (_, is))| match key {
-                "" => format!("model `{}` was `{was}`, is `{is}`", new.name),
-                key => format!("`{key}` of model `{}` was {was}, is {is}", new.name),
-            })
-            .collect()
-    }
-}
-
-/// What a tool is marked with, each mark empty where it isn't there.
-fn marks(tool: &Tool) -> [(&'static str, String); 8] {
-    let flag = |set: bool| if set { "set".to_owned() } else { String::new() };
-    let sinks = tool.sinks.iter().map(|sink| sink.param.as_str());
-    [
-        ("@approve", flag(tool.approve)),
-        ("@unattended", flag(tool.unattended)),
-        ("@untrusted", flag(tool.untrusted)),
-        ("@private", flag(tool.private)),
-        ("@secret", flag(tool.secret)),
-        ("@sink", sinks.collect::<Vec<_>>().join(", ")),
-        (
-            "@on_error",
-            tool.on_error
-                .as_ref()
-                .map_or(String::new(), |v| v.to_string()),
-        ),
-        (
-            "@timeout",
-            tool.timeout_ms
-                .map_or(String::new(), |ms| format!("{ms}ms")),
-        ),
-    ]
-}
-
-fn shown<T: std::fmt::Display>(value: &Option<T>) -> String {
-    value
-        .as_ref()
-        .map_or("not set".to_owned(), |value| value.to_string())
 }

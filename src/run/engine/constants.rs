@@ -61,12 +61,18 @@ impl Engine {
     ) -> Result<Value, Vec<String>> {
         let names = || graph.context.iter().map(|field| field.outer_name());
         let mut problems = Vec::new();
+        // Constants that are there, misspelt: they are not missing as well.
+        let mut meant = Vec::new();
         for name in given.keys() {
             if names().any(|known| known == name) {
                 continue;
             }
-            let hint = match closest(name, names()) {
-                Some(close) => format!("; did you mean `{close}`?"),
+            let open = names().filter(|known| !given.contains_key(*known));
+            let hint = match closest(name, open) {
+                Some(close) => {
+                    meant.push(close);
+                    format!("; did you mean `{close}`?")
+                }
                 None if graph.context.is_empty() => "; it declares no `context`".to_owned(),
                 None => format!("; it takes {}", list(names())),
             };
@@ -76,7 +82,8 @@ impl Engine {
             ));
         }
         let missing = graph.context.iter().filter(|field| field.required());
-        for field in missing.filter(|field| !given.contains_key(field.outer_name())) {
+        let given_as = |name: &str| given.contains_key(name) || meant.contains(&name);
+        for field in missing.filter(|field| !given_as(field.outer_name())) {
             problems.push(format!("context `{}` is missing", field.outer_name()));
         }
         if !problems.is_empty() {

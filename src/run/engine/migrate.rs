@@ -52,7 +52,7 @@ impl Engine {
             root: graph,
         };
         let mut new = image.clone();
-        let at = self.ambient.now().to_string();
+        let at = self.ambient.kept_at().to_string();
         let root_step = image.frames.first().map_or(0, |root| root.step);
         let mut checkpoints = Vec::new();
         for frame in &mut new.frames {

@@ -329,7 +329,7 @@ impl Engine {
             error: error.map(RunError::to_json),
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
-            at: self.ambient.now().to_string(),
+            at: self.ambient.kept_at().to_string(),
         })
     }
 

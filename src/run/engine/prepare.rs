@@ -131,12 +131,18 @@ impl Engine {
                 .map(|field| field.name.as_str())
         };
         let mut problems = Vec::new();
+        // Inputs that are there, misspelt: they are not missing as well.
+        let mut meant = Vec::new();
         for name in entries
             .keys()
             .filter(|name| !names().any(|known| known == name.as_str()))
         {
-            let hint = match crate::base::name::closest(name, names()) {
-                Some(close) => format!("; did you mean `{close}`?"),
+            let open = names().filter(|known| !entries.contains_key(*known));
+            let hint = match crate::base::name::closest(name, open) {
+                Some(close) => {
+                    meant.push(close);
+                    format!("; did you mean `{close}`?")
+                }
                 None => format!("; it takes {}", crate::base::name::list(names())),
             };
             problems.push(format!(
@@ -165,6 +171,7 @@ impl Engine {
                     Err(wrong) => problems
                         .extend(wrong.iter().map(|m| format!("input `{}`: {m}", field.name))),
                 },
+                None if meant.contains(&field.name.as_str()) => {}
                 None if frame.fields.get(id.0 as usize).is_none_or(Option::is_none) => {
                     problems.push(format!("input `{}` is missing", field.name));
                 }

@@ -1,7 +1,7 @@
 //! `agent`: model and tools in a loop. Gives `reply`, `output` where it has a type, and `transcript`,
 //! the messages it made.
 
-use crate::run::event::{EventKind, Mode};
+use crate::run::event::Mode;
 use crate::run::plan::node::{ModelCallPlan, slots};
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
@@ -72,7 +72,7 @@ pub async fn work<'a>(
 fn say(run: &TaskRun<'_>, messages: &mut List, transcript: &mut List, message: Value) {
     if run.around.cx.wants(Mode::Messages) {
         let id = format!("{}/{}", run.effects.task(), transcript.len());
-        run.send(id, EventKind::Message(message.to_json()));
+        run.say(id, &message);
     }
     messages.push(message.clone());
     transcript.push(message);

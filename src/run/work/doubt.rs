@@ -2,7 +2,7 @@
 //! chance that its call was lost with the process. The run asks.
 //!
 //! Before each such call the journal keeps that it begins. A beginning without an end, in a later
-//! process, is a doubt; the answer to it is either the call's result or leave to make the call again.
+//! process, is a doubt, and so is a call that has given what can't be used (`invalid_output`): it was made; the answer to it is either the call's result or leave to make the call again.
 //! Ids beside the effect's own, `ID`: `ID^n` is the beginning of call `n`, `ID?n` the answer to its doubt.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
-use crate::ir::{Flow, ToolId};
+use crate::ir::{ErrorKind, Flow, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::task::TaskRun;
@@ -35,21 +35,52 @@ pub enum Known {
 ///
 /// # Errors
 /// [`Stop::Interrupted`] where a call may have happened and nobody has said whether it has.
-pub fn settle(run: &TaskRun<'_>, call: &Call<'_>, id: &str, args: &Json) -> Result<Known, Stop> {
+///
+/// `stale` is the result of an ended call that isn't of the tool's type any more.
+pub fn settle(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    stale: Option<&Json>,
+    args: &Json,
+) -> Result<Known, Stop> {
     let journal = &run.around.cx.journal;
     let task = call.scope.task();
     let mut number = 0;
+    if let Some(received) = stale {
+        let doubt = format!("{id}{DOUBT}");
+        match journal.finished(task, &doubt) {
+            None => {
+                let open = ask(run, call, doubt, args, Some(received));
+                return Err(Stop::Interrupted(vec![open]));
+            }
+            Some(answer) if has_happened(answer) => {
+                return Ok(Known::Happened(result(answer).clone()));
+            }
+            Some(_) => {}
+        }
+    }
     while let Some(begun) = journal.finished(task, &format!("{id}^{number}")) {
         let attempt = begun.get("attempt").and_then(Json::as_u64);
         let failed = journal.finished(task, &format!("{id}!{}", attempt.unwrap_or_default()));
         let doubt = format!("{id}{DOUBT}{number}");
         match (failed, journal.finished(task, &doubt)) {
-            (Some(_), _) => {}
-            (None, None) => return Err(Stop::Interrupted(vec![ask(run, call, doubt, args)])),
-            (None, Some(answer)) if has_happened(answer) => {
+            (Some(kept), _) if !is_unusable(kept) => {}
+            (kept, None) => {
+                let received = kept.and_then(|kept| kept.pointer("/failed/received"));
+                let open = ask(
+                    run,
+                    call,
+                    doubt,
+                    args,
+                    received.or(kept.map(|_| &Json::Null)),
+                );
+                return Err(Stop::Interrupted(vec![open]));
+            }
+            (_, Some(answer)) if has_happened(answer) => {
                 return Ok(Known::Happened(result(answer).clone()));
             }
-            (None, Some(_)) => {}
+            (_, Some(_)) => {}
         }
         number += 1;
     }
@@ -79,17 +110,37 @@ pub async fn begin(
     Ok(cx.journal.barrier().await?)
 }
 
-fn ask(run: &TaskRun<'_>, call: &Call<'_>, doubt: String, args: &Json) -> OpenInterrupt {
+/// Whether an attempt has failed by what came back: the call itself was made.
+fn is_unusable(failed: &Json) -> bool {
+    let kind = failed.pointer("/failed/kind").and_then(Json::as_str);
+    kind == Some(ErrorKind::InvalidOutput.word())
+}
+
+/// The question. `received`: what an ended call has given, null where that was no JSON.
+fn ask(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    doubt: String,
+    args: &Json,
+    received: Option<&Json>,
+) -> OpenInterrupt {
     let cx = run.around.cx;
     let tool = &cx.plan.tools[call.tool].name;
-    let question = format!(
-        "a call of `{tool}` had begun when its process ended, and it must not be made twice: did it happen?"
-    );
+    let what = match received {
+        None => "had begun when its process ended",
+        Some(_) => "gave what is not of its type",
+    };
+    let question =
+        format!("a call of `{tool}` {what}, and it must not be made twice: did it happen?");
+    let mut question = json!({ "tool": **tool, "args": args, "question": question });
+    if let (Some(received), Some(entries)) = (received, question.as_object_mut()) {
+        entries.insert("received".to_owned(), received.clone());
+    }
     OpenInterrupt {
         id: short_hash("i", &call.scope.idempotency_key(cx, &doubt)),
         node: run.name.to_owned(),
         path: run.path(),
-        ask: json!({ "tool": **tool, "args": args, "question": question }),
+        ask: question,
         expect: cx.plan.happened.clone(),
         task: call.scope.task().to_owned(),
         effect: doubt,
@@ -112,23 +163,31 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
     if !open.effect.contains(DOUBT) || !has_happened(answer) {
         return Ok(());
     }
-    let name = open.ask.get("tool").and_then(Json::as_str);
-    let name = name.unwrap_or_default();
-    let tool = flow.tools.iter().find(|tool| tool.name == name);
-    let returns = tool.and_then(|tool| tool.returns.as_ref());
-    let ty = returns.unwrap_or(&Type::Json);
+    let (name, ty) = asked_of(flow, open);
     accept(result(answer), ty, &flow.types)
         .map(|_| ())
         .map_err(|wrong| {
             let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+            let problem = match answer.get("result") {
+                None => "`result` is missing".to_owned(),
+                Some(_) => format!("`result` is not what `{name}` gives: {}", problems.join("; ")),
+            };
             format!(
-                "the answer to `{}` ({}) is refused, the thread is as it was: `result` is not what `{name}` gives: {}\nexpected: {}",
+                "the answer to `{}` ({}) is refused, the thread is as it was: {problem}\nexpected: {{ happened: bool, result: {} }}; without `result` where it has not happened",
                 open.id,
                 open.path,
-                problems.join("; "),
-                flow.types.show(ty),
+                flow.types.describe(ty),
             )
         })
+}
+
+/// The tool whose call is in doubt, and the type of its result.
+pub fn asked_of<'f>(flow: &'f Flow, open: &'f OpenInterrupt) -> (&'f str, &'f Type) {
+    let name = open.ask.get("tool").and_then(Json::as_str);
+    let name = name.unwrap_or_default();
+    let tool = flow.tools.iter().find(|tool| tool.name == name);
+    let returns = tool.and_then(|tool| tool.returns.as_ref());
+    (name, returns.unwrap_or(&Type::Json))
 }
 
 /// Whether an interrupt asks if a call has happened, rather than being a node's own.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map as JsonMap, Value as Json};
+use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
@@ -16,6 +16,7 @@ use crate::run::model::CallContext;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::slots;
 use crate::run::task::TaskRun;
+use crate::value::Value;
 
 use super::Stop;
 use super::retry::{self, Attempted, Failure};
@@ -44,6 +45,8 @@ pub async fn work(
     };
     let id = run.effects.next();
     let shared: &TaskRun<'_> = run;
+    let fits = |kept: &Json| values(shared, name, kept, writes).is_ok();
+    let id = shared.effects.usable(cx, &id, fits);
     let made = retry::attempts(
         shared,
         node.retry.as_ref(),
@@ -53,16 +56,19 @@ pub async fn work(
             subject: name,
             fails_as_result: false,
         },
-        |attempt| one_attempt(shared, &id, call.clone(), attempt),
+        |attempt| one_attempt(shared, &id, call.clone(), writes, attempt),
     );
+    let made = async { Ok(made.await?) };
     let written = shared.effects.outside(cx, &id, "tool", name, made).await?;
-    let Json::Object(written) = written else {
-        return Err(invalid(format!(
-            "`{name}` gave {written}, expected an object of fields"
-        ))
-        .into());
-    };
-    put(run, name, &written, writes)?;
+    let values = values(shared, name, &written, writes)
+        .map_err(|message| RunError::new(ErrorKind::InvalidOutput, message))?;
+    for (field, value) in values {
+        let incoming = Incoming {
+            value,
+            replace: false,
+        };
+        run.view.put(field, incoming)?;
+    }
     Ok(())
 }
 
@@ -70,6 +76,7 @@ async fn one_attempt(
     run: &TaskRun<'_>,
     id: &str,
     call: ExternCall,
+    writes: &[FieldId],
     attempt: u32,
 ) -> Result<Json, Failure> {
     let cx = run.around.cx;
@@ -92,58 +99,58 @@ async fn one_attempt(
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
     };
+    let name = call.name.clone();
     let made = backend.run(call, &context).await;
-    made.map(Json::Object).map_err(|error| Failure {
+    let made = made.map(Json::Object).map_err(|error| Failure {
         retry_after: error.retry_after,
-        error: error.into(),
-    })
+        ..RunError::from(error).into()
+    })?;
+    match values(run, &name, &made, writes) {
+        Ok(_) => Ok(made),
+        Err(message) => Err(Failure::unusable(message, made)),
+    }
 }
 
-/// Writes what was given, in the order in which the node declares its fields.
-fn put(
-    run: &mut TaskRun<'_>,
+/// What was given, by field, in the order in which the node declares them; or in words why it can't be written.
+fn values(
+    run: &TaskRun<'_>,
     name: &str,
-    written: &JsonMap<String, Json>,
+    given: &Json,
     writes: &[FieldId],
-) -> Result<(), RunError> {
-    let cx = run.around.cx;
+) -> Result<Vec<(FieldId, Value)>, String> {
+    let Json::Object(written) = given else {
+        return Err(format!(
+            "`{name}` gave {given}, expected an object of fields"
+        ));
+    };
     let graph = run.around.graph;
     let declared = |field: &String| writes.iter().any(|id| *graph.fields[*id] == **field);
     if let Some(other) = written.keys().find(|field| !declared(field)) {
-        let message = format!("`{name}` wrote `{other}`, which is not among its `writes`");
-        return Err(invalid(message));
+        return Err(format!(
+            "`{name}` wrote `{other}`, which is not among its `writes`"
+        ));
     }
+    let flow = &run.around.cx.plan.flow;
+    let mut values = Vec::new();
     for field in writes {
         let field_name = &graph.fields[*field];
         let Some(json) = written.get(&**field_name) else {
             if run.view.get(*field).is_none() {
-                let message =
-                    format!("`{name}` left `{field_name}`, which has no value yet, unwritten");
-                return Err(invalid(message));
+                return Err(format!(
+                    "`{name}` left `{field_name}`, which has no value yet, unwritten"
+                ));
             }
             continue;
         };
-        let flow = &cx.plan.flow;
         let ty: &Type = match &graph.channels[*field] {
             Channel::Own { reducer } => &flow.reducers[*reducer].new.1,
             _ => &graph.types[*field],
         };
         let value = accept(json, ty, &flow.types).map_err(|wrong| {
             let wrong: Vec<String> = wrong.iter().map(|mismatch| mismatch.to_string()).collect();
-            invalid(format!(
-                "`{name}` wrote `{field_name}`: {}",
-                wrong.join("; ")
-            ))
+            format!("`{name}` wrote `{field_name}`: {}", wrong.join("; "))
         })?;
-        let incoming = Incoming {
-            value,
-            replace: false,
-        };
-        run.view.put(*field, incoming)?;
+        values.push((*field, value));
     }
-    Ok(())
-}
-
-fn invalid(message: String) -> RunError {
-    RunError::new(ErrorKind::InvalidOutput, message)
+    Ok(values)
 }

@@ -1,7 +1,7 @@
 //! `llm`: one model call. Gives `reply`, and `output` where it has a type.
 
 use crate::run::error::RunError;
-use crate::run::event::{EventKind, Mode};
+use crate::run::event::Mode;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{ModelCallPlan, slots};
 use crate::run::task::TaskRun;
@@ -22,10 +22,7 @@ pub async fn work(
     let (reply, output) = structured(run, node, call, &messages, reply).await?;
     let message = reply.to_message();
     if run.around.cx.wants(Mode::Messages) {
-        run.send(
-            run.effects.task().to_owned(),
-            EventKind::Message(message.to_json()),
-        );
+        run.say(run.effects.task().to_owned(), &message);
     }
     run.put_slot(slots::REPLY, message);
     if let Some(output) = output {

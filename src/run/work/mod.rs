@@ -10,11 +10,12 @@ pub mod doubt;
 mod extern_node;
 mod interrupt;
 mod llm;
-mod model_call;
+pub mod model_call;
 mod narrow;
-mod retry;
+pub mod retry;
 pub mod subgraph;
 mod tool_call;
+mod tool_outside;
 mod tools;
 
 use crate::ir::ErrorKind;

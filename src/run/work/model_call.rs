@@ -174,10 +174,12 @@ async fn with_fallbacks(
         });
         match asked.await {
             Ok(reply) => return Ok(reply),
-            Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => {
+            Err(Failure { error, .. })
+                if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) =>
+            {
                 return Err(error);
             }
-            Err(error) => failed = Some(error),
+            Err(failure) => failed = Some(failure.error),
         }
         run.around.cx.journal.barrier().await?;
     }
@@ -258,7 +260,7 @@ async fn one_attempt(
     };
     result.map_err(|error| Failure {
         retry_after: error.retry_after,
-        error: error.into(),
+        ..RunError::from(error).into()
     })
 }
 
@@ -272,6 +274,7 @@ fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta
                     EventKind::Token {
                         text,
                         model: model.name.clone(),
+                        by: run.speaker(),
                     },
                 );
             }
@@ -317,11 +320,25 @@ fn request(
     }
 }
 
+/// What a model is told whose reply is not of its type, before what is wrong with it.
+const REFUSED: &str = "The reply is not of the form asked for: ";
+/// The same behind it.
+const AGAIN: &str = ". Reply again, with that form only.";
+
+/// What was wrong with the reply before, where a message asks for another because of that.
+pub fn refused(message: &str) -> Option<&str> {
+    message.strip_prefix(REFUSED)?.strip_suffix(AGAIN)
+}
+
+/// In the id of the record that asking for an output was given up, before the number of the round.
+const GIVEN_UP: char = '!';
+
 /// The structured output of a reply; asks once more with the error where it is not of its type.
 /// Gives back the reply that has it.
 ///
 /// # Errors
-/// Kind `invalid_output`, where the second reply isn't of the type either.
+/// Kind `invalid_output`, where the second reply isn't of the type either. That is kept, so that a resume
+/// asks anew rather than read the same replies again.
 pub async fn structured(
     run: &TaskRun<'_>,
     node: &NodePlan,
@@ -337,6 +354,13 @@ pub async fn structured(
     let attempts = policy
         .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
         .map_or(1, |policy| policy.attempts);
+    let given_up = run.effects.here();
+    let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
+    let cx = run.around.cx;
+    let known = |round: &u32| cx.journal.finished(run.effects.task(), &given_up(*round));
+    let rounds = (0..).take_while(|round| known(round).is_some()).count();
+    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+    let attempts = attempts.saturating_mul(rounds.saturating_add(1));
     let read = |reply: &Reply| -> Result<Value, String> {
         let json = lenient_json(&reply.text)?;
         accept(&json, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
@@ -354,9 +378,7 @@ pub async fn structured(
         };
         let mut again = messages.clone();
         again.push(reply.to_message());
-        let request = format!(
-            "The reply is not of the form asked for: {problem}. Reply again, with that form only."
-        );
+        let request = format!("{REFUSED}{problem}{AGAIN}");
         again.push(record("user", Value::text(request), []));
         reply = ask(run, node, call, &again).await?;
         match read(&reply) {
@@ -366,10 +388,14 @@ pub async fn structured(
             Err(problem) => {
                 let message =
                     format!("the model's output is not of its type, asked twice: {problem}");
-                return Err(RunError {
+                let error = RunError {
                     attempt,
                     ..RunError::new(ErrorKind::InvalidOutput, message)
-                });
+                };
+                let kept = error.to_json();
+                let (task, id) = (run.effects.task(), given_up(rounds));
+                cx.journal.effect(task, id, "given_up", &run.path(), kept);
+                return Err(error);
             }
         }
     }

@@ -17,6 +17,8 @@ pub struct Failure {
     pub error: RunError,
     /// When the other side wants to be asked again.
     pub retry_after: Option<Duration>,
+    /// What came, where that can't be used (`invalid_output`): kept for people who look.
+    pub received: Option<Json>,
 }
 
 impl From<RunError> for Failure {
@@ -24,7 +26,33 @@ impl From<RunError> for Failure {
         Failure {
             error,
             retry_after: None,
+            received: None,
         }
+    }
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
+}
+
+impl Failure {
+    /// What came is not of its type.
+    pub fn unusable(message: String, received: Json) -> Self {
+        Failure {
+            received: Some(received),
+            ..RunError::new(ErrorKind::InvalidOutput, message).into()
+        }
+    }
+
+    /// What the journal keeps of it.
+    pub fn to_kept(&self) -> Json {
+        let mut kept = self.error.to_json();
+        if let (Some(received), Some(entries)) = (&self.received, kept.as_object_mut()) {
+            entries.insert("received".to_owned(), received.clone());
+        }
+        kept
     }
 }
 
@@ -91,7 +119,7 @@ pub async fn attempts<T, F, A>(
     policy: Option<&Retry>,
     effect: Attempted<'_>,
     mut attempt: A,
-) -> Result<T, RunError>
+) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, Failure>>,
     A: FnMut(u32) -> F,
@@ -100,41 +128,41 @@ where
     let mut series = Series::known(run, policy, effect.id);
     loop {
         let number = series.made + 1;
-        let failure = match attempt(number).await {
+        let mut failure = match attempt(number).await {
             Ok(value) => return Ok(value),
             Err(failure) => failure,
         };
-        let mut error = failure.error;
-        error.attempt = number;
-        let again = series.add(policy, Some(error.kind));
+        failure.error.attempt = number;
+        let kind = failure.error.kind;
+        let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
-        let counts = error.kind != ErrorKind::Cancelled;
+        let counts = kind != ErrorKind::Cancelled;
         if counts && (again.is_some() || !effect.fails_as_result) {
             let Attempted {
                 id, kind, subject, ..
             } = effect;
             run.effects
-                .failed_attempt(cx, id, number, kind, subject, &error);
+                .failed_attempt(cx, id, number, kind, subject, &failure);
         }
         let Some(policy) = again else {
-            return Err(error);
+            return Err(failure);
         };
         let wait = pause(policy, series.since, cx.ambient.random(0))
             .max(failure.retry_after.unwrap_or_default());
         let wait_ms = wait.as_millis() as u64;
         run.send(
-            String::new(),
+            format!("{}#{}!{number}", run.effects.task(), effect.id),
             EventKind::Retrying {
                 attempt: number,
-                error: brief(&error),
+                error: brief(&failure.error),
                 wait_ms,
             },
         );
         tokio::select! {
             () = cx.ambient.sleep(wait) => {}
-            () = run.effects.stop.cancelled() => return Err(cancelled()),
+            () = run.effects.stop.cancelled() => return Err(cancelled().into()),
         }
-        cx.journal.barrier().await?;
+        cx.journal.barrier().await.map_err(RunError::from)?;
     }
 }
 

@@ -3,31 +3,25 @@
 //! Arguments are checked against the declared types before anything runs, results after. A tool with a
 //! body runs in the interpreter, in the order of the calls; the others may run side by side.
 
-use std::sync::atomic::AtomicU32;
-
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::expr::Type;
-use crate::expr::accept::{Mismatch, accept, accept_fields, lenient_json};
+use crate::expr::accept::{accept_fields, lenient_json};
 use crate::expr::function::message::record;
-use crate::ir::{ErrorKind, Tool, ToolId};
-use crate::run::effect::{EffectScope, cancelled};
+use crate::ir::{ErrorKind, ToolId};
+use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
-use crate::run::model::{CallContext, ToolCallRequest};
+use crate::run::model::ToolCallRequest;
 use crate::run::plan::NodePlan;
 use crate::run::task::{TaskRun, show};
-use crate::run::tool::ToolCall;
 use crate::value::{Map, Value};
 
 use super::Stop;
 use super::approve;
 use super::body;
-use super::doubt::{self, Known};
 use super::narrow;
-use super::retry::{self, Attempted, Failure};
+use super::tool_outside::{all, call_outside, or_instead};
 
 /// A call that a model asked for.
 pub struct Requested {
@@ -275,173 +269,4 @@ pub fn prepare(
     let args = accepted.as_map().cloned().unwrap_or_default();
     narrow::check(run, node, tool, &args)?;
     approve::settle(run, node, tool, args, scope)
-}
-
-/// What stands in place of a call's error: the value of `@on_error`; the error itself where there is none, or where it is
-/// the run's and not the tool's.
-fn or_instead(run: &TaskRun<'_>, tool: ToolId, error: RunError) -> Result<Value, Stop> {
-    let flow = &run.around.cx.plan.flow;
-    let tool = &flow.tools[tool];
-    match &tool.on_error {
-        Some(value) if !is_the_runs(&error) => {
-            let ty = tool.returns.as_ref().unwrap_or(&Type::Null);
-            // The compiler has held it to the type.
-            Ok(accept(value, ty, &flow.types).unwrap_or_default())
-        }
-        _ => Err(error.into()),
-    }
-}
-
-fn is_the_runs(error: &RunError) -> bool {
-    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
-}
-
-fn all(wrong: &[Mismatch]) -> String {
-    wrong
-        .iter()
-        .map(|mismatch| mismatch.to_string())
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
-async fn call_outside(run: &TaskRun<'_>, node: &NodePlan, call: Call<'_>) -> Result<Value, Stop> {
-    let cx = run.around.cx;
-    let tool = &cx.plan.flow.tools[call.tool];
-    let Json::Object(args) = Value::Map(call.args.clone()).to_json() else {
-        return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
-    };
-    let id = call.scope.next();
-    let known = known(run, &call, &id, &args)?;
-    let make = async {
-        let begun = match &known {
-            Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
-            Some(Known::Begun(begun)) => Some(begun),
-            None => None,
-        };
-        let made = retry::attempts(
-            run,
-            node.retry.as_ref(),
-            Attempted {
-                id: &id,
-                kind: "tool",
-                subject: &tool.name,
-                fails_as_result: call.errors == Errors::ToModel || tool.on_error.is_some(),
-            },
-            |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
-        );
-        match made.await {
-            Ok(result) => Ok(json!({ "ok": result })),
-            Err(error) if is_final(tool, &error, call.errors) => {
-                Ok(json!({ "error": error.to_json() }))
-            }
-            Err(error) => Err(error),
-        }
-    };
-    let outcome = call
-        .scope
-        .outside(cx, &id, "tool", &tool.name, make)
-        .await?;
-    if let Some(error) = outcome.get("error") {
-        let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
-        let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
-        return or_instead(run, call.tool, RunError::new(kind, text("message")));
-    }
-    let result = outcome.get("ok").unwrap_or(&Json::Null);
-    accept(
-        result,
-        tool.returns.as_ref().unwrap_or(&Type::Json),
-        &cx.plan.flow.types,
-    )
-    .or_else(|wrong| {
-        let message = format!(
-            "the result of `{}` is not of its type: {}",
-            tool.name,
-            all(&wrong)
-        );
-        or_instead(
-            run,
-            call.tool,
-            RunError::new(ErrorKind::InvalidOutput, message),
-        )
-    })
-}
-
-/// What earlier processes have left of a call that must not be made twice and has no result so far.
-fn known(
-    run: &TaskRun<'_>,
-    call: &Call<'_>,
-    id: &str,
-    args: &serde_json::Map<String, Json>,
-) -> Result<Option<Known>, Stop> {
-    let cx = run.around.cx;
-    let ended = || cx.journal.finished(call.scope.task(), id).is_some();
-    if !doubt::asks(&cx.plan.flow, call.tool) || ended() {
-        return Ok(None);
-    }
-    doubt::settle(run, call, id, &json!(args)).map(Some)
-}
-
-/// Whether an error is the call's result.
-fn is_final(tool: &Tool, error: &RunError, errors: Errors) -> bool {
-    (errors == Errors::ToModel || tool.on_error.is_some()) && !is_the_runs(error)
-}
-
-async fn one_attempt(
-    run: &TaskRun<'_>,
-    call: &Call<'_>,
-    id: &str,
-    begun: Option<&AtomicU32>,
-    args: serde_json::Map<String, Json>,
-    attempt: u32,
-) -> Result<Json, Failure> {
-    let cx = run.around.cx;
-    let plan = &cx.plan.tools[call.tool];
-    let Some(backend) = cx.backends.tools.get(call.tool).and_then(Option::as_ref) else {
-        let message = format!("tool `{}` is not bound to anything", plan.name);
-        return Err(RunError::new(ErrorKind::ToolError, message).into());
-    };
-    // Counted only once it is sure to be made.
-    if run.effects.stop.is_cancelled() {
-        return Err(cancelled().into());
-    }
-    if let Some(begun) = begun {
-        doubt::begin(run, call, id, begun, attempt).await?;
-    }
-    let context = CallContext {
-        thread_id: cx.thread_id.clone(),
-        run_id: cx.run_id.clone(),
-        node: run.path(),
-        send: run.effects.send(),
-        ordinal: cx.journal.count("tool", &plan.name),
-        attempt,
-        idempotency_key: call.scope.idempotency_key(cx, id),
-        timeout: plan.timeout,
-        // It may have done its work already: a run that is cancelled waits for it.
-        cancel: CancellationToken::new(),
-    };
-    let made = backend.call(
-        ToolCall {
-            tool: plan.name.to_string(),
-            args,
-        },
-        &context,
-    );
-    let made = match plan.timeout {
-        None => made.await,
-        Some(limit) => tokio::time::timeout(limit, made).await.unwrap_or_else(|_| {
-            let message = format!(
-                "tool `{}` took longer than {}",
-                plan.name,
-                crate::base::duration::show(limit)
-            );
-            Err(crate::run::tool::ToolError::new(
-                ErrorKind::Timeout,
-                message,
-            ))
-        }),
-    };
-    made.map_err(|error| Failure {
-        retry_after: error.retry_after,
-        error: error.into(),
-    })
 }

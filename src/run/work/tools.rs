@@ -1,7 +1,7 @@
 //! `tools`: the tool calls of the last assistant message. Gives `results`, the tool messages.
 
 use crate::ir::ToolId;
-use crate::run::event::{EventKind, Mode};
+use crate::run::event::Mode;
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
@@ -41,7 +41,7 @@ pub async fn work<'a>(
     if run.around.cx.wants(Mode::Messages) {
         for (index, message) in results.iter().enumerate() {
             let id = format!("{}/{index}", run.effects.task());
-            run.send(id, EventKind::Message(message.to_json()));
+            run.say(id, message);
         }
     }
     run.put_slot(slots::RESULTS, Value::from(results));

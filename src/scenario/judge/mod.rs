@@ -70,5 +70,16 @@ pub fn judge(
     let unused = |at: &Path, what: &str| Finding::new(at, format!("this {what} is left over"));
     found.extend(observed.left.iter().map(|at| unused(at, "reply")));
     found.extend(answers_left.iter().map(|at| unused(at, "answer")));
+    // What a scenario may well mean explains what else is not as expected.
+    if !found.is_empty() {
+        let unfit = observed.unfit.iter();
+        let refused = unfit.map(|(at, why)| {
+            Finding::new(
+                at,
+                format!("this reply was refused, and asked for again: {why}"),
+            )
+        });
+        found.splice(0..0, refused);
+    }
     found
 }

@@ -71,6 +71,14 @@ fn status(scenario: &Scenario, ended: &Ended) -> Option<Finding> {
         _ => String::new(),
     };
     let wanted = wanted.join(" or ");
+    if let (RunState::Interrupted, [(path, _, _), ..]) = (ended.status, ended.open.as_slice()) {
+        let message = format!("expected the run to be {wanted}, it is {actual}: `{path}` asks");
+        let lines = ended.open.iter().map(|(path, ask, expects)| {
+            format!("+ {path}: {ask}\n  answer it with `answers: {{ {path}: [ .. ] }}`, of the type {expects}")
+        });
+        let lines: Vec<String> = lines.collect();
+        return Some(Finding::new(at, message).detail(lines.join("\n")));
+    }
     let message = format!("expected the run to be {wanted}, it is {actual}{why}");
     let (message, detail) = message.split_once('\n').unwrap_or((&message, ""));
     Some(Finding::new(at, message).detail(detail))

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::backend::yaml::Path;
 use crate::run::model::{CallContext, ChatModel};
 use crate::run::tool::ToolBackend;
+use crate::run::work::model_call::refused;
 
 use super::queue::{Order, Queue};
 use super::{Scenario, Suite};
@@ -130,6 +131,26 @@ impl Script {
     /// How many calls reached each tool that has no body of its own or is played.
     pub fn calls(&self) -> BTreeMap<String, u64> {
         self.state().calls.clone()
+    }
+
+    /// Replies after which the model was asked again, since they were not of its type: where they are written, and what is
+    /// wrong with them.
+    pub fn unfit(&self) -> Vec<(Path, String)> {
+        let mut before: BTreeMap<(String, Option<u32>), Path> = BTreeMap::new();
+        let mut unfit = Vec::new();
+        for record in self.journal() {
+            let caller = (record.node.clone(), record.send);
+            let last = record.messages.iter().last();
+            let last = last.and_then(|message| message.get("content")?.as_str().map(str::to_owned));
+            if let (Some(at), Some(why)) = (before.get(&caller), last.as_deref().and_then(refused))
+            {
+                unfit.push((at.clone(), why.to_owned()));
+            }
+            if let Some(at) = record.reply {
+                before.insert(caller, at);
+            }
+        }
+        unfit
     }
 
     /// Calls that no reply matched, in words.

@@ -5,6 +5,7 @@
 //! `graphc.yaml`, and dies with its whole process group when the call ends early. [`output`] reads
 //! what it writes, [`group`] ends it.
 
+pub mod absent;
 mod group;
 mod output;
 
@@ -20,6 +21,7 @@ use tokio::process::{Child, Command};
 
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::Bounds;
+use crate::base::Span;
 use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
@@ -57,6 +59,8 @@ pub const DEFAULT_LIMIT: usize = 16 << 20;
 pub struct CommandSpec {
     /// Program and arguments; at least the program.
     pub argv: Vec<String>,
+    /// Where each of them is written; empty where that isn't known.
+    pub at: Vec<Span>,
     /// All variables that it sees, besides those of the call.
     pub env: Vec<(String, Secret)>,
     /// Those of `env` that must not be told.
@@ -163,8 +167,12 @@ impl CommandTool {
         }
         serde_json::from_slice(&output.stdout).map_err(|error| {
             let begins = crate::backend::wire::excerpt(&String::from_utf8_lossy(&output.stdout));
+            let what = match error.is_eof() {
+                true => "JSON that breaks off".to_owned(),
+                false => format!("no JSON (line {}, column {})", error.line(), error.column()),
+            };
             self.error(format!(
-                "the command `{program}` wrote no JSON ({error}); it begins: {begins}"
+                "the command `{program}` wrote {what}; it begins: {begins}"
             ))
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! Where a node leads nowhere, what it was to lead to is not reached, and what would have been written there is not
 //! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
-//! of names and of text that did not parse is the matter of [`aftermath`](super::aftermath), when all findings are known.
+//! of names and of text that did not parse is the matter of the rest of [`aftermath`](super), when all findings are known.
 
 mod missed;
 mod places;
@@ -14,7 +14,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Level, codes};
 use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
-use super::calls::called;
+use super::super::calls::{called, callers};
 
 use missed::name_missed;
 use places::Places;
@@ -223,7 +223,7 @@ fn fed_by(program: &Program, of: &BTreeMap<GraphId, Vec<&'static Code>>) -> BTre
     let lacking: BTreeSet<GraphId> = lacking.map(|(id, _)| *id).collect();
     let mut fed = BTreeSet::new();
     let mut open: Vec<GraphId> = lacking.iter().copied().collect();
-    let callers = super::calls::callers(program);
+    let callers = callers(program);
     while let Some(id) = open.pop() {
         for (caller, _) in callers.get(id).into_iter().flatten() {
             if *caller != id && fed.insert(*caller) {
@@ -264,7 +264,7 @@ fn with_callers(program: &Program, mut graphs: BTreeSet<GraphId>) -> BTreeSet<Gr
     if graphs.is_empty() {
         return graphs;
     }
-    let callers = super::calls::callers(program);
+    let callers = callers(program);
     let mut open: Vec<GraphId> = graphs.iter().copied().collect();
     while let Some(id) = open.pop() {
         for (caller, _) in callers.get(id).into_iter().flatten() {

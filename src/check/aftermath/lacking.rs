@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::base::{FileId, Span};
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostics, codes};
 use crate::resolve::Program;
+
+use super::is;
 
 /// What is said of properties that are not there.
 static LACKING: &[&Code] = &[&codes::MISSING_ENDS, &codes::MISSING_PROPERTY];
@@ -19,7 +21,7 @@ static DECIDED: &[&Code] = &[
 
 /// Takes out what is said to lack in nodes with a piece that did not parse, and what is decided by parts of a graph, or by
 /// items, of which one did not.
-pub fn settle(program: &Program, diags: &mut Diagnostics) {
+pub fn behind_pieces(program: &Program, diags: &mut Diagnostics) {
     let pieces = program.trees.iter().flat_map(|tree| &tree.damaged);
     let mut damaged: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
     for piece in pieces.clone() {
@@ -44,9 +46,6 @@ pub fn settle(program: &Program, diags: &mut Diagnostics) {
             let first = starts.partition_point(|start| *start < whole.start);
             starts.get(first).is_some_and(|start| *start < whole.end)
         })
-    };
-    let is = |found: &Diagnostic, codes: &[&Code]| {
-        codes.iter().any(|code| std::ptr::eq(*code, found.code))
     };
     diags.retain(|found| {
         let at = found.span();

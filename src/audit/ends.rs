@@ -1,0 +1,118 @@
+//! Where a run may begin and end.
+
+use std::collections::BTreeSet;
+
+use crate::ir::jump::{Jump, Target};
+use crate::ir::node::Work;
+use crate::ir::{Flow, Graph, GraphId};
+
+use super::map::jumps_of;
+
+/// All that is written to jump, with the node that does.
+fn routes(graph: &Graph) -> Vec<(String, Vec<&Jump>)> {
+    let mut all = vec![("start".to_owned(), jumps_of(&graph.start))];
+    for node in &graph.nodes {
+        let mut jumps: Vec<&Jump> = Vec::new();
+        jumps.extend(node.next.iter().flat_map(jumps_of));
+        jumps.extend(node.on_error.iter().flat_map(jumps_of));
+        jumps.extend(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
+        jumps.extend(node.max_visits.iter().map(|visits| &visits.to));
+        if let Work::Interrupt {
+            timeout: Some(timeout),
+            ..
+        } = &node.work
+        {
+            jumps.push(&timeout.to);
+        }
+        all.push((format!("{}.{}", graph.name, node.name), jumps));
+    }
+    for join in &graph.joins {
+        all.push((String::new(), vec![&join.to]));
+    }
+    all
+}
+
+/// Nodes that a run of the graph may begin at.
+pub(super) fn begins(graph: &Graph) -> Vec<String> {
+    let mut names = Vec::new();
+    let starts = routes(graph).into_iter().take(1);
+    for jump in starts.flat_map(|(_, jumps)| jumps) {
+        for target in &jump.to {
+            let node = match target {
+                Target::Node(id) | Target::Each { worker: id, .. } => graph.nodes.get(*id),
+                _ => None,
+            };
+            if let Some(node) = node
+                && !names.contains(&node.name)
+            {
+                names.push(node.name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// How a run of the graph may end, and the failures of called graphs that no node of a caller handles.
+pub(super) fn exits(flow: &Flow, entry: GraphId, graph: &Graph) -> Vec<String> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    let called = unhandled(flow, entry);
+    for graph in called.iter().filter_map(|id| flow.graphs.get(*id)) {
+        let ends = ends(graph).into_iter();
+        found.extend(ends.filter(|end| end.starts_with("fail at ")));
+    }
+    found.extend(ends(graph));
+    found.extend(
+        graph
+            .exits
+            .iter()
+            .map(|exit| format!("exit when {}", exit.text)),
+    );
+    found.into_iter().collect()
+}
+
+/// Graphs that are called from a graph, by nodes without `on_error` alone.
+fn unhandled(flow: &Flow, entry: GraphId) -> BTreeSet<GraphId> {
+    let mut called = BTreeSet::new();
+    let mut waiting = vec![entry];
+    while let Some(graph) = waiting.pop().and_then(|id| flow.graphs.get(id)) {
+        let open = graph.nodes.iter().filter(|node| node.on_error.is_none());
+        for node in open {
+            if let Work::Subgraph { graph, .. } = &node.work
+                && called.insert(*graph)
+            {
+                waiting.push(*graph);
+            }
+        }
+    }
+    called
+}
+
+/// The ends of a graph that its own jumps lead to.
+fn ends(graph: &Graph) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    let mut note = |from: &str, target: &Target| match target {
+        Target::End => {
+            found.insert("end".to_owned());
+        }
+        Target::Fail { .. } => {
+            found.insert(format!("fail at {from}"));
+        }
+        Target::Parent(name) => {
+            found.insert(format!("parent.{name}"));
+        }
+        _ => {}
+    };
+    for (from, jumps) in routes(graph) {
+        for target in jumps.iter().flat_map(|jump| &jump.to) {
+            note(&from, target);
+            if let Target::Computed { table, .. } = target {
+                table.iter().for_each(|end| note(&from, &end.to));
+            }
+        }
+    }
+    for node in &graph.nodes {
+        let from = format!("{}.{}", graph.name, node.name);
+        node.ends.iter().for_each(|end| note(&from, &end.to));
+    }
+    found
+}

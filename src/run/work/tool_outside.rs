@@ -1,0 +1,231 @@
+//! A tool call that leaves the process: attempts at it, what they gave, and what of that counts.
+//!
+//! A result that is not of the tool's type is a failed attempt: `retry` may make another, and a resume does.
+
+use std::borrow::Cow;
+use std::sync::atomic::AtomicU32;
+
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::expr::Type;
+use crate::expr::accept::{Mismatch, accept};
+use crate::ir::{ErrorKind, Retry, Tool, ToolId};
+use crate::run::effect::cancelled;
+use crate::run::error::RunError;
+use crate::run::model::CallContext;
+use crate::run::plan::NodePlan;
+use crate::run::task::TaskRun;
+use crate::run::tool::ToolCall;
+use crate::value::Value;
+
+use super::Stop;
+use super::doubt::{self, Known};
+use super::retry::{self, Attempted, Failure};
+use super::tool_call::{Call, Errors};
+
+/// Makes a call that leaves the process, or takes its result from the journal.
+///
+/// # Errors
+/// Of the tool, of its result; [`Stop::Interrupted`] where it may have happened.
+pub async fn call_outside(
+    run: &TaskRun<'_>,
+    node: &NodePlan,
+    call: Call<'_>,
+) -> Result<Value, Stop> {
+    let cx = run.around.cx;
+    let tool = &cx.plan.flow.tools[call.tool];
+    let Json::Object(args) = Value::Map(call.args.clone()).to_json() else {
+        return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
+    };
+    let made = call.scope.next();
+    // What an earlier version of the flow was content with counts as an attempt that has failed.
+    let id = call.scope.usable(cx, &made, |kept| {
+        is_final(tool, call.errors)
+            || kept
+                .get("ok")
+                .is_none_or(|ok| result_of(run, tool, ok).is_ok())
+    });
+    let stale = (id != made).then_some(&made);
+    let known = known(run, &call, &id, stale, &args)?;
+    let policy = policy(run, node, call.tool);
+    let make = async {
+        let begun = match &known {
+            Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
+            Some(Known::Begun(begun)) => Some(begun),
+            None => None,
+        };
+        let made = retry::attempts(
+            run,
+            policy.as_deref(),
+            Attempted {
+                id: &id,
+                kind: "tool",
+                subject: &tool.name,
+                fails_as_result: is_final(tool, call.errors),
+            },
+            |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
+        );
+        match made.await {
+            Ok(result) => Ok(json!({ "ok": result })),
+            Err(failure) if is_final(tool, call.errors) && !is_the_runs(&failure.error) => {
+                Ok(json!({ "error": failure.to_kept() }))
+            }
+            Err(failure) => Err(failure.error),
+        }
+    };
+    let outcome = call
+        .scope
+        .outside(cx, &id, "tool", &tool.name, make)
+        .await?;
+    if let Some(error) = outcome.get("error") {
+        let text = |key| error.get(key).and_then(Json::as_str).unwrap_or_default();
+        let kind = ErrorKind::from_word(text("kind")).unwrap_or(ErrorKind::ToolError);
+        return or_instead(run, call.tool, RunError::new(kind, text("message")));
+    }
+    let result = outcome.get("ok").unwrap_or(&Json::Null);
+    result_of(run, tool, result).or_else(|message| {
+        let error = RunError::new(ErrorKind::InvalidOutput, message);
+        or_instead(run, call.tool, error)
+    })
+}
+
+/// The result of a tool, of its type.
+///
+/// # Errors
+/// In words, where it isn't.
+fn result_of(run: &TaskRun<'_>, tool: &Tool, result: &Json) -> Result<Value, String> {
+    let ty = tool.returns.as_ref().unwrap_or(&Type::Json);
+    accept(result, ty, &run.around.cx.plan.flow.types).map_err(|wrong| {
+        format!(
+            "the result of `{}` is not of its type: {}",
+            tool.name,
+            all(&wrong)
+        )
+    })
+}
+
+/// What is tried again. A call that must not be made twice has been made where what it gave can't be used.
+fn policy<'p>(run: &TaskRun<'_>, node: &'p NodePlan, tool: ToolId) -> Option<Cow<'p, Retry>> {
+    let policy = node.retry.as_ref()?;
+    if !doubt::asks(&run.around.cx.plan.flow, tool) {
+        return Some(Cow::Borrowed(policy));
+    }
+    let mut policy = policy.clone();
+    policy.on.retain(|kind| *kind != ErrorKind::InvalidOutput);
+    Some(Cow::Owned(policy))
+}
+
+/// What earlier processes have left of a call that must not be made twice and has no result so far.
+fn known(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    stale: Option<&String>,
+    args: &serde_json::Map<String, Json>,
+) -> Result<Option<Known>, Stop> {
+    let cx = run.around.cx;
+    let ended = || cx.journal.finished(call.scope.task(), id).is_some();
+    if !doubt::asks(&cx.plan.flow, call.tool) || ended() {
+        return Ok(None);
+    }
+    let stale = stale.and_then(|id| cx.journal.finished(call.scope.task(), id));
+    let stale = stale.and_then(|kept| kept.get("ok"));
+    doubt::settle(run, call, id, stale, &json!(args)).map(Some)
+}
+
+/// Whether an error of the tool is the call's result.
+fn is_final(tool: &Tool, errors: Errors) -> bool {
+    errors == Errors::ToModel || tool.on_error.is_some()
+}
+
+async fn one_attempt(
+    run: &TaskRun<'_>,
+    call: &Call<'_>,
+    id: &str,
+    begun: Option<&AtomicU32>,
+    args: serde_json::Map<String, Json>,
+    attempt: u32,
+) -> Result<Json, Failure> {
+    let cx = run.around.cx;
+    let plan = &cx.plan.tools[call.tool];
+    let Some(backend) = cx.backends.tools.get(call.tool).and_then(Option::as_ref) else {
+        let message = format!("tool `{}` is not bound to anything", plan.name);
+        return Err(RunError::new(ErrorKind::ToolError, message).into());
+    };
+    // Counted only once it is sure to be made.
+    if run.effects.stop.is_cancelled() {
+        return Err(cancelled().into());
+    }
+    if let Some(begun) = begun {
+        doubt::begin(run, call, id, begun, attempt).await?;
+    }
+    let context = CallContext {
+        thread_id: cx.thread_id.clone(),
+        run_id: cx.run_id.clone(),
+        node: run.path(),
+        send: run.effects.send(),
+        ordinal: cx.journal.count("tool", &plan.name),
+        attempt,
+        idempotency_key: call.scope.idempotency_key(cx, id),
+        timeout: plan.timeout,
+        // It may have done its work already: a run that is cancelled waits for it.
+        cancel: CancellationToken::new(),
+    };
+    let made = backend.call(
+        ToolCall {
+            tool: plan.name.to_string(),
+            args,
+        },
+        &context,
+    );
+    let made = match plan.timeout {
+        None => made.await,
+        Some(limit) => tokio::time::timeout(limit, made).await.unwrap_or_else(|_| {
+            let message = format!(
+                "tool `{}` took longer than {}",
+                plan.name,
+                crate::base::duration::show(limit)
+            );
+            Err(crate::run::tool::ToolError::new(
+                ErrorKind::Timeout,
+                message,
+            ))
+        }),
+    };
+    let result = made.map_err(|error| Failure {
+        retry_after: error.retry_after,
+        ..RunError::from(error).into()
+    })?;
+    match result_of(run, &cx.plan.flow.tools[call.tool], &result) {
+        Ok(_) => Ok(result),
+        Err(message) => Err(Failure::unusable(message, result)),
+    }
+}
+
+/// What stands in place of a call's error: the value of `@on_error`; the error itself where there is none, or where it is
+/// the run's and not the tool's.
+pub fn or_instead(run: &TaskRun<'_>, tool: ToolId, error: RunError) -> Result<Value, Stop> {
+    let flow = &run.around.cx.plan.flow;
+    let tool = &flow.tools[tool];
+    match &tool.on_error {
+        Some(value) if !is_the_runs(&error) => {
+            let ty = tool.returns.as_ref().unwrap_or(&Type::Null);
+            // The compiler has held it to the type.
+            Ok(accept(value, ty, &flow.types).unwrap_or_default())
+        }
+        _ => Err(error.into()),
+    }
+}
+
+fn is_the_runs(error: &RunError) -> bool {
+    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store)
+}
+
+pub fn all(wrong: &[Mismatch]) -> String {
+    wrong
+        .iter()
+        .map(|mismatch| mismatch.to_string())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
