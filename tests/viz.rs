@@ -238,6 +238,28 @@ fn large_graphs_are_drawn_or_refused() {
     assert!(draw(&large, &all(&large), &Drawing::of(Form::Dot)).is_ok());
 }
 
+/// All boxes of one layer lead to all of the next: no arrow is long enough to be cut.
+#[test]
+fn what_takes_too_long_is_refused() {
+    let arms = |to: &str| {
+        let arms = (0..120).map(|i| format!("when state.n == {i} -> {to}{i} "));
+        format!("goto {{ {} else -> end }}", arms.collect::<String>())
+    };
+    let mut text = String::from("graph Wide {\n  state { in out n: int = 0 }\n  start -> top\n");
+    text.push_str(&format!("  node top: branch {{ {} }}\n", arms("a")));
+    for i in 0..120 {
+        text.push_str(&format!("  node a{i}: branch {{ {} }}\n", arms("c")));
+        text.push_str(&format!(
+            "  node c{i}: update -> end {{ set {{ n: {i} }} }}\n"
+        ));
+    }
+    text.push_str("}\n");
+    let wide = flow("wide.graph", &text);
+    let refused = draw(&wide, &all(&wide), &Drawing::of(Form::Svg)).unwrap_err();
+    assert!(refused.arrows > 14_000 && refused.boxes < 300);
+    assert!(draw(&wide, &all(&wide), &Drawing::of(Form::Mermaid)).is_ok());
+}
+
 /// Ids are safe words and no two boxes share one, whatever nodes are called.
 #[test]
 fn ids_are_distinct() {

@@ -25,6 +25,9 @@ const A_BOX: usize = 20;
 /// Arrows of one kind that leave a box for far ones and still have a small box each.
 const EACH: usize = 3;
 
+/// What arrows that share a small box leave: the box, their kind, the frame.
+type Source<'a> = (&'a str, Way, Option<usize>);
+
 /// The panel with its far arrows cut.
 pub fn cut(panel: &Panel) -> Panel {
     let Some(ends) = ends(panel) else {
@@ -32,7 +35,7 @@ pub fn cut(panel: &Panel) -> Panel {
     };
     let spans = spans(panel, &ends);
     let limit = limit(panel, &spans);
-    let mut far: BTreeMap<(&str, Way, Option<usize>), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut far: BTreeMap<Source<'_>, Vec<(usize, usize)>> = BTreeMap::new();
     for (at, ((arrow, span), (_, to))) in panel.arrows.iter().zip(&spans).zip(&ends).enumerate() {
         if *span > limit {
             let key = (&*arrow.from, arrow.kind, arrow.tail);
@@ -55,13 +58,48 @@ pub fn cut(panel: &Panel) -> Panel {
     cut
 }
 
-/// Places that a panel takes in a layout: boxes, bends and conditions.
-pub fn places(panel: &Panel) -> usize {
-    let Some(ends) = ends(panel) else {
-        return panel.boxes.len();
+/// What a layout of a panel has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Places that boxes, bends and conditions take.
+    pub places: usize,
+    /// Pairs of places in one layer, of all layers: each is looked at with each.
+    pub pairs: usize,
+}
+
+/// What a layout of a panel has to do.
+pub fn load(panel: &Panel) -> Load {
+    let ends = ends(panel).unwrap_or_default();
+    let layers = layers(panel.boxes.len(), &ends);
+    let last = layers.iter().copied().max().unwrap_or_default();
+    // How many more there are in a layer than in the one above. Conditions stand between two of boxes.
+    let mut steps: Vec<(usize, usize)> = vec![(0, 0); 2 * last + 2];
+    let mut put = |first: usize, behind: usize| {
+        if let Some(step) = steps.get_mut(first) {
+            step.0 += 1;
+        }
+        if let Some(step) = steps.get_mut(behind) {
+            step.1 += 1;
+        }
     };
-    let spans = spans(panel, &ends);
-    panel.boxes.len() + spans.into_iter().map(bends).sum::<usize>()
+    layers
+        .iter()
+        .for_each(|layer| put(2 * layer, 2 * layer + 1));
+    let layer = |at: usize| layers.get(at).copied().unwrap_or_default();
+    for (from, to) in ends {
+        let (from, to) = (layer(from), layer(to));
+        put(
+            2 * from.min(to) + 1,
+            (2 * from.max(to)).max(2 * from.min(to) + 1),
+        );
+    }
+    let (mut load, mut wide) = (Load::default(), 0_usize);
+    for (more, fewer) in steps {
+        wide = (wide + more).saturating_sub(fewer);
+        load.places += wide;
+        load.pairs = load.pairs.saturating_add(wide.saturating_mul(wide));
+    }
+    load
 }
 
 /// The boxes of arrows, by index; `None` where one has no box.

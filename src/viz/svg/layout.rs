@@ -98,7 +98,9 @@ struct Layers(Option<Vec<usize>>);
 impl Layers {
     fn of(panel: &Panel) -> Self {
         let many = panel.boxes.len() > SIMPLE || panel.arrows.len() > 2 * SIMPLE;
-        let ends = far::ends(panel).filter(|_| many);
+        // With frames, their lower borders would all be at the bottom.
+        let simple = many && panel.clusters.is_empty();
+        let ends = far::ends(panel).filter(|_| simple);
         Self(ends.map(|ends| far::layers(panel.boxes.len(), &ends)))
     }
 

@@ -22,8 +22,17 @@ use xml::{escaped, px};
 /// Most boxes of a panel.
 pub const MOST: usize = 3_000;
 
-/// Most places that boxes, conditions and bends of arrows take in a layout: what a person waits for.
-pub const MOST_PLACES: usize = 14_000;
+/// Most that a layout has to do: what a person waits for.
+pub const MOST_LOAD: far::Load = far::Load {
+    places: 14_000,
+    pairs: 30_000_000,
+};
+
+/// Most frames of opened subgraphs in a panel, and boxes of a panel that has such: no quick way to their
+/// layers keeps frames together.
+pub const MOST_FRAMES: usize = 60;
+/// See [`MOST_FRAMES`].
+pub const MOST_FRAMED: usize = 400;
 
 /// The style of all pictures.
 const STYLE: &str = include_str!("style.css");
@@ -34,7 +43,7 @@ const MARGIN: f64 = 24.0;
 /// A graph has more boxes than can be laid out in a time that a person waits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a picture of graph `{graph}` would have {boxes} boxes and {arrows} arrows, too many to be laid out"
+    "a picture of graph `{graph}` would have {boxes} boxes, {arrows} arrows and {frames} opened subgraphs, too many to be laid out"
 )]
 pub struct TooLarge {
     /// The graph.
@@ -43,6 +52,8 @@ pub struct TooLarge {
     pub boxes: usize,
     /// How many arrows it has, those between the same two boxes counted once.
     pub arrows: usize,
+    /// How many opened subgraphs it has; [`MOST_FRAMES`] can be laid out.
+    pub frames: usize,
 }
 
 /// A picture, and its size in pixels.
@@ -98,12 +109,16 @@ pub fn draw(picture: &Picture, legend: &Legend) -> Result<Drawn, TooLarge> {
             graph: panel.name.clone(),
             boxes: panel.boxes.len(),
             arrows: panel.arrows.len(),
+            frames: panel.clusters.len(),
         };
-        if panel.boxes.len() > MOST {
+        let frames = panel.clusters.len();
+        let most = if frames > 0 { MOST_FRAMED } else { MOST };
+        if panel.boxes.len() > most || frames > MOST_FRAMES {
             return Err(too_large);
         }
         let panel = far::cut(&panel);
-        if far::places(&panel) > MOST_PLACES {
+        let load = far::load(&panel);
+        if load.places > MOST_LOAD.places || load.pairs > MOST_LOAD.pairs {
             return Err(too_large);
         }
         let placed = place(&panel);
