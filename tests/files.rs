@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use graphc::cli::files::{MOST_BYTES, find, find_all, read, shown};
+use graphc::cli::files::{MOST_BYTES, each_once, find, read, shown};
 
 /// A fresh folder with these files in it.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
@@ -46,11 +46,14 @@ fn a_folder_is_searched_in_order() {
         std::os::unix::fs::symlink(root.join("gone"), root.join("a/gone.graph")).unwrap();
         std::os::unix::fs::symlink(root.join("b.graph"), root.join("c.graph")).unwrap();
     }
-    let found = find_all(&[
-        root.clone(),
-        root.join("b.graph"),
-        root.join("a/../b.graph"),
-    ])
+    let found = each_once(
+        &[
+            root.clone(),
+            root.join("b.graph"),
+            root.join("a/../b.graph"),
+        ],
+        find,
+    )
     .unwrap();
     let sources: Vec<_> = found.iter().map(|path| read(path).unwrap()).collect();
     let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();

@@ -32,6 +32,7 @@ fn flow(models: &[(&str, &str)], tools: &[(&str, bool)]) -> Flow {
         types: Default::default(),
         functions: Vec::new(),
         secrets: Vec::new(),
+        marks: Vec::new(),
         events: Default::default(),
         reducers: Default::default(),
         models: models.iter().map(model).collect(),
