@@ -1,29 +1,19 @@
 //! `exit when`: a condition that nothing in the graph changes ends nothing.
 
-use std::sync::Arc;
-
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::reads;
-use crate::expr::scope::StateFields;
-use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::Graph;
 
-use super::flow::Written;
+use super::flow::{Written, exit};
 
 /// Warns of conditions that read fields which nothing in the graph writes, and nothing of the run.
 pub fn unchanging(graph: &Graph, id: GraphId, written: &Written, diags: &mut Diagnostics) {
     if graph.exits.is_empty() || graph.broken {
         return;
     }
-    let state = graph.fields.iter();
-    let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
-    let mut scope = Scope {
-        state: Some(Arc::new(state.collect::<StateFields>())),
-        ..Scope::default()
-    };
-    let run = scope.declare("run", Type::Error);
+    let (scope, run) = exit::scope(graph);
     for when in &graph.exits {
         let seen = reads(when, &scope);
         let changes = |field: &u32| written.has(id, FieldId(*field));

@@ -1,19 +1,16 @@
 //! `on_error`: handlers that only try again, and handlers that say nothing.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::expr::infer::{path, reads};
-use crate::expr::scope::StateFields;
-use crate::expr::{Scope, Type};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::{Graph, Jump, Route, SetItem, TargetKind, Work};
 
 use super::flow::race::writes_of;
-use super::flow::{Cause, Flow, Spot};
+use super::flow::{Cause, Flow, Spot, exit};
 
 /// Reports handlers that lead straight back to what has failed, and those that end as if nothing had happened.
 pub fn handlers(graph: &Graph, flow: &Flow, diags: &mut Diagnostics) {
@@ -66,13 +63,7 @@ fn counted(
     for id in passed {
         written.extend(writes_of(flow, *id).into_iter().map(|write| write.field));
     }
-    let state = graph.fields.iter();
-    let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
-    let mut scope = Scope {
-        state: Some(Arc::new(state.collect::<StateFields>())),
-        ..Scope::default()
-    };
-    let run = scope.declare("run", Type::Error);
+    let (scope, run) = exit::scope(graph);
     let whens = arms
         .iter()
         .take(number + 1)

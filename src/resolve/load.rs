@@ -163,14 +163,19 @@ fn parse(
 ) -> Loaded {
     let id = sources.add_shared(path, Arc::clone(&shared));
     let text: &str = &shared;
-    let before = diags.len();
+    let found = diags.len();
     let ast = crate::parse::parse(text, id, diags);
-    let errors: Vec<Span> = diags.iter().skip(before).map(Diagnostic::span).collect();
+    let errors: Vec<Span> = diags.iter().skip(found).map(Diagnostic::span).collect();
     let before = |error: &Span| {
         text.get(..error.start as usize)
             .unwrap_or("")
             .trim_ascii_end()
     };
+    // A misspelt keyword outside of the damaged pieces was read as it was meant.
+    let misspelt = |found: &Diagnostic| found.code == &codes::UNKNOWN_KEYWORD;
+    let unread = diags.iter().skip(found).filter(|found| !misspelt(found));
+    let unread: Vec<Span> = unread.map(Diagnostic::span).collect();
+    let damaged = ast.damaged.clone();
     Loaded {
         id,
         torn: errors
@@ -181,12 +186,21 @@ fn parse(
         ast,
         imports: Vec::new(),
         standard,
-        lost: match errors.is_empty() {
-            true => BTreeSet::new(),
-            false => declared_words(text),
-        },
+        lost: lost(text, &damaged, &unread),
         errors,
     }
+}
+
+/// Names that what did not parse seems to declare: those in the damaged pieces, and in the whole text where an error lies
+/// in none of them.
+fn lost(text: &str, damaged: &[Span], errors: &[Span]) -> BTreeSet<String> {
+    let held = |error: &Span| damaged.iter().any(|piece| piece.holds(*error));
+    if errors.iter().all(held) {
+        let pieces = damaged.iter();
+        let pieces = pieces.filter_map(|at| text.get(at.start as usize..at.end as usize));
+        return pieces.flat_map(declared_words).collect();
+    }
+    declared_words(text)
 }
 
 /// Words of a text that stand where a name is declared: behind a keyword of a declaration or

@@ -132,7 +132,8 @@ fn given(graph: &Graph, id: FieldId) -> bool {
     field.is_none_or(|field| field.mode == FieldMode::In)
 }
 
-fn scope(graph: &Graph) -> (Scope, Slot) {
+/// The scope of a condition that stands in a graph outside its nodes, and the slot of `run`, of which nothing is known.
+pub fn scope(graph: &Graph) -> (Scope, Slot) {
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let mut scope = Scope {

@@ -232,28 +232,15 @@ impl Versions<'_> {
     fn tools_of(&mut self, spot: &Spot, old: Option<&Tree>, new: Option<&Tree>) {
         let of = &spot.of;
         let scope = |tree: Option<&Tree>| tree.is_some() || spot.kind == "Node";
-        match (scope(old), scope(new)) {
-            (false, _) => {
-                let message = format!("{of} sets a scope of tools now");
-                self.say(
-                    Group::Compatible,
-                    Side::People,
-                    "scope-changed",
-                    spot.at,
-                    message,
-                );
-            }
-            (_, false) => {
-                let message = format!("{of} sets no scope of tools any more");
-                self.say(
-                    Group::Compatible,
-                    Side::People,
-                    "scope-changed",
-                    spot.at,
-                    message,
-                );
-            }
-            (true, true) => {}
+        let set = match (scope(old), scope(new)) {
+            (false, _) => Some("a scope of tools now"),
+            (_, false) => Some("no scope of tools any more"),
+            (true, true) => None,
+        };
+        if let Some(set) = set {
+            let message = format!("{of} sets {set}");
+            let (group, side) = (Group::Compatible, Side::People);
+            self.say(group, side, "scope-changed", spot.at, message);
         }
         let names = |tree: Option<&Tree>| -> Vec<String> {
             let elements = tree.map_or(&[] as &[Tree], Tree::elements);
