@@ -21,45 +21,16 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod marked;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use graphc::compile::{Compiled, compile};
+
 use graphc::diag::{Diagnostic, Level, codes, render};
-
-const MAIN: &str = "main.graph";
-
-/// One file of a case: its lines without marks, and the marks under each.
-struct Section {
-    /// The `//# file:` line, where there is one.
-    head: Option<String>,
-    name: String,
-    lines: Vec<(String, Vec<String>)>,
-}
-
-fn sections(text: &str) -> Vec<Section> {
-    let new = |head: Option<&str>, name: &str| Section {
-        head: head.map(str::to_owned),
-        name: name.trim().to_owned(),
-        lines: Vec::new(),
-    };
-    let mut sections = vec![new(None, MAIN)];
-    for line in text.lines() {
-        let current = sections.last_mut().unwrap();
-        if let Some(name) = line.strip_prefix("//# file:") {
-            sections.push(new(Some(line), name));
-        } else if is_mark(line) {
-            match current.lines.last_mut() {
-                Some((_, marks)) => marks.push(line.to_owned()),
-                None => panic!("a mark without a line above it: {line}"),
-            }
-        } else {
-            current.lines.push((line.to_owned(), Vec::new()));
-        }
-    }
-    sections
-}
+use marked::{MAIN, Section, files, sections};
 
 fn is_mark(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("//") else {
@@ -79,15 +50,6 @@ fn wanted(text: &str, finding: &Diagnostic) -> bool {
     let marked = || text.contains(&format!("^ info[{}]", finding.code.slug));
     let asked = codes.is_some_and(|list| list.is_empty() || named(list));
     finding.level > Level::Info || asked || marked()
-}
-
-fn files(sections: &[Section]) -> BTreeMap<String, String> {
-    let text = |section: &Section| {
-        let lines = section.lines.iter();
-        lines.fold(String::new(), |text, (line, _)| text + line + "\n")
-    };
-    let named = sections.iter().map(|s| (s.name.clone(), text(s)));
-    named.collect()
 }
 
 /// A finding as a mark: file, line from 0, carets, level and code, message.
@@ -212,7 +174,7 @@ fn findings_are_marked() {
     let mut report = String::new();
     for path in cases(&folder) {
         let text = std::fs::read_to_string(&path).unwrap();
-        let sections = sections(&text);
+        let sections = sections(&text, is_mark);
         let compiled = compile(MAIN, &files(&sections));
         let diagnostics = compiled
             .diagnostics
@@ -301,7 +263,7 @@ fn fixes_mend() {
     let mut made = 0;
     for path in cases(&folder) {
         let text = std::fs::read_to_string(&path).unwrap();
-        let files = files(&sections(&text));
+        let files = files(&sections(&text, is_mark));
         let compiled = compile(MAIN, &files);
         for finding in compiled.diagnostics.iter().filter(|d| !d.fix.is_empty()) {
             let mended: BTreeMap<String, String> = files
@@ -339,7 +301,7 @@ fn findings_are_sarif() {
     assert!(!validator.is_valid(&broken), "a run without a tool");
     for path in cases(&project.join("tests/check")) {
         let text = std::fs::read_to_string(&path).unwrap();
-        let compiled = compile(MAIN, &files(&sections(&text)));
+        let compiled = compile(MAIN, &files(&sections(&text, is_mark)));
         let log = render::sarif(&compiled.diagnostics, &compiled.sources);
         let log = serde_json::from_str(&log).unwrap();
         let wrong: Vec<String> = validator.iter_errors(&log).map(|e| e.to_string()).collect();
@@ -370,7 +332,7 @@ fn examples_of_pages_hold() {
         if language != "graph" {
             continue;
         }
-        let wrong = compile(MAIN, &files(&sections(wrong)));
+        let wrong = compile(MAIN, &files(&sections(wrong, is_mark)));
         let findings = || wrong.diagnostics.iter();
         if !findings().any(|d| d.code == *code) {
             writeln!(report, "{}: the wrong example does not show it", code.slug).unwrap();
@@ -384,7 +346,7 @@ fn examples_of_pages_hold() {
             )
             .unwrap();
         }
-        let right = compile(MAIN, &files(&sections(right)));
+        let right = compile(MAIN, &files(&sections(right, is_mark)));
         let notes = |d: &&Diagnostic| d.level > Level::Info || d.code == *code;
         for finding in right.diagnostics.iter().filter(notes) {
             let slug = finding.code.slug;

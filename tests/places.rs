@@ -12,6 +12,8 @@
 //! `//# file: types.graph` begins another file. `UPDATE=1 cargo test --test places` writes the marks anew.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod marked;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,53 +28,15 @@ use graphc::scenario::Observed;
 use graphc::scenario::crash::Launcher;
 use graphc::scenario::group::{self, Bench, open_store, stage};
 use graphc::scenario::play::How;
+
+use marked::{MAIN, Section, files, sections};
 use serde_json::Value as Json;
-
-const MAIN: &str = "main.graph";
-
-/// One file of a case: its lines without marks, and the marks under each.
-struct Section {
-    /// The `//# file:` line, where there is one.
-    head: Option<String>,
-    name: String,
-    lines: Vec<(String, Vec<String>)>,
-}
 
 fn is_mark(line: &str) -> bool {
     let rest = line
         .strip_prefix("//")
         .map(|rest| rest.trim_start_matches(' '));
     rest.is_some_and(|rest| rest.starts_with('^'))
-}
-
-fn sections(text: &str) -> Vec<Section> {
-    let new = |head: Option<&str>, name: &str| Section {
-        head: head.map(str::to_owned),
-        name: name.trim().to_owned(),
-        lines: Vec::new(),
-    };
-    let mut sections = vec![new(None, MAIN)];
-    for line in text.lines() {
-        let current = sections.last_mut().unwrap();
-        if let Some(name) = line.strip_prefix("//# file:") {
-            sections.push(new(Some(line), name));
-        } else if is_mark(line) {
-            let (_, marks) = current.lines.last_mut().expect("a line above the mark");
-            marks.push(line.to_owned());
-        } else {
-            current.lines.push((line.to_owned(), Vec::new()));
-        }
-    }
-    sections
-}
-
-fn files(sections: &[Section]) -> BTreeMap<String, String> {
-    let text = |section: &Section| {
-        let lines = section.lines.iter();
-        lines.fold(String::new(), |text, (line, _)| text + line + "\n")
-    };
-    let named = sections.iter().map(|s| (s.name.clone(), text(s)));
-    named.collect()
 }
 
 /// The scenario that the `//# key: value` lines make.
@@ -181,7 +145,7 @@ fn failures_name_their_places() {
     for name in &names {
         let path = folder().join(name);
         let text = std::fs::read_to_string(&path).unwrap();
-        let sections = sections(&text);
+        let sections = sections(&text, is_mark);
         let files = files(&sections);
         let error = match runtime.block_on(failure(name, &text, &files)) {
             Ok(error) => error,

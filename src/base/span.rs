@@ -42,6 +42,14 @@ impl Span {
         }
     }
 
+    /// The empty span at the start of this one, where something is missing.
+    pub fn before(self) -> Span {
+        Span {
+            end: self.start,
+            ..self
+        }
+    }
+
     /// The empty span at the end of this one, where something is missing.
     pub fn after(self) -> Span {
         Span {

@@ -102,10 +102,7 @@ impl Checker<'_> {
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span);
         // Names of records that a graph or a node has for itself can't be written.
         let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let start = Span {
-            end: expr.span.start,
-            ..expr.span
-        };
+        let start = expr.span.before();
         self.report(match plain {
             true => found
                 .help(format!("write the record: `{name} {{ {key}: .. }}`"))

@@ -507,10 +507,7 @@ fn missing_result_arrow(place: &Place) -> Option<Diagnostic> {
     let after_params = place.before.ends_with(')') && !place.first_word().is_empty();
     (is_function && after_params && place.tried(Rule::arrow)).then(|| {
         let found = message::found(place.rest);
-        let here = Span {
-            end: place.span.start,
-            ..place.span
-        };
+        let here = place.span.before();
         place
             .error(format!("expected `->` before the result type {found}"))
             .fix(here, "-> ")
@@ -522,10 +519,7 @@ fn missing_arrow(place: &Place) -> Option<Diagnostic> {
     if !place.tried(Rule::arrow) || place.after_operand() {
         return None;
     }
-    let before = Span {
-        end: place.span.start,
-        ..place.span
-    };
+    let before = place.span.before();
     let found = message::found(place.rest);
     let (at, text) = match place.rest.chars().next()? {
         c if c.is_ascii_alphabetic() || c == '[' => (before, "-> "),
@@ -546,10 +540,7 @@ fn missing_colon(place: &Place) -> Option<Diagnostic> {
     if !named || place.tried.iter().any(|rule| *rule != Rule::colon) {
         return None;
     }
-    let before = Span {
-        end: place.span.start,
-        ..place.span
-    };
+    let before = place.span.before();
     let found = message::found(place.rest);
     Some(
         place
@@ -578,10 +569,7 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
     let complete = place.after_operand() || place.tried.iter().all(ends);
     (complete && open != '{' || place.after_operand()).then(|| {
         let found = message::found(place.rest);
-        let here = Span {
-            end: place.span.start,
-            ..place.span
-        };
+        let here = place.span.before();
         place
             .error(format!("expected `,` before {found}"))
             .fix(here, ", ")

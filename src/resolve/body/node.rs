@@ -46,10 +46,7 @@ impl Resolver<'_> {
             name: node.name.clone(),
             doc: node.doc.clone(),
             kind_span: node.kind_span,
-            body: node.properties.first().map(|first| Span {
-                end: first.keyword.start,
-                ..first.keyword
-            }),
+            body: node.properties.first().map(|first| first.keyword.before()),
             stops: Vec::new(),
             input,
             input_record,
