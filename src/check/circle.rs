@@ -178,7 +178,7 @@ fn sent<'a>(flow: &Flow, group: &[Spot], id: NodeId, node: &'a Node) -> Vec<Exit
             continue;
         }
         let lists = node.targets().filter_map(|target| match &target.kind {
-            TargetKind::Each { items, .. } => Some((target.span, &**items)),
+            TargetKind::Each(each) => Some((target.span, &each.items)),
             _ => None,
         });
         let lists: Vec<(Span, &Expr)> = lists

@@ -117,12 +117,10 @@ const OUTSIDE: [&str; 5] = ["output", "result", "answer", "input", "results"];
 /// Notes `each` over a list that a caller, a model, a tool or a person has made as long as they like.
 pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for target in jumps(graph).into_iter().flat_map(|jump| &jump.to) {
-        let TargetKind::Each {
-            items, worker_span, ..
-        } = &target.kind
-        else {
+        let TargetKind::Each(each) = &target.kind else {
             continue;
         };
+        let items = &each.items;
         let Some(written) = path(items).filter(|path| from_outside(graph, path)) else {
             continue;
         };
@@ -140,7 +138,7 @@ pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
                 format!("as many tasks as `{written}` has elements run at once, and nothing bounds them"),
                 items.span,
             )
-            .label(*worker_span, "one task for each")
+            .label(each.worker_span, "one task for each")
             .help(format!("take the first ones, `{written}.slice(0, 10)`, or bound the list where it is declared: `@len(0, 10)`")),
         );
     }

@@ -55,7 +55,7 @@ fn speaks(node: &Node) -> bool {
 /// The messages that a node hands to a model, or looks for tool calls in.
 fn handed(node: &Node) -> Option<&Expr> {
     match &node.work {
-        Work::Tools { messages, .. } => messages.as_ref(),
+        Work::Tools { messages, .. } => messages.as_deref(),
         _ => call(node)?.messages.as_ref(),
     }
 }

@@ -136,8 +136,8 @@ impl<'a> Names<'a, '_> {
             self.within(expr);
         }
         for target in node.targets() {
-            if let TargetKind::Each { var, .. } = &target.kind {
-                self.hides(&var.node, var.span);
+            if let TargetKind::Each(each) = &target.kind {
+                self.hides(&each.var.node, each.var.span);
             }
         }
         self.leave(outer);

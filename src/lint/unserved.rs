@@ -117,14 +117,10 @@ fn behind(graph: &Graph, from: NodeId) -> Option<Vec<&Node>> {
         let ends = node.ends.iter().flat_map(|ends| &ends.items);
         let targets = node.targets().chain(joined).chain(ends.map(|end| &end.to));
         for target in targets {
-            let to = match &target.kind {
-                TargetKind::Node(id)
-                | TargetKind::Each {
-                    worker: Some(id), ..
-                } => *id,
-                TargetKind::Parent(_) => return None,
-                _ => continue,
-            };
+            if matches!(target.kind, TargetKind::Parent(_)) {
+                return None;
+            }
+            let Some(to) = target.node() else { continue };
             if seen.insert(to) {
                 open.push_back(to);
             }

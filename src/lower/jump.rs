@@ -75,30 +75,19 @@ impl Lowering<'_> {
                 name: self.expr(name),
                 table: self.table(names),
             },
-            from::TargetKind::Each {
-                var,
-                items,
-                worker,
-                with,
-                ..
-            } => Target::Each {
-                var: var.node.clone(),
-                items: self.expr(items),
-                worker: (*worker)?,
-                with: self.named(with),
+            from::TargetKind::Each(each) => Target::Each {
+                var: each.var.node.clone(),
+                items: self.expr(&each.items),
+                worker: each.worker?,
+                with: self.named(&each.with),
             },
             from::TargetKind::Parent(name) => Target::Parent(name.node.clone()),
             from::TargetKind::Named(name) => Target::Named(name.node.clone()),
-            from::TargetKind::NamedEach {
-                var,
-                items,
-                worker,
-                with,
-            } => Target::NamedEach {
-                var: var.node.clone(),
-                items: self.expr(items),
-                worker: worker.node.clone(),
-                with: self.named(with),
+            from::TargetKind::NamedEach(each) => Target::NamedEach {
+                var: each.var.node.clone(),
+                items: self.expr(&each.items),
+                worker: each.worker.node.clone(),
+                with: self.named(&each.with),
             },
             from::TargetKind::Unknown => return None,
         })

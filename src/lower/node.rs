@@ -31,7 +31,7 @@ impl Lowering<'_> {
             set: self.set(&node.set),
             emits: self.emits(&node.emits),
             next: self.next(node, names),
-            joins: node.joins.clone(),
+            joins: node.joins.to_vec(),
             ends: self.ends(graph, id, node),
             retry: node.retry.as_deref().cloned(),
             timeout_ms: node.timeout_ms,
@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 ttl_ms: cache.ttl_ms,
             }),
             narrowed: self.narrowed_in(graph, node),
-            tags: node.tags.clone(),
+            tags: node.tags.to_vec(),
             at: self.place(node.span),
         }
     }

@@ -81,7 +81,7 @@ impl<'a> Found<'a> {
                 self.exprs(turns_by.as_deref());
                 self.exprs(until.as_deref());
             }
-            Work::Tools { messages, .. } => self.exprs(messages),
+            Work::Tools { messages, .. } => self.exprs(messages.as_deref()),
             Work::Call { args, .. } => self.named(args),
             Work::Interrupt { ask, timeout, .. } => {
                 ask.iter().for_each(|ask| self.ask(ask));
@@ -131,10 +131,13 @@ impl<'a> Found<'a> {
             match &target.kind {
                 TargetKind::Fail(message) => self.exprs(message.as_deref()),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. }
-                | TargetKind::NamedEach { items, with, .. } => {
-                    self.expr(items);
-                    self.named(with);
+                TargetKind::Each(each) => {
+                    self.expr(&each.items);
+                    self.named(&each.with);
+                }
+                TargetKind::NamedEach(each) => {
+                    self.expr(&each.items);
+                    self.named(&each.with);
                 }
                 TargetKind::Node(_)
                 | TargetKind::End

@@ -1,5 +1,7 @@
 //! Nodes of a resolved program.
 
+use thin_vec::ThinVec;
+
 use crate::ast::expr::Expr;
 use crate::ast::item::{Let, NamedArg, Require};
 use crate::ast::node::TemplateText;
@@ -24,33 +26,33 @@ pub struct Node {
     /// Whether a name is given by two of its `let`s, which is reported: one of them was likely meant to give another.
     pub let_twice: bool,
     /// `interrupt x before` and `after` it, in the order written.
-    pub stops: Vec<Stop>,
+    pub stops: ThinVec<Stop>,
     /// Where its kind is written.
     pub kind_span: Span,
     /// Where its first property begins, where it has one: another may be written before it.
     pub body: Option<Span>,
     /// Values that a send gives it.
-    pub input: Vec<Param>,
+    pub input: ThinVec<Param>,
     /// The record of `input`: type of that name in the node. `None` where it declares none.
     pub input_record: Option<RecordId>,
     /// `skip when`, in order.
-    pub skips: Vec<Skip>,
+    pub skips: ThinVec<Skip>,
     /// `let` names in order.
-    pub lets: Vec<Let>,
+    pub lets: ThinVec<Let>,
     /// What must hold before the work.
-    pub requires: Vec<Require>,
+    pub requires: ThinVec<Require>,
     /// Writes after the work, of all its `set` blocks.
-    pub set: Vec<SetItem>,
+    pub set: ThinVec<SetItem>,
     /// Events.
-    pub emits: Vec<Emit>,
+    pub emits: ThinVec<Emit>,
     /// Static edges: the one of its head, then those of edge statements, in order.
-    pub edges: Vec<Jump>,
+    pub edges: ThinVec<Jump>,
     /// `goto`, with the place of the property.
     pub goto: Option<Box<Spanned<Route>>>,
     /// Joins that it is a member of.
-    pub joins: Vec<JoinId>,
+    pub joins: ThinVec<JoinId>,
     /// `ends [..]`, where it is written.
-    pub ends: Option<Ends>,
+    pub ends: Option<Box<Ends>>,
     /// Its own policy or the graph's.
     pub retry: Option<Box<Retry>>,
     /// Where its own policy is written.
@@ -68,7 +70,7 @@ pub struct Node {
     /// `cache { .. }`
     pub cache: Option<Box<Cache>>,
     /// `tags [..]`
-    pub tags: Vec<String>,
+    pub tags: ThinVec<String>,
     /// The whole node.
     pub span: Span,
 }
@@ -137,7 +139,7 @@ pub enum Work {
     /// The tool calls of the last assistant message.
     Tools {
         /// A list of messages; `None` where it is missing, which is reported.
-        messages: Option<Expr>,
+        messages: Option<Box<Expr>>,
         /// Its own list or the graph's.
         tools: Option<ToolList>,
         /// Whether they run at the same time.
@@ -150,7 +152,7 @@ pub enum Work {
         /// Its name.
         name: Name,
         /// Its arguments.
-        args: Vec<NamedArg>,
+        args: ThinVec<NamedArg>,
     },
     /// Pure: `let`, `set`, `emit`, `require`.
     Update,
@@ -175,11 +177,11 @@ pub enum Work {
         /// Its name.
         name: Name,
         /// Values of its parameters, as written.
-        args: Vec<NamedArg>,
+        args: ThinVec<NamedArg>,
         /// `with`, as written; other `in` fields pass by name.
-        with: Vec<Pass>,
+        with: ThinVec<Pass>,
         /// `into`, as written; other `out` fields go back by name.
-        into: Vec<Binding>,
+        into: ThinVec<Binding>,
         /// How long its state is kept.
         persist: Persist,
     },
@@ -188,9 +190,9 @@ pub enum Work {
         /// The name it is registered under.
         name: Name,
         /// Fields that it is given, each with the place of its name.
-        reads: Vec<Spanned<FieldId>>,
+        reads: ThinVec<Spanned<FieldId>>,
         /// Fields that it may write.
-        writes: Vec<Spanned<FieldId>>,
+        writes: ThinVec<Spanned<FieldId>>,
     },
 }
 

@@ -27,7 +27,7 @@ pub use super::node::{
     Ask, Binding, Cache, End, Ends, InterruptTimeout, MaxVisits, ModelCall, Node, Pass, PromptUse,
     Skip, Stop, Words, Work,
 };
-pub use super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
+pub use super::target::{Arm, Each, Emit, Jump, NamedEach, Route, SetItem, Target, TargetKind};
 
 /// A whole flow: the first file and all it imports, directly or not.
 #[derive(Debug, Clone, Default)]
@@ -324,9 +324,8 @@ impl ToolBody {
         let mut names: Vec<Name> = Vec::new();
         for target in self.goto.iter().flat_map(Route::targets) {
             let name = match &target.kind {
-                TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
-                    name.clone()
-                }
+                TargetKind::Named(name) => name.clone(),
+                TargetKind::NamedEach(each) => each.worker.clone(),
                 TargetKind::End => Name::new("end".to_owned(), target.span),
                 _ => continue,
             };

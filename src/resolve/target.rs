@@ -1,5 +1,7 @@
 //! Routes of a resolved program: where a node, a handler or a tool may go.
 
+use thin_vec::ThinVec;
+
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
@@ -27,35 +29,43 @@ pub enum TargetKind {
     /// `(expr)`: computed at run time.
     Computed(Box<Expr>),
     /// `each x in items -> worker with { .. }`
-    Each {
-        /// Loop name, in scope of `with`.
-        var: Name,
-        /// A list.
-        items: Box<Expr>,
-        /// The node that gets one task an element.
-        worker: Option<NodeId>,
-        /// Where the worker is named.
-        worker_span: Span,
-        /// Values of the worker's `input`.
-        with: Vec<NamedArg>,
-    },
+    Each(Box<Each>),
     /// `parent.name`
     Parent(Name),
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
     /// In a tool's body: `each` to a node of whichever graph calls the tool.
-    NamedEach {
-        /// Loop name, in scope of `with`.
-        var: Name,
-        /// A list.
-        items: Box<Expr>,
-        /// The node that gets one task an element.
-        worker: Name,
-        /// Values of the worker's `input`.
-        with: Vec<NamedArg>,
-    },
+    NamedEach(Box<NamedEach>),
     /// No such node; already reported.
     Unknown,
+}
+
+/// `each x in items -> worker with { .. }`
+#[derive(Debug, Clone)]
+pub struct Each {
+    /// Loop name, in scope of `with`.
+    pub var: Name,
+    /// A list.
+    pub items: Expr,
+    /// The node that gets one task an element.
+    pub worker: Option<NodeId>,
+    /// Where the worker is named.
+    pub worker_span: Span,
+    /// Values of the worker's `input`.
+    pub with: Vec<NamedArg>,
+}
+
+/// The same in a tool's body, where nodes of the calling graph have names only.
+#[derive(Debug, Clone)]
+pub struct NamedEach {
+    /// Loop name, in scope of `with`.
+    pub var: Name,
+    /// A list.
+    pub items: Expr,
+    /// The node that gets one task an element.
+    pub worker: Name,
+    /// Values of the worker's `input`.
+    pub with: Vec<NamedArg>,
 }
 
 impl Target {
@@ -63,7 +73,7 @@ impl Target {
     pub fn node(&self) -> Option<NodeId> {
         match &self.kind {
             TargetKind::Node(node) => Some(*node),
-            TargetKind::Each { worker, .. } => *worker,
+            TargetKind::Each(each) => each.worker,
             _ => None,
         }
     }
@@ -73,11 +83,11 @@ impl Target {
 #[derive(Debug, Clone)]
 pub struct Jump {
     /// Where to; empty only where the file has an empty list, which is reported.
-    pub to: Vec<Target>,
+    pub to: ThinVec<Target>,
     /// Writes made with it.
-    pub set: Vec<SetItem>,
+    pub set: ThinVec<SetItem>,
     /// Events sent with it.
-    pub emits: Vec<Emit>,
+    pub emits: ThinVec<Emit>,
     /// All of it.
     pub span: Span,
 }

@@ -134,7 +134,7 @@ fn conditions(graph: &Graph) -> Vec<&Expr> {
     let computed = start.chain(targets).chain(joins);
     all.extend(computed.filter_map(|target| match &target.kind {
         TargetKind::Computed(expr) => Some(&**expr),
-        TargetKind::Each { items, .. } => Some(&**items),
+        TargetKind::Each(each) => Some(&each.items),
         _ => None,
     }));
     all

@@ -26,32 +26,49 @@ impl<'a> Arrow<'a> {
     }
 }
 
-/// All arrows of a flow.
+/// All arrows of a flow, in one list.
 pub struct Arrows<'a> {
-    into: Vec<Vec<Arrow<'a>>>,
+    /// Those into each spot one behind the other.
+    all: Vec<Arrow<'a>>,
+    /// Where those of each spot end, by its number.
+    ends: Vec<usize>,
 }
 
 impl<'a> Arrows<'a> {
-    /// Gathers them: those of `start`, then of nodes and joins in the order declared.
+    /// Gathers them: for each spot those of `start`, then of nodes and joins in the order declared.
     pub fn new(flow: &'a Flow) -> Self {
-        let mut into: Vec<Vec<Arrow<'a>>> = vec![Vec::new(); flow.stops.len() + flow.joins.len()];
         let begins = flow.start.iter().map(|way| (None, way));
         let others = flow
             .spots()
             .flat_map(|spot| flow.ways(spot).iter().map(move |way| (Some(spot), way)));
+        let mut found: Vec<(usize, Arrow)> = Vec::new();
         for (from, way) in begins.chain(others) {
             for (index, goal) in way.goals.iter().enumerate() {
-                if let Some(list) = flow.number(goal.to).and_then(|n| into.get_mut(n)) {
-                    list.push(Arrow { from, way, index });
-                }
+                let to = flow.number(goal.to);
+                found.extend(to.map(|to| (to, Arrow { from, way, index })));
             }
         }
-        Self { into }
+        found.sort_by_key(|(to, _)| *to);
+        let mut ends = vec![0; flow.stops.len() + flow.joins.len()];
+        let mut behind = 0;
+        for (number, end) in ends.iter_mut().enumerate() {
+            let rest = found.get(behind..).unwrap_or_default();
+            behind += rest.iter().take_while(|(to, _)| *to == number).count();
+            *end = behind;
+        }
+        let all = found.into_iter().map(|(_, arrow)| arrow).collect();
+        Self { all, ends }
     }
 
     /// The arrows that lead to a spot; none for an exit.
     pub fn into(&self, flow: &Flow, spot: Spot) -> &[Arrow<'a>] {
-        let list = flow.number(spot).and_then(|n| self.into.get(n));
-        list.map_or(&[], Vec::as_slice)
+        let range = flow.number(spot).and_then(|number| {
+            let first = match number {
+                0 => 0,
+                later => *self.ends.get(later - 1)?,
+            };
+            self.all.get(first..*self.ends.get(number)?)
+        });
+        range.unwrap_or_default()
     }
 }

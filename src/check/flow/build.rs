@@ -209,13 +209,14 @@ impl Builder<'_> {
             TargetKind::End => one(Spot::End),
             TargetKind::Fail(_) => one(Spot::Fail),
             TargetKind::Parent(_) => one(Spot::Leave),
-            TargetKind::Each {
-                worker: Some(id), ..
-            } => vec![Goal {
-                to: Spot::Node(*id),
-                many: true,
-                span,
-            }],
+            TargetKind::Each(each) => match each.worker {
+                Some(id) => vec![Goal {
+                    to: Spot::Node(id),
+                    many: true,
+                    span,
+                }],
+                None => self.unknown(),
+            },
             TargetKind::Computed(_) => match node.and_then(|node| node.ends.as_ref()) {
                 Some(ends) => ends
                     .items
@@ -224,10 +225,9 @@ impl Builder<'_> {
                     .collect(),
                 None => self.unknown(),
             },
-            TargetKind::Named(name) | TargetKind::NamedEach { worker: name, .. } => {
-                self.named(name, node)
-            }
-            TargetKind::Each { worker: None, .. } | TargetKind::Unknown => self.unknown(),
+            TargetKind::Named(name) => self.named(name, node),
+            TargetKind::NamedEach(each) => self.named(&each.worker, node),
+            TargetKind::Unknown => self.unknown(),
         }
     }
 
@@ -270,6 +270,7 @@ impl Builder<'_> {
                 span: span.unwrap_or(name.span),
             }));
         }
+        writes.shrink_to_fit();
         writes
     }
 }

@@ -167,7 +167,7 @@ fn with_branches(flow: &Flow, id: NodeId) -> BTreeSet<NodeId> {
 /// Whether more than one task may run at once in a graph.
 fn splits(graph: &Graph) -> bool {
     let several = |jump: &Jump| {
-        let each = |target: &Target| matches!(target.kind, TargetKind::Each { .. });
+        let each = |target: &Target| matches!(target.kind, TargetKind::Each(_));
         jump.to.len() > 1 || jump.to.iter().any(each)
     };
     let routes = graph.start.iter().chain(&graph.on_error);

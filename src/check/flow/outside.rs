@@ -78,8 +78,8 @@ impl Builder<'_> {
         match &target.kind {
             TargetKind::Fail(_) => Vec::new(),
             TargetKind::End => self.named(&Spanned::new("end".to_owned(), target.span), Some(node)),
-            TargetKind::NamedEach { worker, .. } => {
-                let goals = self.named(worker, Some(node)).into_iter();
+            TargetKind::NamedEach(each) => {
+                let goals = self.named(&each.worker, Some(node)).into_iter();
                 goals
                     .map(|goal| Goal {
                         many: true,

@@ -3,6 +3,8 @@
 //! Only what names a parameter is folded. A condition that is constant without them is written as
 //! it is meant to be, or a mistake of its own, and reported elsewhere.
 
+use thin_vec::ThinVec;
+
 use crate::ast::expr::Expr;
 use crate::base::Spanned;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -192,7 +194,7 @@ impl<'a> Folding<'a> {
         node.ends = None;
         if let Some(to) = to {
             node.joins.clear();
-            node.edges = vec![to];
+            node.edges = [to].into();
         }
     }
 
@@ -234,10 +236,17 @@ impl<'a> Folding<'a> {
             match &mut target.kind {
                 TargetKind::Fail(message) => message.iter_mut().for_each(|e| self.expr(e)),
                 TargetKind::Computed(name) => self.expr(name),
-                TargetKind::Each { items, with, .. }
-                | TargetKind::NamedEach { items, with, .. } => {
-                    self.expr(items);
-                    with.iter_mut().for_each(|arg| self.expr(&mut arg.value));
+                TargetKind::Each(each) => {
+                    self.expr(&mut each.items);
+                    each.with
+                        .iter_mut()
+                        .for_each(|arg| self.expr(&mut arg.value));
+                }
+                TargetKind::NamedEach(each) => {
+                    self.expr(&mut each.items);
+                    each.with
+                        .iter_mut()
+                        .for_each(|arg| self.expr(&mut arg.value));
                 }
                 TargetKind::Node(_)
                 | TargetKind::End
@@ -248,7 +257,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    fn emits(&mut self, emits: &mut Vec<Emit>) {
+    fn emits(&mut self, emits: &mut ThinVec<Emit>) {
         emits.retain_mut(|emit| {
             emit.fields.iter_mut().for_each(|f| self.expr(&mut f.value));
             match emit.when.as_mut().and_then(|when| self.condition(when)) {

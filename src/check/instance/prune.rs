@@ -187,13 +187,12 @@ impl Numbers {
                 Some(new) => *id = new,
                 None => return false,
             },
-            TargetKind::Each {
-                worker: Some(worker),
-                ..
-            } => match self.node(*worker) {
-                Some(new) => *worker = new,
-                None => return false,
-            },
+            TargetKind::Each(each) => {
+                if let Some(worker) = each.worker {
+                    each.worker = self.node(worker);
+                    return each.worker.is_some();
+                }
+            }
             _ => {}
         }
         true

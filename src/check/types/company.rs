@@ -1,6 +1,8 @@
 //! Which tasks surely run beside another, and what they surely write: what a step has written when the next begins.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::ir::{FieldId, NodeId};
 
@@ -20,10 +22,10 @@ const MOST: usize = 16;
 pub struct Sure<'a> {
     flow: &'a Flow,
     effects: &'a Effects,
-    /// By node: what it writes whatever way it takes.
-    writes: Vec<FieldSet>,
-    /// By node: nodes that it leads to whatever way it takes.
-    next: Vec<Company>,
+    /// What nodes write whatever way they take, as far as somebody has asked.
+    writes: RefCell<HashMap<NodeId, Rc<FieldSet>>>,
+    /// Nodes that they lead to whatever way they take, as far as somebody has asked.
+    next: RefCell<HashMap<NodeId, Rc<Company>>>,
     /// By node: what is written by all that it leads to, up to the end. Only where a node is deferred.
     ends: Vec<FieldSet>,
 }
@@ -34,18 +36,11 @@ impl<'a> Sure<'a> {
         let mut sure = Self {
             flow,
             effects,
-            writes: Vec::new(),
-            next: Vec::new(),
+            writes: RefCell::default(),
+            next: RefCell::default(),
             ends: Vec::new(),
         };
-        if effects.tracked.is_empty() {
-            return sure;
-        }
-        for id in flow.stops.ids() {
-            sure.writes.push(sure.always_written(id));
-            sure.next.push(sure.always_next(id));
-        }
-        if flow.stops.iter().any(|stop| stop.defer) {
+        if !effects.tracked.is_empty() && flow.stops.iter().any(|stop| stop.defer) {
             let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
             let left = Avoided::new(
                 flow,
@@ -66,21 +61,30 @@ impl<'a> Sure<'a> {
 
     /// What the tasks beside a node have written when the next step begins.
     pub fn written_beside(&self, company: &Company) -> Vec<FieldId> {
-        self.gather(&self.writes, company)
+        self.gather(company, |id, all| {
+            let mut known = self.writes.borrow_mut();
+            let written = known
+                .entry(id)
+                .or_insert_with(|| Rc::new(self.always_written(id)));
+            all.join(written);
+        })
     }
 
     /// What they and all that follows them have written when nothing is left to run.
     pub fn written_at_last(&self, company: &Company) -> Vec<FieldId> {
-        self.gather(&self.ends, company)
-    }
-
-    fn gather(&self, by_node: &[FieldSet], company: &Company) -> Vec<FieldId> {
-        let mut all = self.effects.tracked.none();
-        for id in company {
-            if let Some(set) = by_node.get(id.0 as usize) {
+        self.gather(company, |id, all| {
+            if let Some(set) = self.ends.get(id.0 as usize) {
                 all.join(set);
             }
+        })
+    }
+
+    fn gather(&self, company: &Company, add: impl Fn(NodeId, &mut FieldSet)) -> Vec<FieldId> {
+        if company.is_empty() {
+            return Vec::new();
         }
+        let mut all = self.effects.tracked.none();
+        company.iter().for_each(|id| add(*id, &mut all));
         self.effects.tracked.list(&all).collect()
     }
 
@@ -93,23 +97,21 @@ impl<'a> Sure<'a> {
         from: Option<NodeId>,
         company: &Company,
     ) -> Company {
-        if self.writes.is_empty() {
+        if self.effects.tracked.is_empty() {
             return Company::new();
         }
         let others = way.goals.iter().filter_map(|goal| self.task(goal));
+        let other = |id: &NodeId| goal.to != Spot::Node(*id);
         let branch = from.is_some_and(|id| self.flow.stops.get(id).is_some_and(|stop| stop.branch));
-        let mut beside: Company = others.take(MOST).collect();
+        let mut beside: Company = others.take(MOST).filter(other).collect();
         match branch {
-            true => beside.extend(company),
-            false => beside.extend(
-                company
-                    .iter()
-                    .filter_map(|id| self.next.get(id.0 as usize))
-                    .flatten(),
-            ),
-        }
-        if let Spot::Node(own) = goal.to {
-            beside.remove(&own);
+            true => beside.extend(company.iter().filter(|id| other(id))),
+            false => {
+                for id in company {
+                    let next = self.next(*id);
+                    beside.extend(next.iter().filter(|id| other(id)));
+                }
+            }
         }
         while beside.len() > MOST {
             beside.pop_last();
@@ -138,6 +140,14 @@ impl<'a> Sure<'a> {
             }
         }
         all.unwrap_or_else(|| self.effects.tracked.none())
+    }
+
+    fn next(&self, id: NodeId) -> Rc<Company> {
+        let mut known = self.next.borrow_mut();
+        let next = known
+            .entry(id)
+            .or_insert_with(|| Rc::new(self.always_next(id)));
+        next.clone()
     }
 
     fn always_next(&self, id: NodeId) -> Company {

@@ -143,28 +143,23 @@ impl Cx<'_> {
                     home,
                 });
             }
-            TargetKind::Each {
-                var,
-                items,
-                worker,
-                worker_span,
-                with,
-            } => {
-                let element = self.elements(items);
+            TargetKind::Each(each) => {
+                let (with, worker_span) = (&each.with, each.worker_span);
+                let element = self.elements(&each.items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
-                self.declare(&var.node, element);
-                match worker.and_then(|id| self.graph?.nodes.get(id)) {
+                self.declare(&each.var.node, element);
+                match each.worker.and_then(|id| self.graph?.nodes.get(id)) {
                     Some(worker) if worker.input.is_empty() && !with.is_empty() => {
                         for arg in with {
                             self.infer_with_effects(&arg.value, None);
                         }
-                        self.no_input(worker, with, *worker_span);
+                        self.no_input(worker, with, worker_span);
                     }
                     Some(worker) => {
                         let callee = Callee {
                             what: format!("the input of `{}`", worker.name.node),
                             params: &worker.input,
-                            span: *worker_span,
+                            span: worker_span,
                             declared: worker.name.span,
                         };
                         self.args(&callee, with);
@@ -176,22 +171,17 @@ impl Cx<'_> {
                 self.scope = scope;
                 self.facts.known = known;
             }
-            TargetKind::NamedEach {
-                var,
-                items,
-                worker,
-                with,
-            } => {
-                let element = self.elements(items);
+            TargetKind::NamedEach(each) => {
+                let element = self.elements(&each.items);
                 let (scope, known) = (self.scope.clone(), self.facts.known.clone());
-                self.declare(&var.node, element);
-                let values = with.iter().map(|arg| {
+                self.declare(&each.var.node, element);
+                let values = each.with.iter().map(|arg| {
                     let found = self.infer_with_effects(&arg.value, None);
                     (arg.name.clone(), found)
                 });
                 let with = values.collect();
                 self.sends.push(Sent {
-                    worker: worker.clone(),
+                    worker: each.worker.clone(),
                     with,
                 });
                 self.scope = scope;

@@ -63,9 +63,13 @@ fn in_jump<'a>(jump: &'a Jump, found: &mut Vec<&'a Expr>) {
         match &target.kind {
             TargetKind::Fail(message) => found.extend(message.as_deref()),
             TargetKind::Computed(name) => found.push(name),
-            TargetKind::Each { items, with, .. } | TargetKind::NamedEach { items, with, .. } => {
-                found.push(items);
-                found.extend(values(with));
+            TargetKind::Each(each) => {
+                found.push(&each.items);
+                found.extend(values(&each.with));
+            }
+            TargetKind::NamedEach(each) => {
+                found.push(&each.items);
+                found.extend(values(&each.with));
             }
             TargetKind::Node(_)
             | TargetKind::End

@@ -53,13 +53,12 @@ impl<'a> Walk<'a> {
             ..Typed::default()
         };
         for seen in self.seen {
+            let seen = seen.map(|seen| *seen).unwrap_or_default();
             diags.append(seen.diags);
-            typed.read.extend(&seen.read);
             typed.computed.push(seen.computed);
         }
         let (graph, program) = (self.graph, self.program);
         for (id, seen) in self.joined.entries() {
-            typed.read.extend(&seen.read);
             let brought = self.brought.get(id).into_iter().flatten();
             if brought.flatten().next().is_none()
                 && let Some(join) = graph.joins.get(id)
@@ -67,7 +66,7 @@ impl<'a> Walk<'a> {
                 let mut cx = Cx::in_graph(program, graph, &self.state, Facts::default());
                 cx.jump(&join.to, &mut Behind::new());
                 diags.append(cx.diags);
-            } else {
+            } else if let Some(seen) = seen {
                 diags.append(seen.diags.clone());
             }
         }
@@ -81,6 +80,7 @@ impl<'a> Walk<'a> {
         let joins = self.flow.joins.ids().map(Spot::Join).zip(&self.joined);
         let mut reads: Vec<(Spot, FieldId, Span, Counts)> = Vec::new();
         for (spot, seen) in nodes.chain(joins) {
+            let Some(seen) = seen else { continue };
             let lacking = seen.lacking.iter().map(|read| (read, Counts::May));
             let unsure = seen.unsure.iter().map(|read| (read, Counts::Sure));
             let all = lacking.chain(unsure);

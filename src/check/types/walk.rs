@@ -110,15 +110,32 @@ impl Entry {
     }
 }
 
+/// What the last typing of a node or a join has shown; mostly nothing.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) diags: Diagnostics,
-    pub(super) read: BTreeSet<FieldId>,
     pub(super) computed: Vec<Computed>,
     /// Reads of fields that lack a value on some way to here.
     pub(super) lacking: Vec<(FieldId, Span)>,
     /// Reads of fields of which it is not sure that they have one.
     pub(super) unsure: Vec<(FieldId, Span)>,
+}
+
+impl Seen {
+    /// What a place has shown, where that is anything.
+    fn of(cx: Cx) -> Option<Box<Self>> {
+        let seen = Self {
+            diags: cx.diags,
+            computed: cx.computed,
+            lacking: cx.lacking,
+            unsure: cx.unsure,
+        };
+        let nothing = seen.diags.is_empty()
+            && seen.computed.is_empty()
+            && seen.lacking.is_empty()
+            && seen.unsure.is_empty();
+        (!nothing).then(|| Box::new(seen))
+    }
 }
 
 /// A graph that is gone through.
@@ -144,12 +161,12 @@ pub(super) struct Walk<'a> {
     pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
     pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
-    pub(super) seen: Vec<Seen>,
-    pub(super) joined: IdVec<JoinId, Seen>,
+    pub(super) seen: Vec<Option<Box<Seen>>>,
+    pub(super) joined: IdVec<JoinId, Option<Box<Seen>>>,
     /// Position of each node and join in the order of a run.
     pub(super) order: Vec<usize>,
     pub(super) open: BTreeSet<(usize, usize)>,
-    /// Fields that the entry and the graph's handler read.
+    /// Fields that anything read.
     pub(super) read: BTreeSet<FieldId>,
 }
 
@@ -192,8 +209,8 @@ impl<'a> Walk<'a> {
                 .iter()
                 .map(|join| vec![None; join.members.len()])
                 .collect(),
-            seen: flow.stops.iter().map(|_| Seen::default()).collect(),
-            joined: flow.joins.iter().map(|_| Seen::default()).collect(),
+            seen: flow.stops.iter().map(|_| None).collect(),
+            joined: flow.joins.iter().map(|_| None).collect(),
             order: order(flow),
             open: BTreeSet::new(),
             read: BTreeSet::new(),
@@ -313,12 +330,9 @@ impl<'a> Walk<'a> {
         };
         let mut cx = self.cx_of(id, declared, facts, again);
         let out = node::node(&mut cx, id, declared);
+        self.read.extend(&cx.read);
         if let Some(seen) = self.seen.get_mut(id.0 as usize) {
-            seen.diags = cx.diags;
-            seen.computed = cx.computed;
-            seen.lacking = cx.lacking;
-            seen.unsure = cx.unsure;
-            seen.read.extend(&cx.read);
+            *seen = Seen::of(cx);
         }
         out
     }
@@ -361,11 +375,9 @@ impl<'a> Walk<'a> {
         let mut behind = Behind::new();
         let mut cx = self.cx(facts);
         cx.jump(&join.to, &mut behind);
+        self.read.extend(&cx.read);
         if let Some(seen) = self.joined.get_mut(id) {
-            seen.diags = cx.diags;
-            seen.lacking = cx.lacking;
-            seen.unsure = cx.unsure;
-            seen.read.extend(&cx.read);
+            *seen = Seen::of(cx);
         }
         let flow = self.flow;
         for way in flow.ways(Spot::Join(id)) {

@@ -33,7 +33,7 @@ impl Resolver<'_> {
                         _ => None,
                     },
                     name: tool.clone(),
-                    args: self.named(inside.file, args),
+                    args: self.named(inside.file, args).into(),
                 }
             }
             Kind::Update => Work::Update,
@@ -42,8 +42,8 @@ impl Resolver<'_> {
             Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
             Kind::Extern(name) => Work::Extern {
                 name: name.clone(),
-                reads: self.extern_reads(inside, properties),
-                writes: self.extern_writes(inside, properties),
+                reads: self.extern_reads(inside, properties).into(),
+                writes: self.extern_writes(inside, properties).into(),
             },
         }
     }
@@ -145,7 +145,7 @@ impl Resolver<'_> {
             graph,
             instance: called.instance,
             name: name.clone(),
-            args,
+            args: args.into(),
             with,
             into: into.collect(),
             persist,

@@ -1,5 +1,7 @@
 //! Routes, jumps, targets, and the writes and events that go with them.
 
+use thin_vec::ThinVec;
+
 use crate::ast::Name;
 use crate::ast::node::{Emit as WrittenEmit, Jumps, SetItem as WrittenSet};
 use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
@@ -10,7 +12,7 @@ use crate::ir::{FieldId, NodeId};
 
 use super::super::Resolver;
 use super::super::names::{Thing, Wanted};
-use super::super::target::{Arm, Emit, Jump, Route, SetItem, Target, TargetKind};
+use super::super::target::{Arm, Each, Emit, Jump, Route, SetItem, Target, TargetKind};
 use super::Inside;
 
 impl Resolver<'_> {
@@ -33,7 +35,7 @@ impl Resolver<'_> {
     pub(super) fn jump(&mut self, inside: &Inside, jump: &WrittenJump) -> Jump {
         let to = self.targets(inside, &jump.target);
         let set = self.set(inside, &jump.set);
-        let emits: Vec<Emit> = jump
+        let emits: ThinVec<Emit> = jump
             .emits
             .iter()
             .map(|e| self.emit(inside.file, e))
@@ -48,9 +50,9 @@ impl Resolver<'_> {
     }
 
     /// The targets, lists made flat. An empty list is reported.
-    pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> Vec<Target> {
+    pub(super) fn targets(&mut self, inside: &Inside, target: &WrittenTarget) -> ThinVec<Target> {
         // Nearly always it is one.
-        let mut to = Vec::with_capacity(1);
+        let mut to = ThinVec::with_capacity(1);
         self.add_targets(inside, target, &mut to);
         if to.is_empty() {
             self.bad_value("a jump to nowhere, expected a target".into(), target.span);
@@ -62,7 +64,7 @@ impl Resolver<'_> {
         to
     }
 
-    fn add_targets(&mut self, inside: &Inside, target: &WrittenTarget, to: &mut Vec<Target>) {
+    fn add_targets(&mut self, inside: &Inside, target: &WrittenTarget, to: &mut ThinVec<Target>) {
         let span = target.span;
         let kind = match &target.kind {
             Written::Node(name) => {
@@ -89,13 +91,13 @@ impl Resolver<'_> {
                 with,
             } => {
                 self.check_local_name(var);
-                TargetKind::Each {
+                TargetKind::Each(Box::new(Each {
                     var: var.clone(),
-                    items: Box::new(self.expr(inside.file, items)),
+                    items: self.expr(inside.file, items),
                     worker: self.node_named(inside, worker),
                     worker_span: worker.span,
                     with: self.named(inside.file, with),
-                }
+                }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),
         };
@@ -142,8 +144,8 @@ impl Resolver<'_> {
     }
 
     /// Writes of a `set` block.
-    pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> Vec<SetItem> {
-        let mut items: Vec<SetItem> = Vec::with_capacity(set.len());
+    pub(super) fn set(&mut self, inside: &Inside, set: &[WrittenSet]) -> ThinVec<SetItem> {
+        let mut items: ThinVec<SetItem> = ThinVec::with_capacity(set.len());
         for item in set {
             let value = self.expr(inside.file, &item.value);
             let first = items

@@ -70,7 +70,7 @@ impl Resolver<'_> {
             );
         }
         Work::Tools {
-            messages: written.map(|expr| self.expr(inside.file, expr)),
+            messages: written.map(|expr| Box::new(self.expr(inside.file, expr))),
             tools,
             parallel: parallel(properties),
         }

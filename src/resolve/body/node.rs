@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use thin_vec::ThinVec;
+
 use crate::ast::Name;
 use crate::ast::node::{Kind, Node as Written, PropertyKind};
 use crate::base::{Span, Spanned};
@@ -47,7 +49,7 @@ impl Resolver<'_> {
             doc: node.doc.clone(),
             kind_span: node.kind_span,
             body: node.properties.first().map(|first| first.keyword.before()),
-            stops: Vec::new(),
+            stops: ThinVec::new(),
             input,
             input_record,
             skips,
@@ -61,8 +63,8 @@ impl Resolver<'_> {
             emits: emits.into_iter().map(|e| self.emit(file, e)).collect(),
             edges: self.head_edge(inside, node),
             goto: self.goto(inside, node, &properties).map(Box::new),
-            joins: Vec::new(),
-            ends: self.ends(inside, &properties),
+            joins: ThinVec::new(),
+            ends: self.ends(inside, &properties).map(Box::new),
             retry: self.node_retry(inside, &work, &properties).map(Box::new),
             retry_at: properties
                 .whole(|kind| matches!(kind, PropertyKind::Retry(_)))
@@ -83,17 +85,17 @@ impl Resolver<'_> {
         }
     }
 
-    fn node_input(&mut self, inside: &Inside, properties: &Properties) -> Vec<Param> {
+    fn node_input(&mut self, inside: &Inside, properties: &Properties) -> ThinVec<Param> {
         let fields = properties.one(|kind| match kind {
             PropertyKind::Input(fields) => Some(fields),
             _ => None,
         });
         fields
-            .map(|fields| self.params(inside.file, fields, "field", false))
+            .map(|fields| self.params(inside.file, fields, "field", false).into())
             .unwrap_or_default()
     }
 
-    fn skips(&mut self, inside: &Inside, properties: &Properties) -> Vec<Skip> {
+    fn skips(&mut self, inside: &Inside, properties: &Properties) -> ThinVec<Skip> {
         let written = properties.all(|kind| match kind {
             PropertyKind::Skip { condition, to } => Some((condition, to)),
             _ => None,
@@ -114,13 +116,13 @@ impl Resolver<'_> {
         &mut self,
         inside: &Inside,
         properties: &Properties,
-    ) -> (Vec<crate::ast::item::Let>, bool) {
+    ) -> (ThinVec<crate::ast::item::Let>, bool) {
         let mut again = false;
         let written = properties.all(|kind| match kind {
             PropertyKind::Let(bound) => Some(bound),
             _ => None,
         });
-        let mut lets: Vec<crate::ast::item::Let> = Vec::new();
+        let mut lets: ThinVec<crate::ast::item::Let> = ThinVec::new();
         for bound in written {
             self.check_local_name(&bound.name);
             if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
@@ -134,11 +136,11 @@ impl Resolver<'_> {
         (lets, again)
     }
 
-    fn head_edge(&mut self, inside: &Inside, node: &Written) -> Vec<Jump> {
+    fn head_edge(&mut self, inside: &Inside, node: &Written) -> ThinVec<Jump> {
         let edge = node.edge.iter().map(|target| Jump {
             to: self.targets(inside, target),
-            set: Vec::new(),
-            emits: Vec::new(),
+            set: ThinVec::new(),
+            emits: ThinVec::new(),
             span: target.span,
         });
         edge.collect()
@@ -302,7 +304,7 @@ impl Resolver<'_> {
     }
 }
 
-fn tags(properties: &Properties) -> Vec<String> {
+fn tags(properties: &Properties) -> ThinVec<String> {
     let names = properties.one(|kind| match kind {
         PropertyKind::Tags(names) => Some(names),
         _ => None,

@@ -1,5 +1,7 @@
 //! `tool name(params) -> T @attributes { body }`
 
+use thin_vec::ThinVec;
+
 use crate::ast::Name;
 use crate::ast::item::{self, ToolDecl};
 use crate::ast::node::{Jumps, SetItem};
@@ -8,7 +10,9 @@ use crate::base::FileId;
 
 use super::super::Resolver;
 use super::super::program::{Tool, ToolBody};
-use super::super::target::{Arm, Emit, Jump, Route, SetItem as Write, Target, TargetKind};
+use super::super::target::{
+    Arm, Emit, Jump, NamedEach, Route, SetItem as Write, Target, TargetKind,
+};
 
 impl Resolver<'_> {
     /// A tool with its attributes and body.
@@ -107,7 +111,7 @@ impl Resolver<'_> {
 
     fn tool_jump(&mut self, file: FileId, jump: &WrittenJump) -> Jump {
         let set = self.tool_set(file, &jump.set).into_iter();
-        let mut to = Vec::new();
+        let mut to = ThinVec::new();
         self.tool_targets(file, &jump.target, &mut to);
         if to.is_empty() {
             self.bad_value(
@@ -115,7 +119,7 @@ impl Resolver<'_> {
                 jump.target.span,
             );
         }
-        let emits: Vec<Emit> = jump.emits.iter().map(|e| self.emit(file, e)).collect();
+        let emits: ThinVec<Emit> = jump.emits.iter().map(|e| self.emit(file, e)).collect();
         self.no_emit_on_start(&emits, "a jump");
         Jump {
             to,
@@ -133,7 +137,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn tool_targets(&mut self, file: FileId, target: &WrittenTarget, to: &mut Vec<Target>) {
+    fn tool_targets(&mut self, file: FileId, target: &WrittenTarget, to: &mut ThinVec<Target>) {
         let span = target.span;
         let kind = match &target.kind {
             Written::Node(name) => TargetKind::Named(Name::new(name.clone(), span)),
@@ -154,12 +158,12 @@ impl Resolver<'_> {
                 with,
             } => {
                 self.check_local_name(var);
-                TargetKind::NamedEach {
+                TargetKind::NamedEach(Box::new(NamedEach {
                     var: var.clone(),
-                    items: Box::new(self.expr(file, items)),
+                    items: self.expr(file, items),
                     worker: worker.clone(),
                     with: self.named(file, with),
-                }
+                }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),
         };

@@ -623,7 +623,7 @@ impl<'a> Walk<'a> {
         let exprs: Vec<&Expr> = match &node.work {
             Work::Call { args, .. } => args.iter().map(|arg| &arg.value).collect(),
             Work::Llm(call) | Work::Agent { call, .. } => call.messages.iter().collect(),
-            Work::Tools { messages, .. } => messages.iter().collect(),
+            Work::Tools { messages, .. } => messages.as_deref().into_iter().collect(),
             Work::Subgraph { with, .. } => with.iter().map(|pass| &pass.value).collect(),
             _ => Vec::new(),
         };

@@ -89,19 +89,14 @@ fn sent<'a>(
     jump: &'a Jump,
 ) {
     for target in &jump.to {
-        if let TargetKind::Each {
-            var,
-            items,
-            worker: Some(worker),
-            with,
-            ..
-        } = &target.kind
+        if let TargetKind::Each(each) = &target.kind
+            && let Some(worker) = each.worker
         {
-            sends.entry(*worker).or_default().push(Send {
+            sends.entry(worker).or_default().push(Send {
                 by,
-                var,
-                items,
-                with,
+                var: &each.var,
+                items: &each.items,
+                with: &each.with,
                 cause,
                 way: jump.span,
             });
