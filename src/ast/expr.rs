@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 use crate::base::{Span, Spanned};
 
 use super::Name;
@@ -90,7 +92,7 @@ pub enum ExprKind {
         /// Name of the function or macro.
         function: Name,
         /// Arguments as written.
-        args: Vec<Expr>,
+        args: ThinVec<Expr>,
     },
     /// `!a`, `-a`.
     Unary(UnaryOp, Box<Expr>),
@@ -109,7 +111,7 @@ pub enum ExprKind {
         /// Name of the type.
         name: Name,
         /// Fields as written.
-        fields: Vec<RecordField>,
+        fields: ThinVec<RecordField>,
     },
     /// A part that could not be parsed; the error is already reported.
     Error,

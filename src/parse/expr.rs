@@ -241,7 +241,7 @@ impl Builder<'_> {
         let kind = ExprKind::Call {
             target: target.map(|t| Box::new(t.expr)),
             function,
-            args: built,
+            args: built.into(),
         };
         self.over(kind, span, below)
     }
@@ -315,7 +315,14 @@ impl Builder<'_> {
                 }
             }
         }
-        self.over(ExprKind::Record { name, fields }, span, below)
+        self.over(
+            ExprKind::Record {
+                name,
+                fields: fields.into(),
+            },
+            span,
+            below,
+        )
     }
 
     /// `.x`, `.?x`, `.x(..)`, `[i]`, `.Type { .. }`

@@ -181,7 +181,7 @@ impl Builder<'_> {
             kind: ExprKind::Call {
                 target: None,
                 function: Spanned::new("duration".to_owned(), span),
-                args: vec![text],
+                args: [text].into(),
             },
             span,
         }

@@ -136,13 +136,13 @@ impl Walk<'_> {
                     "length" | "count" => "size",
                     other => other,
                 }),
-                args: self.args(&applied.args),
+                args: self.args(&applied.args).into(),
             },
             ast::Expr::Call(call) => match call.identify_call() {
                 ast::CallType::Method(receiver, method) => ExprKind::Call {
                     target: Some(Box::new(self.expr(receiver))),
                     function: name(method),
-                    args: self.args(&call.args),
+                    args: self.args(&call.args).into(),
                 },
                 _ => self.several(self.args(&call.args)),
             },
