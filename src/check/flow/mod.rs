@@ -3,10 +3,11 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
+//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart` and [`witness`]), which
 //! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
+mod apart;
 mod arrival;
 pub mod arrows;
 pub mod avoid;

@@ -276,9 +276,12 @@ impl<'a> Together<'a> {
     /// One super-step of two tasks.
     fn step(&mut self, a: Place, b: Place) {
         let (left, right) = (self.after(a), self.after(b));
+        let apart = self.apart((a, &left), (b, &right));
         for p in left.iter() {
             for q in right.iter().filter(|q| *q != p) {
-                self.add(*p, *q, Origin::Step(a, b));
+                if apart.is_empty() || !apart.contains(&(*p, *q)) {
+                    self.add(*p, *q, Origin::Step(a, b));
+                }
             }
         }
         let origin = Origin::Step(a, b);
