@@ -130,7 +130,7 @@ fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);
     leaf.map_or_else(
         || "it".to_owned(),
-        |leaf| leaf.path.0.join(".").replace(".*", "[..]"),
+        |leaf| leaf.path.shown(),
     )
 }
 
@@ -198,6 +198,7 @@ fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Path> {
     let conditions = ids.filter_map(|id| program.narrowings.get(*id));
     conditions
         .flat_map(|narrowing| vetted(&narrowing.condition, true, &Env::new()))
+        .map(|vouch| vouch.path)
         .collect()
 }
 

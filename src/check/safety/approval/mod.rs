@@ -24,7 +24,8 @@ use std::collections::BTreeSet;
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::ir::flow::ToolEffect;
-use crate::ir::{GraphId, NodeId, ToolId};
+use crate::ir::{GraphId, ToolId};
+use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Node, Program, Tool, Work};
 
 use super::super::flow::Flow;
@@ -46,7 +47,7 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
         return;
     }
     // What is written where no run comes without an approval is said by a person too.
-    let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
+    let open = |graph: GraphId, by: Maker| first.visited(graph, by);
     let sure = decided.only_by_a_person(program, &open);
     let walk = Walk::new(program, flows, said, sure).run();
     report::report(program, &walk, Bypassed::new(program, flows), diags);

@@ -10,7 +10,7 @@ use super::super::super::flow::Cause;
 use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says, joined};
 use super::decided::Decided;
-use super::decision::{is_decision, keeps_answer, reads_decision};
+use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
 
 /// What persons say in a program.
 pub struct Persons<'a> {
@@ -100,8 +100,11 @@ impl<'a> Persons<'a> {
                     return Says::Nothing;
                 };
                 let (before, from) = arms.split_at(at);
-                if let Some(when) = from.first().and_then(|arm| arm.when.as_ref()) {
-                    return self.says(id, node, when, true);
+                let own = from.first().and_then(|arm| arm.when.as_ref());
+                let own = own.map_or(Says::Nothing, |when| self.says(id, node, when, true));
+                // An arm that asks for something else is taken where none before it was, as `else` is.
+                if own != Says::Nothing {
+                    return own;
                 }
                 let whens = before.iter().filter_map(|arm| arm.when.as_ref());
                 let before: Vec<Says> =
@@ -129,12 +132,10 @@ impl<'a> Persons<'a> {
 
     fn says(&self, id: GraphId, node: &'a Node, condition: &'a Expr, truth: bool) -> Says {
         let graph: Option<&Graph> = self.program.graphs.get(id);
-        let is = |mention: Mention<'_>| match mention {
-            Mention::Field(name) => {
-                let field = graph.and_then(|graph| graph.field(name));
-                field.is_some_and(|field| self.decided.fields.contains(&(id, field)))
-            }
-            said => is_decision(self.program, node, said),
+        let field = |mention: Mention<'_>| mentioned(self.program, graph?, mention);
+        let is = |mention: Mention<'_>| match field(mention) {
+            Some(field) => self.decided.fields.contains(&(id, field)),
+            None => is_decision(self.program, node, mention),
         };
         let lets = reads::lets(&node.lets);
         Answers { lets, is: &is }.says(condition, truth)

@@ -6,6 +6,7 @@ use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
+use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program, Route, Skip, Stop, TargetKind, Work};
 
 use super::super::super::calls::callers;
@@ -14,7 +15,7 @@ use super::super::reads::{self, Mention};
 use super::super::roots;
 use super::answer::{Answers, Says, joined};
 use super::decided::{Decided, Place};
-use super::decision::{is_decision, keeps_answer, reads_decision};
+use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
 use super::destroys;
 use super::overwritten::Overwritten;
 
@@ -175,16 +176,27 @@ impl<'a> Walk<'a> {
         !self.found.is_empty()
     }
 
-    /// Whether a run may come to the node without an approval.
-    pub fn visited(&self, graph: GraphId, node: NodeId) -> bool {
-        [Asked::No, Asked::Open].into_iter().any(|asked| {
-            let at = At {
-                graph,
-                spot: Spot::Node(node),
-                asked,
-            };
-            self.came(at).is_some()
-        })
+    /// Whether a run may come to where the jump is made without an approval.
+    pub fn visited(&self, graph: GraphId, by: Maker) -> bool {
+        let came = |spot: Spot| {
+            let at = |asked| At { graph, spot, asked };
+            let mut all = [Asked::No, Asked::Open].into_iter();
+            all.any(|asked| self.came(at(asked)).is_some())
+        };
+        match by {
+            Maker::Node(node, _) => came(Spot::Node(node)),
+            Maker::Join(join) => came(Spot::Join(join)),
+            Maker::Handler => {
+                let served = self.program.graphs.get(graph);
+                let mut served = served.into_iter().flat_map(|graph| graph.served());
+                served.any(|node| came(Spot::Node(node)))
+            }
+            Maker::Start => {
+                let flow = self.flows.get(graph);
+                let ways = flow.into_iter().flat_map(|flow| &flow.start);
+                ways.flat_map(|way| &way.goals).any(|goal| came(goal.to))
+            }
+        }
     }
 
     /// From where and by what a place was come to.
@@ -537,9 +549,14 @@ impl<'a> Walk<'a> {
                 let mut before: Vec<Says> = Vec::new();
                 let mut lost = None;
                 for arm in arms {
-                    let says = match &arm.when {
-                        Some(when) => self.says(inside, asked, when, true),
-                        None => joined(LogicalOp::And, &before),
+                    let own = arm.when.as_ref();
+                    let own = own.map(|when| self.says(inside, asked, when, true));
+                    // An arm that asks for something else is taken where none before it was, as `else` is.
+                    let says = match own {
+                        Some(Says::Nothing) | None if !before.is_empty() => {
+                            joined(LogicalOp::And, &before)
+                        }
+                        own => own.unwrap_or(Says::Nothing),
                     };
                     let when = arm.when.as_ref();
                     lost = lost.or(when.and_then(|when| self.lost(inside, says, asked, when)));
@@ -572,15 +589,15 @@ impl<'a> Walk<'a> {
         condition: &'a Expr,
         truth: bool,
     ) -> Says {
-        let is = |mention: Mention<'_>| match mention {
-            Mention::Field(name) => here.graph.field(name).is_some_and(|field| {
+        let is = |mention: Mention<'_>| match mentioned(self.program, here.graph, mention) {
+            Some(field) => {
                 let place = (here.graph_id, field);
                 self.sure.contains(&place)
                     || asked == Asked::Open
                         && self.decided.fields.contains(&place)
                         && self.overwritten.at(place, here.id, behind).is_none()
-            }),
-            said => is_decision(self.program, here.node, said),
+            }
+            None => is_decision(self.program, here.node, mention),
         };
         let lets = reads::lets(&here.node.lets);
         Answers { lets, is: &is }.says(condition, truth)
@@ -599,12 +616,9 @@ impl<'a> Walk<'a> {
         }
         let lets = reads::lets(&here.node.lets);
         let mut all = reads::mentions(condition, &lets).into_iter();
-        all.find_map(|mention| match mention {
-            Mention::Field(name) => {
-                let place = (here.graph_id, here.graph.field(name)?);
-                self.overwritten.at(place, here.id, behind)
-            }
-            _ => None,
+        all.find_map(|mention| {
+            let field = mentioned(self.program, here.graph, mention)?;
+            self.overwritten.at((here.graph_id, field), here.id, behind)
         })
     }
 
@@ -612,8 +626,8 @@ impl<'a> Walk<'a> {
     fn looks_at_answer(&self, here: Here<'a>) -> bool {
         let node = here.node;
         let lets = reads::lets(&node.lets);
-        let kept = |name: &str| {
-            let field = here.graph.field(name);
+        let kept = |mention: Mention<'_>| {
+            let field = mentioned(self.program, here.graph, mention);
             let place = field.map(|field| (here.graph_id, field));
             place.is_some_and(|place| {
                 self.decided.fields.contains(&place)
@@ -632,12 +646,17 @@ impl<'a> Walk<'a> {
             _ => [&None, &None],
         };
         let in_text = |text: &TemplateText| {
-            let words = text.text.split("state.").skip(1);
-            let names = words.map(|rest| {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                rest.get(..end.unwrap_or(rest.len())).unwrap_or("")
-            });
-            names.into_iter().any(kept)
+            let mut words = text.text.split("state.").skip(1);
+            words.any(|rest| {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+                let path = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
+                let mut steps = path.split('.').filter(|step| !step.is_empty());
+                let first = steps.next().unwrap_or("");
+                kept(match steps.next() {
+                    Some(part) => Mention::FieldPart(first, part),
+                    None => Mention::Field(first),
+                })
+            })
         };
         let words = || texts.into_iter().flatten();
         let given = words().flat_map(|words| &words.from);
@@ -645,9 +664,8 @@ impl<'a> Walk<'a> {
         let exprs = exprs.into_iter().chain(given);
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
-                let found = reads::mentions(expr, &lets);
-                let kept = |mention| matches!(mention, Mention::Field(name) if kept(name));
-                found.into_iter().any(kept) || reads_decision(self.program, node, expr)
+                reads::used(expr, &lets).into_iter().any(kept)
+                    || reads_decision(self.program, node, expr)
             })
     }
 }
