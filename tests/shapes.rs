@@ -35,11 +35,13 @@ fn long_chains_of_names_take_no_stack() {
         "toolsets_backwards",
     ];
     for name in chains {
-        let compiled = compile(FILE, &shapes::named(name).files(5_000));
+        let compiled = compile(FILE, &shapes::named(name).files(3_000));
         let limit = |found: &graphc::diag::Diagnostic| found.code.slug == "limit-exceeded";
         let defaults = name.starts_with("defaults");
         assert_eq!(compiled.diagnostics.iter().any(limit), defaults, "{name}");
-        assert_eq!(compiled.flow.is_some(), !defaults, "{name}");
+        let errors = compiled.diagnostics.iter().map(|found| &found.message);
+        let errors: Vec<&String> = errors.take(3).collect();
+        assert_eq!(compiled.flow.is_some(), !defaults, "{name}: {errors:?}");
     }
 }
 

@@ -108,10 +108,8 @@ impl Resolver<'_> {
 
     fn bounded(&mut self, file: FileId, written: &TypeExpr, name: Option<&Name>) -> Built {
         let built = self.built(file, written);
-        let Some(beyond) = built.beyond() else {
-            return built;
-        };
-        if !built.lost {
+        let beyond = built.beyond().filter(|_| !built.lost);
+        if let Some(beyond) = &beyond {
             let (what, span) = match name {
                 Some(name) => (format!("type `{}`", name.node), name.span),
                 None => ("this type".to_owned(), written.span),
@@ -121,9 +119,12 @@ impl Resolver<'_> {
             self.diags
                 .push(Diagnostic::new(&codes::LIMIT_EXCEEDED, message, span).help(help));
         }
-        Built {
-            lost: true,
-            ..Type::Error.into()
+        match beyond.is_some() || built.lost {
+            true => Built {
+                lost: true,
+                ..Type::Error.into()
+            },
+            false => built,
         }
     }
 

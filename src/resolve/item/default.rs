@@ -128,9 +128,11 @@ impl Resolver<'_> {
             };
             let found = self.size(default, records);
             if let Err(lost) = &found {
-                beyond |= !matches!(lost, Lost::Circular);
                 let found = lost.report(&param.name, default.span);
+                // Of several that go beyond a bound the first is enough.
+                let found = found.filter(|_| !beyond || matches!(lost, Lost::Circular));
                 found.into_iter().for_each(|found| self.diags.push(found));
+                beyond |= !matches!(lost, Lost::Circular);
             }
             let value = match found {
                 // Some value, so that it isn't missing where the record is made.
