@@ -7,6 +7,7 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Flow;
+use super::in_scope;
 use super::origin::{
     Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
 };
@@ -142,7 +143,7 @@ fn chosen(
     trail: Option<&Trail>,
     diags: &mut Diagnostics,
 ) {
-    for used in node.tools() {
+    for used in in_scope(graph, node) {
         let Some(tool) = program.tools.get(used.node) else {
             continue;
         };

@@ -5,9 +5,10 @@ use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Node, Param, Program, Tool, Work};
+use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
+use super::in_scope;
 use super::origin::{Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
@@ -43,7 +44,7 @@ pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             match &node.work {
-                Work::Agent { .. } => rule.agent((id, at), node),
+                Work::Agent { .. } => rule.agent((id, at), graph, node),
                 Work::Call { .. } => rule.call((id, at), node),
                 _ => {}
             }
@@ -69,9 +70,8 @@ struct Rule<'a, 'd> {
 }
 
 impl Rule<'_, '_> {
-    fn agent(&mut self, at: (GraphId, NodeId), node: &Node) {
-        let tools: Vec<(ToolId, &Tool, Span)> = node
-            .tools()
+    fn agent(&mut self, at: (GraphId, NodeId), graph: &Graph, node: &Node) {
+        let tools: Vec<(ToolId, &Tool, Span)> = in_scope(graph, node)
             .into_iter()
             .filter_map(|used| Some((used.node, self.program.tools.get(used.node)?, used.span)))
             .collect();

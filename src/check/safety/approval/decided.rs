@@ -9,7 +9,7 @@ use crate::resolve::jumps::{Maker, Why};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::super::reads::{self, Lets, Mention, mentions};
-use super::answer::{Says, value};
+use super::answer::{Answers, Says, value};
 use super::decision::{is_decision, mentioned};
 
 /// A field of a graph.
@@ -29,12 +29,23 @@ pub struct Told<'a> {
     pub of_jump: bool,
     /// Whether it is made from an answer.
     pub from_answer: bool,
+    /// Whether the field holds the opposite of what was answered.
+    pub turned: bool,
 }
 
 impl Told<'_> {
     /// Whether it writes what a person said, or a no.
     pub fn is_harmless(&self) -> bool {
-        self.from_answer || self.of_jump || self.value.is_some_and(|of| value(of) == Says::No)
+        let no = |of: &Expr| value(of) == refusal(self.turned);
+        self.from_answer || self.of_jump || self.value.is_some_and(no)
+    }
+}
+
+/// What a value says by which a field says no.
+fn refusal(turned: bool) -> Says {
+    match turned {
+        true => Says::Yes,
+        false => Says::No,
     }
 }
 
@@ -42,6 +53,8 @@ impl Told<'_> {
 pub struct Decided<'a> {
     /// Fields made from answers.
     pub fields: BTreeSet<Place>,
+    /// Those that hold the opposite: `set { hold: !answer }`.
+    pub turned: BTreeSet<Place>,
     /// All writes by nodes and jumps.
     pub writes: Vec<Told<'a>>,
     /// What is made from each field.
@@ -72,12 +85,39 @@ impl<'a> Decided<'a> {
         }
         let mut decided = Self {
             fields,
+            turned: BTreeSet::new(),
             writes: find.writes,
             feeds: find.feeds,
             given: find.given,
         };
         decided.mark(program);
+        decided.turn(program);
         decided
+    }
+
+    /// Finds the fields that only the opposite of an answer is written to, constants aside.
+    fn turn(&mut self, program: &'a Program) {
+        let mut straight = BTreeSet::new();
+        for write in self.writes.iter().filter(|write| write.from_answer) {
+            let graph = program.graphs.get(write.to.0);
+            let node = graph.and_then(|graph| graph.nodes.get(write.by.node()?));
+            let (Some(node), Some(value)) = (node, write.value) else {
+                continue;
+            };
+            let answers = Answers {
+                lets: reads::lets(&node.lets),
+                is: &|mention| is_decision(program, node, mention),
+                turned: &|_| false,
+            };
+            match answers.says(value, true) {
+                Says::No => self.turned.insert(write.to),
+                _ => straight.insert(write.to),
+            };
+        }
+        self.turned.retain(|place| !straight.contains(place));
+        for write in &mut self.writes {
+            write.turned = self.turned.contains(&write.to);
+        }
     }
 
     fn mark(&mut self, program: &'a Program) {
@@ -121,7 +161,8 @@ impl<'a> Decided<'a> {
             for (field, declared) in graph.fields.entries() {
                 let given = declared.mode.is_in() && program.entry == Some(id);
                 let begun = declared.default.as_ref();
-                if given || begun.is_some_and(|default| value(default) != Says::No) {
+                let no = refusal(self.turned.contains(&(id, field)));
+                if given || begun.is_some_and(|default| value(default) != no) {
                     spoiled.insert((id, field));
                 }
             }
@@ -167,6 +208,7 @@ impl<'a> Find<'a> {
                     by,
                     of_jump: false,
                     from_answer: false,
+                    turned: false,
                 });
                 self.writes.extend(writes);
             }
@@ -201,6 +243,7 @@ impl<'a> Find<'a> {
                 by,
                 of_jump,
                 from_answer: false,
+                turned: false,
             });
             if of_jump {
                 self.begun.push(to);

@@ -83,7 +83,7 @@ impl Overwritten {
                 (_, Some((_, node))) => &*node.name.node,
                 (Maker::Start, _) => "start",
                 (Maker::Handler, _) => "on_error",
-                (Maker::Join(_) | Maker::Node(..), None) => "the join",
+                (Maker::Join(_) | Maker::Node(..), None) => "join",
             };
             let name = graph.fields.get(field).map(|field| &field.name.node);
             let name = name.map_or_else(String::new, String::clone);

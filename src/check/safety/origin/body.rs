@@ -116,7 +116,7 @@ impl Search<'_> {
             .params
             .iter()
             .find(|param| param.name.node == *name)?;
-        match self.settled(&param.ty.node, rest, leaf) {
+        match self.settled_on_its_way(&param.ty.node, rest, leaf) {
             Settled::Marked(source) | Settled::Holds(source) => return Some(source),
             Settled::Open => {}
             Settled::Harmless => return None,

@@ -13,7 +13,9 @@ use super::super::approval::Says;
 use super::graph::asks;
 use super::leaf::{Env, Leaf, Path, env, vouched};
 use super::made::Made;
+use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
+use super::shape::shape;
 use super::value::made;
 use super::vouch::{Vetted, guards, vetted};
 
@@ -54,7 +56,14 @@ impl<'a> Search<'a> {
                 let route = graph.start.iter();
                 let jump = route.flat_map(Route::jumps).find(|j| j.span == way.span);
                 let inside = Inside::Start(key.graph);
-                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &Vec::new()) {
+                let told = match self.wanted.guarded {
+                    true => self.told_at_start(key.graph, way.span),
+                    false => Vetted::new(),
+                };
+                if self.is_told(inside, &told, &self.whole(graph, key)) {
+                    return None;
+                }
+                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &told) {
                     Ok(Behind::There) => {
                         let rest = self.rest(key);
                         self.at_start((key.graph, key.field), &rest, Some(at))
@@ -163,6 +172,15 @@ impl<'a> Search<'a> {
         None
     }
 
+    /// What is vouched for where a graph begins by that way.
+    pub(super) fn told_at_start(&self, id: GraphId, way: Span) -> Vetted {
+        let graph = self.program.graphs.get(id);
+        match graph.and_then(|graph| graph.start.as_ref()) {
+            Some(Route::Arms(arms, _)) => told_by_arm(arms, way, &Env::new()),
+            Some(Route::Always(_)) | None => Vetted::new(),
+        }
+    }
+
     /// Whether one of these vouches for the path.
     fn is_told(&mut self, inside: Inside, told: &Vetted, path: &Path) -> bool {
         let mut own = told.iter().filter(|vouch| vouch.path.holds(path));
@@ -249,9 +267,17 @@ impl<'a> Search<'a> {
                 item.name.span,
                 format!("written to `{}` here", field.name.node),
             );
+            let mark = self.mark_given(field, &self.rest(key));
             for leaf in made_from {
                 if let Some(source) = self.resolve_noting(inside, &leaf, Some(at), note.clone()) {
                     return Err(source);
+                }
+                let last = leaf.path.0.last();
+                if let Some((name, source)) = &mark
+                    && last != Some(name)
+                    && !self.is_vouched(inside, &leaf)
+                {
+                    return Err(source.clone());
                 }
             }
             if item.replace || overwrites(field) {
@@ -259,6 +285,15 @@ impl<'a> Search<'a> {
             }
         }
         Ok(behind)
+    }
+
+    /// The mark of a record's field that a key names, with the field's name: what is put together of other values is such
+    /// a value from there on.
+    fn mark_given(&self, field: &Field, rest: &[String]) -> Option<(String, Source)> {
+        let name = rest.last().filter(|_| self.wanted.guarded)?;
+        let shape = shape(self.program, &field.ty.node, rest);
+        let (span, word) = self.wanted.mark(&shape.marks)?;
+        Some((name.clone(), marked(span, word, name)))
     }
 
     /// What the part of a written value is made from that the key asks for. A reducer of one's own makes its own of it.
@@ -406,6 +441,15 @@ impl<'a> Search<'a> {
             return None;
         }
         let callers = self.callers.get(of).cloned().unwrap_or_default();
+        if callers.is_empty() || self.program.entry == Some(of) {
+            let mut path = vec![field.name.node.clone()];
+            path.extend(rest.iter().cloned());
+            let leaf = Leaf::new(Path(path), field.name.span);
+            let settled = self.settled(&field.ty.node, rest, &leaf);
+            if let Settled::Marked(source) | Settled::Holds(source) = settled {
+                return Some(source);
+            }
+        }
         for (caller, id) in callers {
             let Some((outer, node)) = self.node(caller, id) else {
                 continue;

@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
                 "output" | "reply" | "transcript" => self.by_model(graph, node, leaf, parent),
                 "results" => self.by_tools_in_scope(graph, node, parent),
                 "result" => self.result(graph, node, leaf, parent),
-                _ => None,
+                name => self.answer((graph, node), name, leaf),
             },
         }
     }
@@ -99,15 +99,41 @@ impl<'a> Search<'a> {
         if shape.position {
             return Settled::Harmless;
         }
+        if self.wanted.guarded && (shape.plain || shape.formed) {
+            return Settled::Harmless;
+        }
         if let Some(source) = marked(&shape.marks) {
             return Settled::Marked(source);
         }
-        if let Some(source) = marked(&shape.held) {
-            return Settled::Holds(source);
+        match marked(&shape.held) {
+            Some(source) => Settled::Holds(source),
+            None => Settled::Open,
         }
-        match self.wanted.guarded && (shape.plain || shape.formed) {
-            true => Settled::Harmless,
-            false => Settled::Open,
+    }
+
+    /// The same for a value that has come from somewhere else: a person or a condition may stand between that and here, so
+    /// where such things count, its marks do where it came in.
+    pub(super) fn settled_on_its_way(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
+        match self.settled(ty, path, leaf) {
+            Settled::Marked(_) | Settled::Holds(_) if self.wanted.guarded => Settled::Open,
+            settled => settled,
+        }
+    }
+
+    /// What a person answers may have marks of its own. Where a person ends the search, it ends here.
+    fn answer(&self, (id, node): (GraphId, NodeId), name: &str, leaf: &Leaf) -> Option<Source> {
+        let (_, node) = self.node(id, node)?;
+        let expect = match &node.work {
+            Work::Interrupt { expect, .. } if name == "answer" => expect.as_ref(),
+            _ => {
+                let stop = node.stops.iter().find(|stop| stop.name.node == name)?;
+                stop.expect.as_ref()
+            }
+        };
+        let rest = leaf.path.0.get(1..).unwrap_or_default();
+        match self.settled_on_its_way(&expect?.node, rest, leaf) {
+            Settled::Marked(source) | Settled::Holds(source) => Some(source),
+            Settled::Open | Settled::Harmless => None,
         }
     }
 
@@ -125,7 +151,7 @@ impl<'a> Search<'a> {
         if self.wanted.guarded && declared.constraints.pattern.is_some() {
             return None;
         }
-        match self.settled(&declared.ty.node, rest, leaf) {
+        match self.settled_on_its_way(&declared.ty.node, rest, leaf) {
             Settled::Marked(source) | Settled::Holds(source) => return Some(source),
             Settled::Open => {}
             Settled::Harmless => return None,
@@ -198,7 +224,7 @@ impl<'a> Search<'a> {
         let (name, rest) = leaf.path.0.get(1..)?.split_first()?;
         let at = (declared.input.iter()).position(|param| param.name.node == *name)?;
         let param = declared.input.get(at)?;
-        match self.settled(&param.ty.node, rest, leaf) {
+        match self.settled_on_its_way(&param.ty.node, rest, leaf) {
             Settled::Marked(source) | Settled::Holds(source) => return Some(source),
             Settled::Open => {}
             Settled::Harmless => return None,
@@ -239,6 +265,9 @@ impl<'a> Search<'a> {
                 told = told_by_way(graph, (by, node), way, &env);
                 let skips = node.skips.iter().map(|skip| &skip.when);
                 told.extend(guards(skips, &node.requires, &env));
+            }
+            if by == Maker::Start && self.wanted.guarded {
+                told = self.told_at_start(id, way);
             }
             let elements = made(items, &env).part(ELEMENT, None);
             env.insert(var.node.clone(), elements);
