@@ -11,7 +11,7 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 use super::bound::Bound;
 use super::ends::{begins, exits};
 use super::reach::{Reach, stop_name, tools_of};
-use super::walk::Worst;
+use super::worst::Worst;
 use super::weight::{product, weigh};
 use super::{Served, Services};
 
