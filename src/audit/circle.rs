@@ -71,7 +71,9 @@ impl<'m> Circle<'m> {
         let path = shortest_round(&part, *start)?;
         let mut names: Vec<&str> = Vec::new();
         for spot in path {
-            let spot = part.node_weight(spot).and_then(|spot| self.map.spots.get(*spot));
+            let spot = part
+                .node_weight(spot)
+                .and_then(|spot| self.map.spots.get(*spot));
             // A join is passed; a gate has the name of its node.
             let Some(spot) = spot.filter(|spot| spot.members.is_empty()) else {
                 continue;

@@ -188,7 +188,12 @@ fn circles(map: &Map, takes: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
     for _ in &map.spots {
         edges.add_node(());
     }
-    for (from, spot) in map.spots.iter().enumerate().filter(|(from, _)| takes(*from)) {
+    for (from, spot) in map
+        .spots
+        .iter()
+        .enumerate()
+        .filter(|(from, _)| takes(*from))
+    {
         for way in spot.arms.iter().flatten().filter(|way| takes(way.to)) {
             edges.add_edge(NodeIndex::new(from), NodeIndex::new(way.to), ());
         }

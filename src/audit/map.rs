@@ -295,7 +295,10 @@ impl<'g> Ways<'g> {
         if computed.is_empty() {
             return vec![sure];
         }
-        let several = jump.to.iter().filter(|to| matches!(to, Target::Computed { .. }));
+        let several = jump
+            .to
+            .iter()
+            .filter(|to| matches!(to, Target::Computed { .. }));
         if several.count() > 1 {
             // One name of each at once: all names of all are more than that.
             sure.extend(computed.iter().flat_map(|end| self.target(&end.to)));

@@ -67,7 +67,9 @@ pub(super) fn longest(map: &Map, graph: &str, counts: &Counts) -> Bound {
     // In each super-step at least one node runs.
     let by_place = in_each.fold(Bound::NONE, Bound::plus);
     let deferred = |spot: usize| map.spots.get(spot).is_some_and(|spot| spot.defers);
-    let waiting: Vec<usize> = (0..map.spots.len()).filter(|spot| deferred(*spot)).collect();
+    let waiting: Vec<usize> = (0..map.spots.len())
+        .filter(|spot| deferred(*spot))
+        .collect();
     if waiting.is_empty() {
         let walk = Walk::new(map, graph, own, Together::Longest, counts);
         return walk.cost(&[0]).min(by_place);
@@ -208,7 +210,10 @@ impl<'m> Walk<'m> {
             true => leaving.fold(Bound::NONE, Bound::plus),
             false => leaving.fold(Bound::NONE, Bound::max),
         };
-        let free = circle.members.iter().all(|spot| self.weight(*spot).is_none());
+        let free = circle
+            .members
+            .iter()
+            .all(|spot| self.weight(*spot).is_none());
         let costs = match circle.cut() {
             _ if free => vec![Bound::NONE; circle.members.len()],
             Ok(_) if forks => self.many_rounds(&circle),
@@ -226,8 +231,8 @@ impl<'m> Walk<'m> {
         let within = |spot: usize| segment.get(&spot).cloned().unwrap_or(Bound::NONE);
         let rounds = caps.iter().map(|(spot, cap)| {
             let next = self.map.arms(*spot).iter().flatten();
-            let next = next
-                .filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
+            let next =
+                next.filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
             let longest = next.map(|way| within(way.to)).fold(Bound::NONE, Bound::max);
             let pass = self.weight(*spot).plus(longest);
             pass.times(&Bound::AtMost(*cap))
@@ -243,16 +248,12 @@ impl<'m> Walk<'m> {
     }
 
     /// For each place that is not cut, the dearest way from it through places that aren't either.
-    fn segments(
-        &self,
-        circle: &Circle<'_>,
-        caps: &BTreeMap<usize, u64>,
-    ) -> BTreeMap<usize, Bound> {
+    fn segments(&self, circle: &Circle<'_>, caps: &BTreeMap<usize, u64>) -> BTreeMap<usize, Bound> {
         let mut known: BTreeMap<usize, Bound> = BTreeMap::new();
         for spot in circle.last_first(&|spot| !caps.contains_key(&spot)) {
             let ways = self.map.arms(spot).iter().flatten();
-            let ways = ways
-                .filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
+            let ways =
+                ways.filter(|way| circle.inside.contains(&way.to) && !caps.contains_key(&way.to));
             let next = ways
                 .map(|way| known.get(&way.to).cloned().unwrap_or(Bound::NONE))
                 .fold(Bound::NONE, Bound::max);

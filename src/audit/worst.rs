@@ -39,12 +39,7 @@ pub(super) fn worst(flow: &Flow, graph: GraphId, reach: &Reach) -> Worst {
     })
 }
 
-fn of_graph(
-    flow: &Flow,
-    graph: &Graph,
-    known: &BTreeMap<GraphId, Worst>,
-    reach: &Reach,
-) -> Worst {
+fn of_graph(flow: &Flow, graph: &Graph, known: &BTreeMap<GraphId, Worst>, reach: &Reach) -> Worst {
     let map = Map::of(flow, graph);
     let mut weights = vec![Weights::none(); map.spots.len()];
     for (slot, spot) in weights.iter_mut().zip(&map.spots) {
