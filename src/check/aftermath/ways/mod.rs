@@ -137,7 +137,11 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
             continue;
         };
         let seen = of.entry(graph).or_default();
-        seen.push((found.code, found.level));
+        // Each once: findings are many, kinds of them few.
+        let kind = (found.code, found.level);
+        if !seen.contains(&kind) {
+            seen.push(kind);
+        }
         // A jump that can't be made as it is written: another target was meant, or it lacks what it brings.
         if found.facts.contains(&Fact::Arrow) {
             targets.insert(graph);
