@@ -197,8 +197,7 @@ impl<'a> Unclear<'a> {
             };
             // What a tool or a graph writes is not looked up.
             part.ways |= !matches!(node.work, Work::Update | Work::Branch | Work::Llm(_));
-            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-            let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
+            let jumps = node.jumps().flat_map(|(_, jump)| &jump.set);
             let written = node.set.iter().chain(jumps);
             let fields = written.filter_map(|item| graph.fields.get(item.field?));
             part.fields.extend(fields.map(|field| field.name.span));

@@ -129,7 +129,11 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         let Some(graph) = places.graph(found.span()) else {
             continue;
         };
-        of.entry(graph).or_default().push(found.code);
+        let seen = of.entry(graph).or_default();
+        // Each once: findings are many, kinds of them few.
+        if !any(seen, &[found.code]) {
+            seen.push(found.code);
+        }
         // A jump that can't be made as it is written: another target was meant, or it lacks what it brings.
         if found.facts.contains(&Fact::Arrow) {
             targets.insert(graph);
