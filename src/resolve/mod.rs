@@ -25,6 +25,7 @@ mod expr;
 pub mod exprs;
 pub mod graph;
 mod item;
+pub mod jumps;
 mod load;
 pub mod mark;
 mod names;

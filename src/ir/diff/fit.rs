@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::name::list;
 use crate::expr::constraint::Constraints;
-use crate::expr::ty::{RecordField, RecordId, Type, TypeTable};
+use crate::expr::ty::{EnumType, RecordField, RecordId, Type, TypeTable};
 
 /// On which way a value goes from one version to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,10 +109,14 @@ impl Fit<'_> {
     /// Texts that are members of an enum or literals.
     fn words(&self, from: &Type, to: &Type) -> Result<(), String> {
         let known = words_of(self.to, to);
-        let gone: Vec<String> = words_of(self.from, from)
-            .into_iter()
-            .filter(|word| !known.contains(word))
-            .collect();
+        let gone = words_of(self.from, from).into_iter();
+        let mut gone: Vec<String> = gone.filter(|word| !known.contains(word)).collect();
+        if self.way == Way::Given {
+            // From outside, texts mean members by their aliases too, whichever letters are capital.
+            let meant: BTreeSet<String> = outer_words(self.to, to).collect();
+            gone.extend(aliases_of(self.from, from));
+            gone.retain(|word| !meant.contains(&word.to_lowercase()));
+        }
         match gone.as_slice() {
             [] => Ok(()),
             gone => {
@@ -161,7 +165,10 @@ impl Fit<'_> {
     /// Whether a field asks no more of its values than it did.
     fn asks(&self, from: &RecordField, to: &RecordField) -> Result<(), String> {
         if self.way == Way::Taken {
-            return Ok(());
+            return match tighter(&from.constraints, &to.constraints) {
+                Some(which) => Err(format!("its `@{which}` allows more than before")),
+                None => Ok(()),
+            };
         }
         if self.way == Way::Given && to.required() && !from.required() {
             return Err("it can't be left out any more".to_owned());
@@ -175,6 +182,33 @@ impl Fit<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// The enums of a type of texts.
+fn enums_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = &'t EnumType> {
+    let members = match ty {
+        Type::Union(members) => members,
+        other => std::slice::from_ref(other),
+    };
+    members.iter().filter_map(|member| match member {
+        Type::Enum(id) => table.enums.get(*id),
+        _ => None,
+    })
+}
+
+/// Texts from outside that mean a member of an enum, and aren't its name.
+fn aliases_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = String> {
+    let members = enums_of(table, ty).flat_map(|declared| &declared.members);
+    members.flat_map(|member| member.aliases.iter().cloned())
+}
+
+/// All texts from outside that mean a member of an enum, in small letters.
+fn outer_words<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = String> {
+    let members = enums_of(table, ty).flat_map(|declared| &declared.members);
+    members.flat_map(|member| {
+        let all = std::iter::once(&member.name).chain(&member.aliases);
+        all.map(|word| word.to_lowercase())
+    })
 }
 
 /// The texts that a type of texts has.
