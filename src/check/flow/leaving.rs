@@ -1,6 +1,6 @@
 //! By which names tasks of one super-step may leave a graph together.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
@@ -10,6 +10,7 @@ use super::super::calls::{called, callers};
 
 use super::build;
 use super::model::{Flow, Spot};
+use super::sparse::Sparse;
 use super::together::Together;
 use super::written::Written;
 
@@ -74,15 +75,24 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
         names.flatten().flatten().cloned().collect()
     };
     let by_node: Vec<BTreeSet<String>> = flow.stops.ids().map(all).collect();
-    let of = |id: NodeId| by_node.get(id.0 as usize);
     if !together.complete() {
         let all: BTreeSet<String> = by_node.iter().flatten().cloned().collect();
         cross(&all, &all, &mut pairs);
         return pairs;
     }
-    for (a, b) in together.pairs() {
-        if let (Some(a), Some(b)) = (of(a), of(b)) {
-            cross(a, b, &mut pairs);
+    let mut leaving: BTreeMap<&String, Sparse> = BTreeMap::new();
+    for (id, names) in flow.stops.ids().zip(&by_node) {
+        for name in names {
+            leaving.entry(name).or_default().insert(id.0);
+        }
+    }
+    for (one, nodes) in &leaving {
+        let mut beside = Sparse::default();
+        let partners = nodes.iter().filter_map(|id| together.partners(NodeId(id)));
+        partners.for_each(|partners| beside.join(partners));
+        let later = leaving.iter().filter(|(other, _)| *other > one);
+        for (other, _) in later.filter(|(_, nodes)| nodes.common(&beside).next().is_some()) {
+            pairs.insert(((*one).clone(), (*other).clone()));
         }
     }
     pairs

@@ -145,7 +145,7 @@ fn held(program: &Program, ty: &Type) -> Marks {
             Type::List(of) | Type::Map(of) | Type::Nullable(of) | Type::Optional(of) => {
                 open.push((*of).clone());
             }
-            Type::Union(members) => open.extend(members),
+            Type::Union(members) => open.extend(members.iter().cloned()),
             Type::Record(id) if seen.insert(id) => {
                 let record = program.types.records.get(id);
                 for field in record.into_iter().flat_map(|record| &record.fields) {
