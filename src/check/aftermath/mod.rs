@@ -9,7 +9,7 @@
 //!
 //! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
 //! brackets don't fit together), [`damaged`] (text that did not parse), [`lacking`] (what lacks because of it), [`unclear`] (what is
-//! not known of a graph, and what waits for it), [`moot`] (what conditions say that always or never hold), [`declared`] (where names are declared and stand), [`names`] (one message for
+//! not known of a graph, and what waits for it), [`declared`] (where names are declared and stand), [`names`] (one message for
 //! one unknown name), [`again`] (one message for one field without a value). [`ways`] comes before them: it is for findings on ways alone.
 
 pub mod again;
@@ -17,7 +17,6 @@ pub mod damaged;
 pub mod declared;
 pub mod ground;
 pub mod lacking;
-pub mod moot;
 pub mod names;
 pub mod torn;
 pub mod unclear;
@@ -49,7 +48,6 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
         return;
     }
     lacking::behind_pieces(program, diags);
-    moot::behind_constants(diags);
     again::meant_by_text(sources, diags);
     if !diags.has_errors() {
         return;
