@@ -55,6 +55,21 @@ impl Analysis {
         let right = !self.diagnostics.has_errors();
         right.then(|| crate::lower::lower(&self.program, &self.checked, &self.sources))
     }
+
+    /// The findings. All else is let go on a thread of its own: that of a large flow takes a while, and nobody waits
+    /// for it.
+    pub fn into_diagnostics(self) -> Diagnostics {
+        let Self {
+            diagnostics,
+            program,
+            checked,
+            sources,
+        } = self;
+        let rest = (program, checked, sources);
+        // Where there is no thread to be had, it goes here.
+        let _ = std::thread::Builder::new().spawn(move || drop(rest));
+        diagnostics
+    }
 }
 
 /// All stages but the last.

@@ -27,7 +27,12 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     };
     for graph in &cx.program.graphs {
         names.enter(graph.file);
+        let outer = names.known.len();
+        IN_SCOPE
+            .iter()
+            .for_each(|name| names.bring(("", name, None)));
         graph.nodes.iter().for_each(|node| names.node(node));
+        names.leave(outer);
     }
     for tool in &cx.program.tools {
         names.enter(tool.span.file);
@@ -126,9 +131,6 @@ impl<'a> Names<'a, '_> {
 
     fn node(&mut self, node: &'a Node) {
         let outer = self.known.len();
-        IN_SCOPE
-            .iter()
-            .for_each(|name| self.bring(("", name, None)));
         for bound in &node.lets {
             self.declare("`let`", &bound.name);
         }
@@ -166,10 +168,7 @@ impl<'a> Names<'a, '_> {
                 args,
             } => (target, function, args),
             _ => {
-                return expr
-                    .parts()
-                    .into_iter()
-                    .for_each(|child| self.within(child));
+                return expr.each_part(|child| self.within(child));
             }
         };
         self.within(target);

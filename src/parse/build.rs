@@ -32,7 +32,7 @@ pub struct Builder<'a> {
     /// The text that the grammar read.
     pub text: &'a str,
     /// Its comments.
-    pub comments: &'a Comments,
+    pub comments: &'a Comments<'a>,
     /// Which file it is.
     pub file: FileId,
     /// Where in the text the slice begins that the grammar read last.
@@ -136,7 +136,7 @@ impl<'a> Builder<'a> {
 
     /// Doc comment before a declaration.
     pub fn doc(&self, pair: &Pair) -> Doc {
-        self.comments.doc_before(self.text, self.begin(pair))
+        self.comments.doc_before(self.begin(pair))
     }
 
     /// Builds the entries of a braced list, checks that a comma or a line end stands between

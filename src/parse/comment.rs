@@ -1,27 +1,30 @@
 //! Where the comments of a text stand, and which of them document what.
 //!
-//! The grammar passes over comments, so they may stand anywhere; a doc comment belongs to the
+//! The grammar sees blanks in their place, so they may stand anywhere; a doc comment belongs to the
 //! declaration that follows it.
 
 /// Comments of a text, in order.
 #[derive(Default)]
-pub struct Comments {
+pub struct Comments<'a> {
+    /// All of them, without the line ends behind them.
+    all: Vec<(usize, usize)>,
     /// Stretches of comments and the blanks around and between them.
     gaps: Vec<(usize, usize)>,
-    /// `///` lines.
-    docs: Vec<(usize, usize)>,
+    /// `///` lines, each with where it begins.
+    docs: Vec<(usize, &'a str)>,
     /// `//!` lines.
-    file_docs: Vec<(usize, usize)>,
+    file_docs: Vec<(usize, &'a str)>,
 }
 
-impl Comments {
+impl<'a> Comments<'a> {
     /// Adds the comment that stands at `start..end`; they come in order.
-    pub fn add(&mut self, text: &str, start: usize, end: usize) {
+    pub fn add(&mut self, text: &'a str, start: usize, end: usize) {
+        self.all.push((start, end));
         let body = text.get(start..end).unwrap_or("");
         if body.starts_with("//!") {
-            self.file_docs.push((start, end));
+            self.file_docs.push((start, body));
         } else if body.starts_with("///") && !body.starts_with("////") {
-            self.docs.push((start, end));
+            self.docs.push((start, body));
         }
         let blanks = text.get(end..).unwrap_or("");
         let after = end + (blanks.len() - blanks.trim_ascii_start().len());
@@ -34,6 +37,11 @@ impl Comments {
         }
     }
 
+    /// Where each stands, from its slashes to the end of its line.
+    pub fn places(&self) -> &[(usize, usize)] {
+        &self.all
+    }
+
     /// The end of what is written before `end`, blanks and comments left out.
     pub fn trim(&self, text: &str, end: usize) -> usize {
         let i = self.gaps.partition_point(|(start, _)| *start < end);
@@ -44,32 +52,32 @@ impl Comments {
     }
 
     /// The doc comment that stands directly before `start`.
-    pub fn doc_before(&self, text: &str, start: usize) -> String {
+    pub fn doc_before(&self, start: usize) -> String {
         let i = self.gaps.partition_point(|(_, end)| *end < start);
         match self.gaps.get(i) {
-            Some((from, end)) if *end == start => joined(text, &self.docs, *from, start),
+            Some((from, end)) if *end == start => joined(&self.docs, *from, start),
             _ => String::new(),
         }
     }
 
     /// The `//!` lines.
-    pub fn file_doc(&self, text: &str) -> String {
-        joined(text, &self.file_docs, 0, text.len())
+    pub fn file_doc(&self) -> String {
+        joined(&self.file_docs, 0, usize::MAX)
     }
 }
 
 /// The comment lines within `from..to` without their slashes.
-fn joined(text: &str, lines: &[(usize, usize)], from: usize, to: usize) -> String {
+fn joined(lines: &[(usize, &str)], from: usize, to: usize) -> String {
     let first = lines.partition_point(|(start, _)| *start < from);
     let mut doc = String::new();
-    for (i, (start, end)) in lines.iter().skip(first).enumerate() {
-        if *end > to {
+    for (i, (start, line)) in lines.iter().skip(first).enumerate() {
+        if *start >= to {
             break;
         }
         if i > 0 {
             doc.push('\n');
         }
-        let line = text.get(start + 3..*end).unwrap_or("");
+        let line = line.get(3..).unwrap_or("");
         doc.push_str(line.strip_prefix(' ').unwrap_or(line).trim_ascii_end());
     }
     doc

@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
             items.extend(item);
         }
         File {
-            doc: self.comments.file_doc(self.text),
+            doc: self.comments.file_doc(),
             items,
             damaged: std::mem::take(&mut self.damaged),
         }

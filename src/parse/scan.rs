@@ -1,11 +1,12 @@
 //! The look over a text before the grammar reads it: brackets, strings and comments.
 //!
 //! One pass from left to right. It finds what is never closed and points at its opening, bounds
-//! the depth of brackets (so that no later stage needs a deep stack), and notes comments, which the
-//! grammar skips. What it reports it also takes out of the text (blanks of the same length), so that
+//! the depth of brackets (so that no later stage needs a deep stack), and notes comments. It takes them out
+//! of the text (blanks of the same length): to look for one between any two words would cost the grammar
+//! more than all else. What it reports it also takes out, so that
 //! the grammar sees balanced brackets only and the rest of the file is still checked.
 //!
-//! Invariant: the returned text has the length of the given one, every bracket and quote in it is
+//! Invariant: the returned text has the length of the given one, no comments, every bracket and quote in it is
 //! closed, and brackets nest no deeper than [`MAX_NESTING`] (`tests/parse.rs` holds it).
 
 use std::borrow::Cow;
@@ -27,10 +28,10 @@ const MAX_TRACED: usize = 16;
 
 /// A text ready for the grammar.
 pub struct Scanned<'a> {
-    /// The text without what is reported.
+    /// The text without comments and what is reported.
     pub text: Cow<'a, str>,
     /// Where comments stand.
-    pub comments: Comments,
+    pub comments: Comments<'a>,
     /// Stretches of which it isn't certain what was meant.
     pub damaged: Vec<Span>,
     /// Places that are reported: more is not to be said of the pieces around them.
@@ -103,7 +104,7 @@ struct Scan<'a> {
     strict: bool,
     at: usize,
     brackets: Brackets,
-    comments: Comments,
+    comments: Comments<'a>,
     found: Vec<Diagnostic>,
     /// Start of the item that is being read.
     item: usize,
@@ -594,7 +595,8 @@ impl<'a> Scan<'a> {
             diags.push(found);
         }
         let mended = !(self.blanked.is_empty() && self.replaced.is_empty());
-        let mut text = match mended {
+        self.blanked.extend(self.comments.places());
+        let mut text = match mended || !self.blanked.is_empty() {
             false => Cow::Borrowed(self.text),
             true => Cow::Owned(mended_text(self.text, &self.blanked, &self.replaced)),
         };

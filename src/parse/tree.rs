@@ -165,11 +165,11 @@ pub enum Kind {
 /// [`parse`](super::parse) words.
 pub fn tree(text: &str) -> Option<Tree<'_>> {
     let mut nothing = crate::diag::Diagnostics::new();
-    super::scan::file(text, crate::base::FileId(0), &mut nothing);
+    let scanned = super::scan::file(text, crate::base::FileId(0), &mut nothing);
     if !nothing.is_empty() {
         return None;
     }
-    let file = Grammar::parse(Rule::whole, text).ok()?.next()?;
+    let file = Grammar::parse(Rule::whole, &scanned.text).ok()?.next()?;
     let mut reader = Reader {
         text,
         at: 0,
@@ -204,7 +204,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// A rule with all that is in it. It goes as deep as brackets nest.
-    fn node(&mut self, pair: Pair<'a>) -> usize {
+    fn node(&mut self, pair: Pair) -> usize {
         let (rule, span) = (pair.as_rule(), pair.as_span());
         self.signs_of(span.start(), None);
         let index = self.tree.nodes.len();

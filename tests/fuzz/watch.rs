@@ -34,6 +34,7 @@ pub struct Finding {
     pub text: String,
 }
 
+#[derive(Debug)]
 enum End {
     Exit(ExitStatus),
     Killed(&'static str),
@@ -60,7 +61,9 @@ pub fn run(folder: &Path, seed: u64, time: Duration) -> Outcome {
             outcome.inputs = done.parse().unwrap();
             break;
         }
-        let (entry, number, text) = current(folder).expect("the child began to read");
+        let Some((entry, number, text)) = current(folder) else {
+            panic!("the child did not begin to read: {end:?}");
+        };
         let why = match end {
             End::Killed(why) => why.to_owned(),
             End::Exit(status) => format!("the process ended: {status}"),

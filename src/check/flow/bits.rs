@@ -30,7 +30,10 @@ impl Tracked {
 
     /// No field.
     pub fn none(&self) -> FieldSet {
-        FieldSet(vec![0; self.fields.len().div_ceil(64)])
+        match self.fields.len().div_ceil(64) {
+            0 | 1 => FieldSet::One(0),
+            words => FieldSet::Many(vec![0; words].into()),
+        }
     }
 
     /// All that are followed.
@@ -54,7 +57,7 @@ impl Tracked {
     /// Puts a field into a set, where it is followed.
     pub fn add(&self, set: &mut FieldSet, field: FieldId) {
         if let Some((word, mask)) = self.at(field)
-            && let Some(word) = set.0.get_mut(word)
+            && let Some(word) = set.words_mut().get_mut(word)
         {
             *word |= mask;
         }
@@ -63,7 +66,7 @@ impl Tracked {
     /// Whether a set holds a field.
     pub fn has(&self, set: &FieldSet, field: FieldId) -> bool {
         self.at(field)
-            .and_then(|(word, mask)| Some(set.0.get(word)? & mask != 0))
+            .and_then(|(word, mask)| Some(set.words().get(word)? & mask != 0))
             .unwrap_or(false)
     }
 
@@ -81,15 +84,34 @@ impl Tracked {
     }
 }
 
-/// A set of followed fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FieldSet(Vec<u64>);
+/// A set of followed fields, a bit each. Most graphs have few, and each way of each node has a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldSet {
+    /// Of up to 64.
+    One(u64),
+    /// Of more, 64 a word.
+    Many(Box<[u64]>),
+}
 
 impl FieldSet {
+    fn words(&self) -> &[u64] {
+        match self {
+            Self::One(word) => std::slice::from_ref(word),
+            Self::Many(words) => words,
+        }
+    }
+
+    fn words_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::One(word) => std::slice::from_mut(word),
+            Self::Many(words) => words,
+        }
+    }
+
     /// Adds all of another set; whether that added something.
     pub fn join(&mut self, other: &FieldSet) -> bool {
         let mut more = false;
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
+        for (word, other) in self.words_mut().iter_mut().zip(other.words()) {
             more |= *other & !*word != 0;
             *word |= other;
         }
@@ -98,14 +120,14 @@ impl FieldSet {
 
     /// Keeps what another set has too.
     pub fn keep(&mut self, other: &FieldSet) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
+        for (word, other) in self.words_mut().iter_mut().zip(other.words()) {
             *word &= other;
         }
     }
 
     /// Takes out what another set has.
     pub fn without(&mut self, other: &FieldSet) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
+        for (word, other) in self.words_mut().iter_mut().zip(other.words()) {
             *word &= !other;
         }
     }

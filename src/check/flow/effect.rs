@@ -18,10 +18,12 @@ pub type Given = IdVec<GraphId, BTreeSet<FieldId>>;
 pub struct Effects {
     /// The fields that are followed: those that begin without a value, and those that are given back.
     pub tracked: Tracked,
-    /// By node and way.
-    sure: Vec<Vec<FieldSet>>,
-    /// By node and way.
-    may: Vec<Vec<FieldSet>>,
+    /// By node and way, those of a node one behind the other.
+    sure: Vec<FieldSet>,
+    /// The same of what may be written.
+    may: Vec<FieldSet>,
+    /// Where those of each node begin.
+    first: Vec<u32>,
     /// By node: what its work and `set` surely write, where it is not skipped.
     done: Vec<FieldSet>,
     /// By node: fields that its called graph gives back whenever it ends.
@@ -42,6 +44,7 @@ impl Effects {
             tracked,
             sure: Vec::new(),
             may: Vec::new(),
+            first: Vec::new(),
             done: Vec::new(),
             given: BTreeMap::new(),
         };
@@ -51,17 +54,17 @@ impl Effects {
         for (id, node) in graph.nodes.entries() {
             let work = work(program, graph, node, written, given, &effects.tracked);
             let ways = flow.ways(Spot::Node(id)).iter();
-            let each = ways.map(|way| of_way(program, graph, node, way, &work, &effects.tracked));
-            let (mut sure, mut may): (Vec<_>, Vec<_>) = each.unzip();
-            sure.shrink_to_fit();
-            may.shrink_to_fit();
+            effects.first.push(effects.sure.len() as u32);
+            for way in ways {
+                let (sure, may) = of_way(program, graph, node, way, &work, &effects.tracked);
+                effects.sure.push(sure);
+                effects.may.push(may);
+            }
             if let Work::Subgraph { .. } = node.work {
                 let given = effects.tracked.list(&work.given).collect();
                 effects.given.insert(id, given);
             }
-            effects.sure.push(sure);
             effects.done.push(work.sure);
-            effects.may.push(may);
         }
         effects
     }
@@ -92,9 +95,12 @@ impl Effects {
         self.tracked.of(way.writes.iter().map(|write| write.field))
     }
 
-    fn of(&self, from: &[Vec<FieldSet>], flow: &Flow, spot: Spot, way: usize) -> FieldSet {
+    fn of(&self, from: &[FieldSet], flow: &Flow, spot: Spot, way: usize) -> FieldSet {
         let known = match spot {
-            Spot::Node(id) => from.get(id.0 as usize).and_then(|ways| ways.get(way)),
+            Spot::Node(id) => {
+                let first = self.first.get(id.0 as usize);
+                first.and_then(|first| from.get(*first as usize + way))
+            }
             _ => None,
         };
         known.cloned().unwrap_or_else(|| {

@@ -137,7 +137,7 @@ impl Findings {
             self.served.entry(path.clone()).or_default().push(served);
         }
         self.looked_at.insert(place(file));
-        let mut found = analysis.diagnostics;
+        let mut found = analysis.into_diagnostics();
         if let Some(Some(config)) = self.settings.get(&path) {
             found = settings::apply_levels(config, found);
             if let Some(flow) = &flow {

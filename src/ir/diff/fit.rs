@@ -93,7 +93,7 @@ impl Fit<'_> {
         if let Type::Enum(_) | Type::Literal(_) = from
             && !members.contains(&Type::String)
         {
-            return self.words(from, &Type::Union(members.to_vec()));
+            return self.words(from, &Type::Union(members.into()));
         }
         let name = |table: &TypeTable, ty: &Type| table.show(ty).to_string();
         let wanted = name(self.from, from);
@@ -102,7 +102,7 @@ impl Fit<'_> {
         if in_turn.any(|to| self.ty(from, to).is_ok()) {
             return Ok(());
         }
-        let union = Type::Union(members.to_vec());
+        let union = Type::Union(members.into());
         Err(format!("`{wanted}` is no `{}`", self.to.show(&union)))
     }
 
@@ -187,7 +187,7 @@ impl Fit<'_> {
 /// The enums of a type of texts.
 fn enums_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = &'t EnumType> {
     let members = match ty {
-        Type::Union(members) => members.as_slice(),
+        Type::Union(members) => members,
         other => std::slice::from_ref(other),
     };
     members.iter().filter_map(|member| match member {
@@ -214,7 +214,7 @@ fn outer_words<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = S
 /// The texts that a type of texts has.
 fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
     let members = match ty {
-        Type::Union(members) => members.as_slice(),
+        Type::Union(members) => members,
         other => std::slice::from_ref(other),
     };
     let mut words = Vec::new();
