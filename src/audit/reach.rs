@@ -146,7 +146,10 @@ fn passed(map: &Map, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
         let Some((asked, node)) = asked.zip(node.and_then(|id| graph.nodes.get(id))) else {
             return Vec::new();
         };
-        let stops = node.stops.iter().filter(|stop| stop.after == asked.answered);
+        let stops = node
+            .stops
+            .iter()
+            .filter(|stop| stop.after == asked.answered);
         let mut names: Vec<String> = stops.map(|stop| stop_name(graph, &stop.name)).collect();
         if asked.answered && matches!(node.work, Work::Interrupt { .. }) {
             names.push(stop_name(graph, &node.name));

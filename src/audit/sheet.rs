@@ -308,7 +308,11 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
         }
     }
     let heeded = |tool: ToolUse| ToolUse {
-        unheeded: tool.approved_by.intersection(&reach.unheeded).cloned().collect(),
+        unheeded: tool
+            .approved_by
+            .intersection(&reach.unheeded)
+            .cloned()
+            .collect(),
         ..tool
     };
     used.into_values().map(heeded).collect()

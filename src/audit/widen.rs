@@ -84,7 +84,9 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
         let heeded = was.approved_by.difference(&was.unheeded);
         let unheeded: BTreeSet<&String> = tool.unheeded.iter().collect();
         for gone in heeded.filter(|question| unheeded.contains(question)) {
-            wider.push(format!("tool {name} is reached whatever is answered at {gone}"));
+            wider.push(format!(
+                "tool {name} is reached whatever is answered at {gone}"
+            ));
         }
     }
 }

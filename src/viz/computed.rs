@@ -4,7 +4,12 @@ use crate::expr::ty::Type;
 use crate::ir::{Flow, Graph, Node, ToolId, Work};
 
 /// The names that a target computed in a graph may give; `None` where its type doesn't say.
-pub(super) fn of_graph(flow: &Flow, graph: &Graph, node: Option<&Node>, text: &str) -> Option<Vec<String>> {
+pub(super) fn of_graph(
+    flow: &Flow,
+    graph: &Graph,
+    node: Option<&Node>,
+    text: &str,
+) -> Option<Vec<String>> {
     let (root, field) = text.trim().split_once('.')?;
     let of_record = |ty: &Type| {
         let Type::Record(id) = ty.without_null() else {
@@ -38,9 +43,16 @@ pub(super) fn of_tool(flow: &Flow, node: &Node, tool: ToolId, text: &str) -> Opt
     let mut params = flow.tools.get(tool)?.params.iter();
     let param = params.find(|param| param.name == text.trim())?;
     let mut names = members(flow, &param.ty)?;
-    let narrowed = node.narrowed.iter().filter(|narrowed| narrowed.tool == tool);
+    let narrowed = node
+        .narrowed
+        .iter()
+        .filter(|narrowed| narrowed.tool == tool);
     for argument in narrowed.flat_map(|narrowed| &narrowed.arguments) {
-        if let Some(values) = argument.values.as_ref().filter(|_| argument.name == param.name) {
+        if let Some(values) = argument
+            .values
+            .as_ref()
+            .filter(|_| argument.name == param.name)
+        {
             names.retain(|name| values.iter().any(|value| value.as_str() == Some(name)));
         }
     }
