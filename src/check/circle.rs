@@ -19,6 +19,9 @@ use super::flow::{Cause, Flow, Goal, Spot, Together, Way, Write};
 use super::idle;
 use super::types::beside;
 
+/// Most places of one finding that are pointed at.
+const SHOWN: usize = 6;
+
 /// Names that are something else at each visit of a node.
 const CHANGING: [&str; 9] = [
     "run",
@@ -431,7 +434,7 @@ fn stuck(
         let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, again.span).help(format!(
             "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
         ));
-        for place in places {
+        for place in places.into_iter().take(SHOWN) {
             found = found.label(place, "once the cycle has gone round, this stays as it is");
         }
         return found;
@@ -443,7 +446,7 @@ fn stuck(
     let first = places.first().copied().unwrap_or_default();
     let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, first)
         .here("once the cycle has gone round, this stays as it is");
-    for place in places.iter().skip(1) {
+    for place in places.iter().take(SHOWN).skip(1) {
         found = found.label(*place, "and so does this");
     }
     let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
