@@ -15,8 +15,7 @@ use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
 
 use super::super::project::Project;
-use super::super::test::load;
-use super::super::{Context, Failure, files, settings};
+use super::super::{Context, Failure, files, scenes, settings};
 use super::settled::Settled;
 use super::unfit::{self, Served};
 
@@ -196,9 +195,7 @@ impl Findings {
 
     /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has
     /// no errors: of a flow with errors nothing is known that its scenarios could be held against.
-    ///
-    /// `flow_needed`: the file itself was asked for, so that it must have a flow.
-    pub fn scenarios(&mut self, file: &Path, flow_needed: bool) -> Result<(), Failure> {
+    pub fn scenarios(&mut self, file: &Path) -> Result<(), Failure> {
         let source = match files::read(file) {
             Ok(source) => source,
             Err(failure) => return self.unreadable(file, failure),
@@ -207,15 +204,9 @@ impl Findings {
         let (suite, found) = scenario::load_all(&self.sources, id);
         self.diagnostics.append(found);
         let Some(suite) = suite else { return Ok(()) };
-        let flow = load::flow_of(file, &suite);
-        if let Some(found) = load::missing_flow(&suite, &flow) {
+        let flow = scenes::flow_of(file, &suite);
+        if let Some(found) = scenes::missing_flow(&suite, id, &flow) {
             self.diagnostics.append(found);
-        } else if flow_needed && !flow.exists() {
-            let name = files::shown(flow.file_name().unwrap_or_default().as_ref());
-            let message = format!("there is no flow `{name}` beside this file");
-            let found = Diagnostic::new(&codes::INVALID_SCENARIO, message, Span::new(id, 0, 0));
-            let help = "name its flow: `flow: FILE.graph`";
-            self.diagnostics.push(found.help(help));
         } else if let Some(Some(flow)) = self.compiled.get(&place(&flow)) {
             self.diagnostics.append(fit(&suite, flow));
         }

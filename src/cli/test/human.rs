@@ -73,7 +73,7 @@ fn painted(style: Style, code: &str, text: &str) -> String {
 }
 
 /// `12 passed, 1 failed (0.3 s)`
-pub fn summary(reports: &[Report], took: Duration) -> String {
+pub fn summary(reports: &[Report], broken: usize, took: Duration) -> String {
     let verdicts: Vec<&Verdict> = reports.iter().flat_map(|r| &r.verdicts).collect();
     let failed = verdicts.iter().filter(|v| !v.findings.is_empty()).count();
     let passed = verdicts.len() - failed;
@@ -81,7 +81,12 @@ pub fn summary(reports: &[Report], took: Duration) -> String {
         0 => String::new(),
         count => format!(", {count} failed"),
     };
-    format!("{passed} passed{failed} ({:.1} s)", took.as_secs_f64())
+    let broken = match broken {
+        0 => String::new(),
+        1 => ", 1 file not played".to_owned(),
+        count => format!(", {count} files not played"),
+    };
+    format!("{passed} passed{failed}{broken} ({:.1} s)", took.as_secs_f64())
 }
 
 /// A table of the graphs, and what no scenario takes.

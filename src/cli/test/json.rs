@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::files;
 
+use super::load::Broken;
 use super::play::{Covered, Report};
 
 /// `{"file", "name", "passed", "took_ms", "findings": [{"message", "detail", "start"}]}`, one per line.
@@ -28,6 +29,29 @@ pub fn lines(reports: &[Report]) -> String {
             });
             out.push_str(&format!("{line}\n"));
         }
+    }
+    out
+}
+
+/// The same for files that can't be played, with `"name": null`; a finding's `file` is where it is, which may be the flow.
+pub fn broken(files: &[Broken]) -> String {
+    let mut out = String::new();
+    for broken in files {
+        let findings = broken.faults.iter().map(|fault| {
+            let mut finding = json!({ "message": fault.message, "detail": "" });
+            if let (Some((file, start)), Some(entries)) = (&fault.at, finding.as_object_mut()) {
+                entries.insert("file".to_owned(), json!(file));
+                entries.insert("start".to_owned(), json!(start));
+            }
+            finding
+        });
+        let line = json!({
+            "file": broken.name,
+            "name": null,
+            "passed": false,
+            "findings": findings.collect::<Vec<Json>>(),
+        });
+        out.push_str(&format!("{line}\n"));
     }
     out
 }
