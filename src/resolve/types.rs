@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
+use crate::base::foreign::{self, ty::Kind};
 use crate::base::{FileId, Span, Spanned, name};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{self, Type};
@@ -81,10 +82,30 @@ impl Resolver<'_> {
             "map" => of.around(Type::map),
             other => {
                 let message = format!("`{other}` takes no type in `<>`");
-                let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
-                self.diags
-                    .push(diagnostic.help("`list<T>` and `map<T>` do"));
-                Type::Error.into()
+                let found = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
+                let kind = foreign::ty::kind(other);
+                let own = match kind {
+                    Some(Kind::List) => Some("list"),
+                    Some(Kind::Map) => Some("map"),
+                    _ => None,
+                };
+                let inner = self.program.types.show(&of.ty).to_string();
+                let known = !holds_error(&of.ty);
+                let (built, shown) = match kind {
+                    Some(Kind::List) => (of.around(Type::list), None),
+                    Some(Kind::Map) => (of.around(Type::map), None),
+                    Some(Kind::Optional) => (of.around(Type::nullable), Some("?")),
+                    Some(Kind::Wrapper) => (of, Some("")),
+                    _ => (Type::Error.into(), None),
+                };
+                self.diags.push(match (own, shown) {
+                    (Some(own), _) => found
+                        .help(format!("did you mean `{own}`?"))
+                        .fix(name.span, own),
+                    (_, Some(behind)) if known => found.help(format!("write `{inner}{behind}`")),
+                    _ => found.help("`list<T>` and `map<T>` do"),
+                });
+                built
             }
         }
     }
@@ -188,10 +209,13 @@ impl Resolver<'_> {
         let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
         let help = match name::closest(word, words.iter().copied()) {
             Some(near) => format!("did you mean `@{near}`?"),
-            None => format!(
-                "known here are {}",
-                name::few(known.iter().map(String::as_str))
-            ),
+            None => match foreign::attribute::meant(word, words) {
+                Some(help) => help.to_owned(),
+                None => format!(
+                    "known here are {}",
+                    name::few(known.iter().map(String::as_str))
+                ),
+            },
         };
         let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
         self.diags

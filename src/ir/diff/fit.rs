@@ -187,7 +187,7 @@ impl Fit<'_> {
 /// The enums of a type of texts.
 fn enums_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = &'t EnumType> {
     let members = match ty {
-        Type::Union(members) => members.as_slice(),
+        Type::Union(members) => members,
         other => std::slice::from_ref(other),
     };
     members.iter().filter_map(|member| match member {
