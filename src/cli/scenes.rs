@@ -64,7 +64,9 @@ pub fn needed(flow: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The name of a flow without its ending, also where it is IR; `None` for stdin.
 fn stem(flow: &Path) -> Option<&str> {
     let name = flow.file_name()?.to_str().filter(|name| *name != "-")?;
-    let endings = [".graph", ".ir.json", ".ir.yaml", ".ir.yml", ".json", ".yaml", ".yml"];
+    let endings = [
+        ".graph", ".ir.json", ".ir.yaml", ".ir.yml", ".json", ".yaml", ".yml",
+    ];
     let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
     Some(stem.unwrap_or(name)).filter(|stem| !stem.is_empty())
 }

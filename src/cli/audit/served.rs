@@ -108,9 +108,14 @@ fn variables(entry: &Json) -> BTreeSet<String> {
     while let Some(json) = waiting.pop() {
         match json {
             Json::String(text) => {
-                for part in text.split("${").skip(1) {
-                    let name = part.split(['}', ':']).next().unwrap_or("");
-                    names.insert(name.to_owned());
+                let mut rest = text.as_str();
+                while let Some((before, after)) = rest.split_once("${") {
+                    rest = after;
+                    // `$${` is the two characters themselves.
+                    if !before.ends_with('$') {
+                        let name = after.split(['}', ':']).next().unwrap_or("");
+                        names.insert(name.to_owned());
+                    }
                 }
             }
             Json::Array(items) => waiting.extend(items),

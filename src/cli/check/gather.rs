@@ -8,12 +8,12 @@ use crate::backend::bind;
 use crate::backend::config::{Config, wrong_levels};
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
-use crate::compile::Analysis;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
 
+use super::super::flow::Analysed;
 use super::super::project::Project;
 use super::super::{Context, Failure, files, scenes, settings};
 use super::settled::Settled;
@@ -42,6 +42,8 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
+    /// Files that flows name and that are not there.
+    pub absent: Vec<PathBuf>,
     /// By the place of its file; `None` for one that has errors.
     compiled: BTreeMap<PathBuf, Option<Flow>>,
 }
@@ -107,13 +109,13 @@ impl Findings {
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
-    pub fn add(
-        &mut self,
-        file: &Path,
-        (analysis, sources): (Analysis, &SourceMap),
-        project: &Project,
-        context: &Context,
-    ) {
+    pub fn add(&mut self, file: &Path, analysed: Analysed, project: &Project, context: &Context) {
+        let Analysed {
+            analysis,
+            sources,
+            absent,
+        } = analysed;
+        self.absent.extend(absent);
         let ids: Vec<FileId> = sources
             .files()
             .map(|(_, file)| {
@@ -138,7 +140,6 @@ impl Findings {
         self.looked_at.insert(place(file));
         let mut found = analysis.into_diagnostics();
         if let Some(Some(config)) = self.settings.get(&path) {
-            found = settings::apply_levels(config, found);
             if let Some(flow) = &flow {
                 let at = |finding: &Diagnostic| sources.text(finding.span());
                 let settled = Settled::new(flow, config);
@@ -149,6 +150,7 @@ impl Findings {
                 self.diagnostics.append(lacking);
             }
         }
+        let mut carried = Diagnostics::new();
         for mut finding in found {
             finding
                 .labels
@@ -158,8 +160,12 @@ impl Findings {
                 .fix
                 .iter_mut()
                 .for_each(|e| carry(&mut e.span, &ids));
-            self.diagnostics.push(finding);
+            carried.push(finding);
         }
+        if let Some(Some(config)) = self.settings.get(&path) {
+            carried = settings::apply_levels(config, carried);
+        }
+        self.diagnostics.append(carried);
         self.parts.push(ids);
         self.flows += 1;
         if self.played {

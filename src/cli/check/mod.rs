@@ -142,8 +142,8 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         let project = flow::project_of(&path, context)?;
         found.settings(&project, context)?;
         let families = found.families(&project);
-        let (analysis, sources) = flow::analyse_source(&path, source, &project, &families)?;
-        found.add(&path, (analysis, &sources), &project, context);
+        let analysed = flow::analyse_source(&path, source, &project, &families)?;
+        found.add(&path, analysed, &project, context);
     }
     for path in scenarios? {
         found.scenarios(&path)?;
@@ -188,10 +188,12 @@ fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if Kind::of(path) == Kind::Scenarios {
         return Ok(vec![path.to_owned()]);
     }
-    Ok(match path.extension().is_some_and(|ending| ending == "graph") {
-        true => scenes::of_flow(path),
-        false => Vec::new(),
-    })
+    Ok(
+        match path.extension().is_some_and(|ending| ending == "graph") {
+            true => scenes::of_flow(path),
+            false => Vec::new(),
+        },
+    )
 }
 
 /// The same of files that are named as if they held scenarios, and don't end so.
@@ -213,7 +215,7 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     let (all, sources) = (&found.diagnostics, &found.sources);
     let mut shown = all.clone();
     let for_people = matches!(format, Format::Human | Format::Github);
-    if for_people && context.verbose == 0 {
+    if for_people && !context.verbose {
         shown.retain(|finding| finding.level > Level::Info);
     }
     match format {
@@ -278,7 +280,7 @@ fn unchecked(all: &Diagnostics, sources: &SourceMap, context: &Context) {
     let notes = all
         .iter()
         .filter(|note| note.code == &codes::NOT_CHECKED && note.level == Level::Info);
-    for note in notes.filter(|_| context.verbose == 0) {
+    for note in notes.filter(|_| !context.verbose) {
         let file = sources.name(note.span().file);
         context.say(&format!("{file}: {}", note.message));
     }

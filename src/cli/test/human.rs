@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::{Context, files, term};
+use crate::cli::{Context, files, flow, term};
 use crate::diag::render::{self, Style};
 use crate::scenario::coverage::percent;
 use crate::scenario::{Finding, Verdict};
@@ -86,7 +86,10 @@ pub fn summary(reports: &[Report], broken: usize, took: Duration) -> String {
         1 => ", 1 file not played".to_owned(),
         count => format!(", {count} files not played"),
     };
-    format!("{passed} passed{failed}{broken} ({:.1} s)", took.as_secs_f64())
+    format!(
+        "{passed} passed{failed}{broken} ({:.1} s)",
+        took.as_secs_f64()
+    )
 }
 
 /// A table of the graphs, and what no scenario takes.
@@ -118,7 +121,9 @@ pub fn coverage(flows: &[Covered]) -> String {
         for missing in &covered.missing {
             lines.push(format!(
                 "    {}: {} of {}",
-                missing.place, missing.what, missing.graph
+                flow::file_name(&covered.flow, &missing.place),
+                missing.what,
+                missing.graph
             ));
         }
     }

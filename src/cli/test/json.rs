@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::files;
+use crate::cli::{files, flow};
 
 use super::load::Broken;
 use super::play::{Covered, Report};
@@ -70,7 +70,7 @@ pub fn coverage(flows: &[Covered]) -> String {
             })
         });
         let missing = covered.missing.iter().map(
-            |missing| json!({ "graph": missing.graph, "what": missing.what, "place": missing.place }),
+            |missing| json!({ "graph": missing.graph, "what": missing.what, "place": flow::file_name(&covered.flow, &missing.place) }),
         );
         let line = json!({
             "flow": files::shown(&covered.flow),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::scenario::{self, Suite};
-use crate::base::SourceMap;
+use crate::base::{Location, SourceMap};
 use crate::diag::{Diagnostics, Level};
 use crate::run::plan::{Plan, plan};
 use crate::scenario::fit;
@@ -55,7 +55,7 @@ pub struct Fault {
     /// What.
     pub message: String,
     /// The file that it is in, and where.
-    pub at: Option<(String, LineColumn)>,
+    pub at: Option<(String, Location)>,
 }
 
 /// Reads the scenario files that the arguments stand for, and compiles each flow once. What is wrong with one leaves the
