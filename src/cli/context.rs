@@ -22,7 +22,7 @@ pub struct GlobalOptions {
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Say more: `check` shows notes, which are for programs otherwise
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, overrides_with = "verbose")]
     pub verbose: bool,
     /// When to write colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
