@@ -44,18 +44,15 @@ enum Exit<'a> {
 }
 
 /// Reports circles whose ways out depend on nothing that changes while they go round, and those that
-/// go on for as long as a model, a tool or a person says.
+/// go on for as long as a model, a tool or a person says. `ends` says of a circle whether the graph's own `exit when` may
+/// end it.
 pub fn circles(
     graph: &Graph,
     flow: &Flow,
     together: &Together,
-    reached: &[bool],
+    (reached, ends): (&[bool], &dyn Fn(&[Spot]) -> bool),
     diags: &mut Diagnostics,
 ) {
-    // Whatever goes round ends with the graph's own condition.
-    if flow.exits {
-        return;
-    }
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let fields = std::sync::Arc::new(state.collect::<StateFields>());
@@ -70,7 +67,7 @@ pub fn circles(
             continue;
         }
         let exits = exits(graph, flow, &group);
-        if exits.is_empty() {
+        if exits.is_empty() || ends(&group) {
             continue;
         }
         let scopes = Scopes {

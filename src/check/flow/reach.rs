@@ -94,18 +94,15 @@ fn behind(flow: &Flow, head: &[Spot], reached: &[bool]) -> Vec<Spot> {
 }
 
 /// Reports circles without a way out. Errors don't count as a way out, nor does one of several targets:
-/// the others go round on. Spots of `told` are in a circle that was reported already.
+/// the others go round on. Spots of `told` are in a circle that was reported already; `exits` says of a circle whether the
+/// graph's `exit when` may end it.
 pub fn trapped(
     flow: &Flow,
     reached: &[bool],
     free: &[bool],
-    told: &BTreeSet<Spot>,
+    (told, exits): (&BTreeSet<Spot>, &dyn Fn(&[Spot]) -> bool),
     diags: &mut Diagnostics,
 ) {
-    // After any super-step the graph may end.
-    if flow.exits {
-        return;
-    }
     let stuck = |spot: Spot| {
         flow.number(spot).is_some_and(|n| {
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)
@@ -113,6 +110,9 @@ pub fn trapped(
     };
     let depth = OnceCell::new();
     for group in groups(flow, stuck, |_, way| usual(way), Ends::Sinks) {
+        if exits(&group) {
+            continue;
+        }
         let members = nodes(flow, &group);
         let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
         let Some((from, back)) = closing(flow, &group, depth.get_or_init(|| depths(flow))) else {
