@@ -15,6 +15,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .and_then(|()| stdout.flush());
     written.or_else(|error| match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::unusable(format!("could not write to stdout: {error}"))),
+        _ => Err(Failure::unusable(format!(
+            "could not write to stdout: {error}"
+        ))),
     })
 }
