@@ -112,7 +112,7 @@ impl Check<'_> {
 
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
         self.args(&call.args);
-        if self.locals.iter().any(|(n, _)| n == name) {
+        if self.locals.iter().rev().any(|(n, _)| n == name) {
             return Type::Json;
         }
         if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
