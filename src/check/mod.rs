@@ -235,7 +235,12 @@ fn topology(
     let reached = flow::reach::reached(flow);
     flow::cycle::branches(flow, diags);
     flow::repeat::repeated(graph, flow, diags);
+    let before = diags.len();
     let mut waiting = flow::join::never(flow, arrows, together, diags);
+    if flow.broken {
+        // What leads to its members is not known.
+        diags.truncate(before);
+    }
     flow::race::races(flow, together, diags);
     handlers::handlers(graph, flow, diags);
     if flow.broken {

@@ -9,7 +9,11 @@ use crate::resolve::Program;
 use super::is;
 
 /// What is said of properties that are not there.
-static LACKING: &[&Code] = &[&codes::MISSING_ENDS, &codes::MISSING_PROPERTY];
+static LACKING: &[&Code] = &[
+    &codes::MISSING_ENDS,
+    &codes::MISSING_PROPERTY,
+    &codes::WRONG_BINDING,
+];
 
 /// What is said of fields and conditions by what else there is.
 static DECIDED: &[&Code] = &[
@@ -53,7 +57,11 @@ pub fn behind_pieces(program: &Program, diags: &mut Diagnostics) {
         let decided = is(found, DECIDED) && (items || torn(around(&graphs, at)));
         // A tool whose `return` did not parse gives back something.
         let returns = is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&tools, at));
-        !(lacks || decided || returns)
+        // The type of what the node gives may be what did not parse.
+        let given = found.value().and_then(|value| value.split(['.', '[']).next());
+        let given = given.is_some_and(|root| matches!(root, "answer" | "output"));
+        let untyped = given && is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&nodes, at));
+        !(lacks || decided || returns || untyped)
     });
 }
 

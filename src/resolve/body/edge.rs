@@ -110,6 +110,8 @@ impl Resolver<'_> {
         let has_entry = self.program.graphs[inside.graph].start.is_some();
         let begins = names::closest(&name.node, ["start", "entry", "begin"]).is_some()
             && names::closest(&name.node, near.iter().copied()).is_none();
+        let meant = names::certain(&name.node, near.iter().copied());
+        let meant = meant.and_then(|meant| inside.nodes.get(meant).copied());
         self.diags.push(match name.node.as_str() {
             "end" => diagnostic.help("take the edge out"),
             "entry" | "begin" | "__start__" | "root" | "main" if !has_entry => diagnostic
@@ -120,6 +122,6 @@ impl Resolver<'_> {
                 .fix(name.span, "start"),
             other => diagnostic.meant(name.span, other, near, "its nodes are"),
         });
-        None
+        meant
     }
 }

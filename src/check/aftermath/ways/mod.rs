@@ -16,7 +16,7 @@ use crate::resolve::program::Program;
 
 use super::super::calls::{called, callers};
 
-use missed::name_missed;
+use missed::{name_meant, name_missed};
 use places::Places;
 
 type Codes = &'static [&'static Code];
@@ -123,6 +123,7 @@ static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
     name_missed(program, &places, diags);
+    name_meant(program, &places, diags);
     let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {
