@@ -44,6 +44,12 @@ pub fn poisoned(program: &Program, diags: &Diagnostics) -> Option<Program> {
     for prompt in program.prompts.iter_mut() {
         wrong.params(&mut prompt.params, None, &mut types);
     }
+    for id in &reducers {
+        if let Some(reducer) = program.reducers.get_mut(*id) {
+            reducer.old.ty.node = Type::Error;
+            reducer.new.ty.node = Type::Error;
+        }
+    }
     for graph in program.graphs.iter_mut() {
         wrong.params(&mut graph.params, graph.params_record, &mut types);
         if let Some(context) = &mut graph.context {

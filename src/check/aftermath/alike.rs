@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::item::Item;
-use crate::base::Span;
+use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
 use crate::ir::{GraphId, NodeId};
+use crate::resolve::program::Work;
 
 use super::again::together;
 use super::ground::Ground;
@@ -17,6 +18,9 @@ static SAME: &[&Code] = &[
     &codes::TOOL_OUT_OF_SCOPE,
     &codes::CONTEXT_MISMATCH,
 ];
+
+/// What is said of arrows that are there already.
+static TWICE: &[&Code] = &[&codes::DUPLICATE_EDGE, &codes::DUPLICATE_PROPERTY];
 
 /// Names of what a node's work gives.
 const GIVEN: [&str; 3] = ["answer", "output", "result"];
@@ -64,18 +68,32 @@ fn start(found: &Diagnostic) -> Span {
 }
 
 /// Errors with the same text in one graph; what does not fit what a node was given, in that node; names of one import.
-pub fn same(ground: &Ground, diags: &mut Diagnostics) {
+pub fn same(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
     let mut all = diags.take();
     let mut texts: BTreeMap<(&str, Option<GraphId>, String), Vec<usize>> = BTreeMap::new();
     let mut given: BTreeMap<(GraphId, NodeId, &str), Vec<usize>> = BTreeMap::new();
     let mut imported: BTreeMap<Span, Vec<usize>> = BTreeMap::new();
     let mut tools: BTreeMap<Span, Vec<usize>> = BTreeMap::new();
+    let mut lines: BTreeMap<(FileId, usize), Vec<usize>> = BTreeMap::new();
     let imports = imports(ground);
     for (at, found) in all.iter().enumerate() {
         let place = found.span();
-        if is(found, SAME) {
+        if is(found, SAME) && (!is(found, &[&codes::TOOL_OUT_OF_SCOPE]) || calls(ground, place)) {
             let key = (found.code.slug, ground.graph(place), found.message.clone());
             texts.entry(key).or_default().push(at);
+        }
+        // A chain that stands there twice is one line too much.
+        if is(found, TWICE) {
+            let file = sources.file(place.file).map_or("", |file| &*file.text);
+            let before = file.get(..place.start as usize).unwrap_or("");
+            let line = before.rfind('\n').map_or(0, |end| end + 1);
+            lines.entry((place.file, line)).or_default().push(at);
+        }
+        // What all nodes of a graph lack, the graph lacks.
+        if is(found, &[&codes::MISSING_PROPERTY])
+            && let Some(graph) = found.spoken_of()
+        {
+            tools.entry(graph).or_default().push(at);
         }
         if is(found, &[&codes::TYPE_MISMATCH])
             && let Some(value) = found.value()
@@ -90,7 +108,7 @@ pub fn same(ground: &Ground, diags: &mut Diagnostics) {
         {
             imported.entry(*import).or_default().push(at);
         }
-        if is(found, &[&codes::TOOL_NEEDS_FIELD]) {
+        if is(found, &[&codes::TOOL_NEEDS_FIELD]) && ground.tool(place).is_some() {
             tools.entry(place).or_default().push(at);
         }
     }
@@ -99,6 +117,7 @@ pub fn same(ground: &Ground, diags: &mut Diagnostics) {
     }
     let groups = texts.into_values().chain(given.into_values());
     let groups = groups.chain(imported.into_values()).chain(tools.into_values());
+    let groups = groups.chain(lines.into_values());
     let groups: Vec<Vec<usize>> = groups.collect();
     together(&mut all, groups, "here too");
     all.into_iter().for_each(|found| diags.push(found));
@@ -119,6 +138,13 @@ fn all_labels(all: &mut [Diagnostic], group: &[usize]) {
             }
         }
     }
+}
+
+/// Whether a place lies in a node that calls a graph.
+fn calls(ground: &Ground, place: Span) -> bool {
+    let graph = ground.graph(place).and_then(|id| ground.program.graphs.get(id));
+    let node = graph.and_then(|graph| graph.nodes.get(ground.node(place)?));
+    node.is_some_and(|node| matches!(node.work, Work::Subgraph { .. }))
 }
 
 fn imports(ground: &Ground) -> Vec<Span> {

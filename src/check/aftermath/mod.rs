@@ -51,6 +51,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
         return;
     }
     lacking::behind_pieces(program, diags);
+    lacking::behind_blocks(program, sources, diags);
     again::meant_by_text(sources, diags);
     if !diags.has_errors() {
         let unread = |found: &Diagnostic| {
@@ -65,6 +66,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     }
     torn::behind_the_first(sources, diags);
     let ground = Ground::new(program);
+    moot::behind_reads(&ground, diags);
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);
     let moot = Moot::new(&ground, sources, diags);
@@ -78,7 +80,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     again::reads(diags);
     again::refused(diags);
     alike::nulls(&ground, diags);
-    alike::same(&ground, diags);
+    alike::same(&ground, sources, diags);
 }
 
 /// Whether a finding is of one of the codes.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::base::{FileId, SourceMap, Span};
 use crate::diag::{Code, Diagnostic, Diagnostics, Fact, Level, codes};
-use crate::ir::{GraphId, NodeId, ReducerId};
+use crate::ir::{GraphId, NodeId, ReducerId, ToolId};
 
 use super::ground::Ground;
 use super::{TEXT, is};
@@ -42,6 +42,37 @@ static UNREAD: &[&Code] = &[
     &codes::UNUSED_PARAMETER,
 ];
 
+/// What is said of the types of expressions.
+static TYPED: &[&Code] = &[
+    &codes::TYPE_MISMATCH,
+    &codes::UNKNOWN_FUNCTION,
+    &codes::UNKNOWN_FIELD,
+    &codes::WRONG_ARGUMENTS,
+    &codes::NULL_NOT_HANDLED,
+    &codes::NEVER_EQUAL,
+];
+
+/// Takes out what is said of the types in a tool's body where it `reads` a field as another type than its graph has: that is
+/// said of the `reads`.
+pub fn behind_reads(ground: &Ground, diags: &mut Diagnostics) {
+    let lacking = diags.iter();
+    let lacking = lacking.filter(|found| is(found, &[&codes::TOOL_NEEDS_FIELD]));
+    let places = lacking.flat_map(|found| found.labels.iter().map(|label| label.span));
+    let mut wrong: BTreeSet<ToolId> = BTreeSet::new();
+    for at in places {
+        let Some(id) = ground.tool(at) else { continue };
+        let body = ground.program.tools.get(id).and_then(|tool| tool.body.as_ref());
+        let mut reads = body.into_iter().flat_map(|body| &body.reads);
+        if reads.any(|read| read.ty.span == at) {
+            wrong.insert(id);
+        }
+    }
+    if !wrong.is_empty() {
+        let body = |at: Span| ground.tool(at).is_some_and(|id| wrong.contains(&id));
+        diags.retain(|found| !(is(found, TYPED) && body(found.span())));
+    }
+}
+
 /// What is refused, by place.
 #[derive(Default)]
 pub struct Moot {
@@ -62,6 +93,10 @@ pub struct Moot {
     graphs: BTreeSet<GraphId>,
     /// Names of `out` fields that nothing writes, which is said of them as such.
     unwritten: BTreeSet<Span>,
+    /// Nodes that call a graph for ever: it is likely another one that was meant.
+    calls: BTreeSet<(GraphId, NodeId)>,
+    /// Nodes that nothing leads to, which is said of one that leads nowhere.
+    missed: BTreeSet<Span>,
     /// Files with an import that did not parse.
     imports: BTreeSet<FileId>,
     /// Nodes that name a tool or a graph that is not known: where these lead to is not known.
@@ -113,6 +148,14 @@ impl Moot {
         if is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) {
             self.open.extend(node());
         }
+        if is(found, &[&codes::ENDLESS_CALLS]) {
+            let calls = found.labels.iter().skip(1);
+            self.calls.extend(calls.filter_map(|label| self::node(ground, label.span)));
+        }
+        if is(found, &[&codes::NO_WAY_ON]) {
+            let others = found.labels.iter().skip(1);
+            self.missed.extend(others.map(|label| label.span));
+        }
         if is(found, &[&codes::OUT_NEVER_WRITTEN]) {
             self.unwritten.insert(at);
         }
@@ -163,6 +206,9 @@ impl Moot {
         if is(found, &[&codes::TARGET_OUTSIDE_ENDS]) {
             return node(ground, at).is_some_and(|at| self.wheres.contains(&at));
         }
+        if is(found, &[&codes::UNKNOWN_FIELD, &codes::WRONG_BINDING]) {
+            return node(ground, at).is_some_and(|at| self.calls.contains(&at));
+        }
         if is(found, &[&codes::CONTEXT_MISMATCH]) {
             let own = found.unknown_name().is_some();
             return own && ground.graph(at).is_some_and(|id| self.contexts.contains(&id));
@@ -174,7 +220,7 @@ impl Moot {
             return owner || graph || self.unwritten.contains(&at);
         }
         if is(found, &[&codes::UNREACHABLE_NODE]) {
-            return self.is_end(ground, at);
+            return self.missed.contains(&at) || self.is_end(ground, at);
         }
         let item = found.unknown_name().is_some_and(|unknown| unknown.near.is_none());
         item && is(found, &[&codes::UNKNOWN_FUNCTION]) && self.imports.contains(&at.file)

@@ -174,7 +174,7 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
             point_at(found, &places, &format!("`{name}` is declared nowhere"));
             found.help = Some(match is(found, &[&codes::RESERVED_NAME]) {
                 true => format!("did you mean `{name}`?"),
-                false => format!("rename one of the two `{name}`, or take it out"),
+                false => format!("call one of the two `{name}`, or take it out"),
             });
         }
     }

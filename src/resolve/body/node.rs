@@ -201,9 +201,10 @@ impl Resolver<'_> {
         } else if own.node == "end" {
             TargetKind::End
         } else {
+            // What a misspelt entry was meant for may be what is lacking: it counts as none.
             match self.node_named(inside, own) {
-                Some(node) => TargetKind::Node(node),
-                None => TargetKind::Unknown,
+                Some(node) if inside.nodes.contains_key(&own.node) => TargetKind::Node(node),
+                _ => TargetKind::Unknown,
             }
         };
         End {

@@ -1,6 +1,6 @@
 //! The arrow that is missing: what leads nowhere, and what nothing leads to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::base::Span;
 use crate::base::name::list;
@@ -27,7 +27,6 @@ pub(super) fn name_missed(program: &Program, places: &Places, diags: &mut Diagno
         return;
     }
     let mut all = diags.take();
-    let mut named: BTreeSet<Span> = BTreeSet::new();
     for found in all
         .iter_mut()
         .filter(|found| is(found.code, &codes::NO_WAY_ON))
@@ -46,7 +45,6 @@ pub(super) fn name_missed(program: &Program, places: &Places, diags: &mut Diagno
         let names: Vec<(&str, Span)> = names
             .map(|node| (&*node.name.node, node.name.span))
             .collect();
-        named.extend(&spans);
         let shown = list(names.iter().map(|(name, _)| *name));
         found.message = format!("{}, and nothing leads to {shown}", found.message);
         found
@@ -56,9 +54,6 @@ pub(super) fn name_missed(program: &Program, places: &Places, diags: &mut Diagno
                 message: format!("nothing leads to `{name}`"),
             }));
     }
-    all.retain(|found| {
-        !(is(found.code, &codes::UNREACHABLE_NODE) && named.contains(&found.span()))
-    });
     all.into_iter().for_each(|found| diags.push(found));
 }
 
