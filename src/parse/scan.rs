@@ -16,6 +16,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::bracket::{self, Brackets, Meant};
 use super::comment::Comments;
+use super::comment_sign::Foreign;
 use super::layout::{Culprit, Layout};
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
@@ -91,7 +92,7 @@ fn culprit(
 pub fn expression<'a>(text: &'a str, id: FileId, diags: &mut Diagnostics) -> Option<Scanned<'a>> {
     let mut scan = Scan::new(text, id);
     scan.run();
-    let clean = !scan.brackets.is_open() && scan.found.is_empty();
+    let clean = !scan.brackets.is_open() && scan.found.is_empty() && scan.foreign.is_empty();
     let scanned = scan.finish(diags);
     clean.then_some(scanned)
 }
@@ -105,6 +106,8 @@ struct Scan<'a> {
     at: usize,
     brackets: Brackets,
     comments: Comments<'a>,
+    /// Comments that begin with another sign.
+    foreign: Foreign,
     found: Vec<Diagnostic>,
     /// Start of the item that is being read.
     item: usize,
@@ -145,6 +148,7 @@ impl<'a> Scan<'a> {
             at: 0,
             brackets: Brackets::default(),
             comments: Comments::default(),
+            foreign: Foreign::default(),
             found: Vec::new(),
             item: 0,
             damaged: false,
@@ -194,6 +198,7 @@ impl<'a> Scan<'a> {
                     self.at += 1;
                 }
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => self.comment(),
+                b'#' | b'/' if self.foreign_comment() => {}
                 _ => {
                     self.token(byte, line_start);
                     self.brackets.content(byte);
@@ -338,6 +343,16 @@ impl<'a> Scan<'a> {
         let start = self.at;
         self.at += length;
         self.comments.add(self.text, start, self.at);
+    }
+
+    /// Passes over a comment that begins as in other languages.
+    fn foreign_comment(&mut self) -> bool {
+        let Some(end) = self.foreign.take(self.text, self.at) else {
+            return false;
+        };
+        self.comments.add(self.text, self.at, end);
+        self.at = end;
+        true
     }
 
     /// A string from its opening quote; reports one that is left open.
@@ -591,7 +606,8 @@ impl<'a> Scan<'a> {
         self.unclosed_before(end, "the text ends here");
         self.at = self.text.len();
         self.end_item();
-        for found in self.found {
+        let foreign = self.foreign.findings(self.text, self.file);
+        for found in self.found.into_iter().chain(foreign) {
             diags.push(found);
         }
         let mended = !(self.blanked.is_empty() && self.replaced.is_empty());

@@ -8,7 +8,7 @@
 //! ([`Journal::barrier`]), except under [`Durability::Exit`]. `tests/processes.rs` holds it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -49,11 +49,20 @@ pub struct Journal {
     durability: Durability,
     writer: Option<Writer>,
     /// Effects of the current root step that an earlier process finished, by task and id.
-    finished: HashMap<(String, String), Json>,
+    finished: HashMap<(String, String), Finished>,
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
+    /// Tasks that wait for the store.
+    waiting: Arc<AtomicUsize>,
     state: Mutex<State>,
+}
+
+/// An effect that an earlier process finished.
+struct Finished {
+    /// The node's path or the tool's name.
+    subject: String,
+    outcome: Json,
 }
 
 struct Writer {
@@ -61,6 +70,15 @@ struct Writer {
     /// The store's first error.
     failed: Arc<OnceLock<StoreError>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+}
+
+/// Counted as long as a task waits for the store.
+pub struct AtTheStore<'a>(&'a AtomicUsize);
+
+impl Drop for AtTheStore<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
 }
 
 enum Job {
@@ -78,6 +96,7 @@ impl Journal {
             finished: HashMap::new(),
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(1),
+            waiting: Arc::default(),
             state: Mutex::default(),
         }
     }
@@ -97,7 +116,14 @@ impl Journal {
             .unwrap_or_default();
         let finished = effects
             .iter()
-            .map(|e| ((e.task.clone(), e.id.clone()), e.outcome.clone()))
+            .map(|e| {
+                let subject = e.subject.clone();
+                let outcome = e.outcome.clone();
+                (
+                    (e.task.clone(), e.id.clone()),
+                    Finished { subject, outcome },
+                )
+            })
             .collect();
         let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
         Self {
@@ -110,11 +136,18 @@ impl Journal {
             finished,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
+            waiting: Arc::default(),
             state: Mutex::new(State {
                 counts,
                 ..State::default()
             }),
         }
+    }
+
+    /// Counts what waits for the store there.
+    pub fn counted(mut self, waiting: Arc<AtomicUsize>) -> Self {
+        self.waiting = waiting;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -128,10 +161,17 @@ impl Journal {
 
     /// The result of an effect that an earlier process finished.
     pub fn finished(&self, task: &str, id: &str) -> Option<&Json> {
+        Some(self.finished_of(task, id)?.1)
+    }
+
+    /// The same, with the node's path or the tool's name that it was of: under another version of the flow, a task may
+    /// call something else there.
+    pub fn finished_of(&self, task: &str, id: &str) -> Option<(&str, &Json)> {
         if self.finished.is_empty() {
             return None;
         }
-        self.finished.get(&(task.to_owned(), id.to_owned()))
+        let found = self.finished.get(&(task.to_owned(), id.to_owned()))?;
+        Some((&found.subject, &found.outcome))
     }
 
     /// Step of the root that effects and nested frames belong to from now on.
@@ -241,9 +281,16 @@ impl Journal {
         let Some(writer) = &self.writer else {
             return Ok(());
         };
+        let _waits = self.waits();
         let (done, kept) = oneshot::channel();
         writer.queue.send(Job::Barrier(done)).map_err(|_| ended())?;
         kept.await.map_err(|_| ended())?
+    }
+
+    /// Counts a task as one that waits for the store, until the result is dropped.
+    pub fn waits(&self) -> AtTheStore<'_> {
+        self.waiting.fetch_add(1, Ordering::Acquire);
+        AtTheStore(&self.waiting)
     }
 
     /// Keeps all that is still held and gives the thread back.

@@ -4,7 +4,7 @@ use reqwest::header::HeaderName;
 use reqwest::{Method, Url};
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::backend::secret::Secret;
+use crate::backend::secret::{Secret, Secrets};
 use crate::backend::tool::command::{CommandSpec, DEFAULT_ENV, DEFAULT_LIMIT};
 use crate::backend::tool::http::HttpSpec;
 use crate::backend::tool::http::select::Selector;
@@ -90,11 +90,13 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
     }
     let passed = |name: &str| Some((name.to_owned(), Secret::new(variables.get(name)?)));
     let mut env: Vec<(String, Secret)> = DEFAULT_ENV.into_iter().filter_map(passed).collect();
-    let standard = env.len();
+    let mut secrets = Secrets::default();
     match table.get("env") {
         None => {}
         Some(list) if list.json().is_array() => {
-            env.extend(list.texts().iter().filter_map(|name| passed(name)));
+            let named = list.texts();
+            let named = named.iter().filter_map(|name| passed(name));
+            env.extend(named.inspect(|(_, value)| secrets.add(value)));
         }
         Some(map) => {
             for (name, value) in map.entries() {
@@ -103,8 +105,8 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
             }
         }
     }
-    let mut secrets = variables.secrets();
-    secrets.extend(env.iter().skip(standard).map(|(_, value)| value));
+    // What is written out in the file is none.
+    secrets.add_all(&variables.secrets());
     let limit = table.get("max_output").and_then(|limit| limit.count());
     Some(CommandSpec {
         argv: words,

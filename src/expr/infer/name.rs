@@ -1,6 +1,7 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
+use crate::base::foreign;
 use crate::base::name::closest;
 use crate::diag::{Diagnostic, Home, codes};
 
@@ -116,9 +117,13 @@ impl Checker<'_> {
             let help = "declare it in the graph: `context { name: string }`";
             return self.report(found.help(help));
         }
-        if let Some(meant) = foreign(name) {
+        if let Some(meant) = foreign::name::constant(name) {
             let asked = found.help(format!("write `{meant}`"));
             return self.report(asked.fix(expr.span, meant));
+        }
+        if let Some(help) = foreign::name::behind_work(name).filter(|_| self.scope.state.is_some())
+        {
+            return self.report(found.help(help));
         }
         let state = self.scope.state.is_some().then_some("state");
         let known = self
@@ -145,7 +150,7 @@ impl Checker<'_> {
     }
 
     /// A field of that name of something in scope, where only one thing has it: `context.x`.
-    fn field_elsewhere(&self, name: &str) -> Option<String> {
+    pub(super) fn field_elsewhere(&self, name: &str) -> Option<String> {
         let names = self.scope.names.iter();
         let mut holders = names.filter(|(root, ty)| match ty.without_null() {
             Type::Record(id) => {
@@ -190,14 +195,4 @@ fn uncalled(name: &str) -> Option<String> {
     let alone = effect::is_effect(name)
         || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
     alone.then(|| format!("{name}()"))
-}
-
-/// What a word of other languages is here.
-fn foreign(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "True" | "TRUE" => "true",
-        "False" | "FALSE" => "false",
-        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
-        _ => return None,
-    })
 }

@@ -2,10 +2,12 @@
 
 use minijinja::machinery::{Span as Range, ast};
 
+use crate::base::foreign;
 use crate::base::name::{closest, did_you_mean};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::eval::MACROS;
+use super::super::function;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
 use super::check::Check;
@@ -19,14 +21,11 @@ impl Check<'_> {
         let Some(found) = filter::find(applied.name) else {
             let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
             let message = format!("no filter `{}`", applied.name);
-            return self.report(
-                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
-                    span,
-                    applied.name,
-                    names,
-                    "there are",
-                ),
-            );
+            let found = Diagnostic::new(&codes::UNKNOWN_FILTER, message, span);
+            return self.report(match self.other_than_filter(applied.name, of.as_ref()) {
+                Some(help) => found.help(help),
+                None => found.meant(span, applied.name, names, "there are"),
+            });
         };
         let ty = match of {
             Some((expr, ty)) if !found.takes_null => {
@@ -98,6 +97,19 @@ impl Check<'_> {
         }
     }
 
+    /// What a name is that is no filter: a method, or what another language calls so.
+    fn other_than_filter(&self, name: &str, of: Option<&(&ast::Expr, Type)>) -> Option<String> {
+        let source = of.map_or("x", |(expr, _)| self.source(expr));
+        let ty = of.map_or(Type::Json, |(_, ty)| ty.without_null());
+        if self.of_language(&ty, name).is_some() {
+            let empty = function::find(name, true)
+                .is_some_and(|found| found.arities().any(|count| count == 1));
+            let args = if empty { "" } else { ".." };
+            return Some(format!("it is a method: `{source}.{name}({args})`"));
+        }
+        foreign::call::in_template(name)
+    }
+
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
         self.args(&call.args);
         if self.locals.iter().any(|(n, _)| n == name) {
@@ -108,7 +120,17 @@ impl Check<'_> {
         }
         let help = match filter::find(name) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
-            None => did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)),
+            None => foreign::call::in_template(name)
+                .or_else(|| did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)))
+                .or_else(|| {
+                    let known = function::find(name, false).is_some()
+                        || matches!(name, "stale" | "invalidated_by");
+                    known.then(|| {
+                        format!(
+                            "`{name}` belongs to expressions: use it in a `let`, and its name here"
+                        )
+                    })
+                }),
         };
         let span = self.span(range);
         self.report(
@@ -157,7 +179,7 @@ impl Check<'_> {
             (None, None) if names_macro(name) => Some(format!(
                 "`{name}` with a condition or a value belongs to expressions: use it in a `let`"
             )),
-            (None, None) => None,
+            (None, None) => foreign::call::in_template(name),
         };
         let message = format!("{} has no method `{name}`", self.show(&of));
         let callee = call.expr.span();

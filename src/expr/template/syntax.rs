@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::ast::node::TemplateText;
-use crate::base::name;
+use crate::base::{foreign, name};
 use crate::diag::{Diagnostic, codes};
 
 /// Statements that end with `end` and their name.
@@ -260,7 +260,17 @@ fn statement<'t>(
         if name.is_empty() { whole } else { place },
         format!("there is no statement `{name}`"),
     );
-    Err(match name::did_you_mean(name, known) {
+    let print = || {
+        let value = inside.get(start..)?.trim_end_matches(['-', '+', ' ']);
+        let path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | '"' | '\'');
+        (!value.is_empty() && value.chars().all(path))
+            .then(|| format!("a value is printed by `{{{{ {value} }}}}`"))
+    };
+    let help = foreign::statement::meant(name)
+        .map(str::to_owned)
+        .or_else(|| name::did_you_mean(name, known))
+        .or_else(print);
+    Err(match help {
         Some(help) => fault.help(help),
         None => fault,
     })
