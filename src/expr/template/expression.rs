@@ -216,7 +216,7 @@ impl Check<'_> {
                 {
                     let message = format!("this may be {lacking}, which has no field `{name}`");
                     let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
-                    return self.report(found.help(format!(
+                    return self.report(found.fact(Fact::Unproven).help(format!(
                         "ask first which it is: `{{% if x.{name} is defined %}}`"
                     )));
                 }
@@ -257,6 +257,7 @@ impl Check<'_> {
                 span,
             )
             .fact(Fact::Value(source.clone()))
+            .fact(Fact::Unproven)
             .help(match *of {
                 // Zero and false are values, and no `if` lets them in.
                 Type::Int | Type::Float | Type::Bool => {
