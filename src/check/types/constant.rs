@@ -231,7 +231,7 @@ impl Reader<'_, '_> {
 }
 
 /// Whether an expression may have another value when it is evaluated again.
-fn changes(expr: &Expr) -> bool {
+pub(super) fn changes(expr: &Expr) -> bool {
     crate::expr::infer::reads(expr, &crate::expr::Scope::default()).effects
 }
 

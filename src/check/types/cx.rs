@@ -241,7 +241,7 @@ impl<'a> Cx<'a> {
         let read = template::reads(text, &self.scope);
         self.used.extend(read.slots.iter().map(|slot| slot.0));
         for field in read.fields {
-            self.says_guards_of_text(&text.text, text.span, FieldId(field));
+            self.says_guards_of_text(text, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
         let mut found = Diagnostics::new();

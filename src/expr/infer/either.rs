@@ -36,7 +36,11 @@ impl Checker<'_> {
 
     /// Whether `has` asks for a field that some of several records have.
     pub(super) fn asks_which(&mut self, operand: &Expr, field: &Name) -> bool {
-        match self.unheard(operand) {
+        // What is known of it already takes nothing away from what may be asked.
+        let known = std::mem::take(&mut self.known);
+        let of = self.unheard(operand);
+        self.known = known;
+        match of {
             Type::Union(members) => members
                 .iter()
                 .any(|member| has_field(member, field, self.types)),

@@ -11,7 +11,7 @@ use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::narrow::path;
-use super::{chain, place, placeholder, syntax};
+use super::{chain, place, placeholder, signs, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -32,6 +32,18 @@ pub fn check_knowing(
         diags.push(
             Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
                 .help("look the text up in a map, or make it where the state is written"),
+        );
+        return;
+    }
+    if let Some(place) = signs::too_long(&template.text) {
+        let message = format!(
+            "an expression of a template chains at most {} operators",
+            signs::MOST
+        );
+        let place = template.span_of(place.start, place.end);
+        diags.push(
+            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
+                .help("name parts of it with `{% set %}`, or make it in a `let`"),
         );
         return;
     }

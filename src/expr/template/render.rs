@@ -13,7 +13,7 @@ use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::object::shown;
-use super::{language, method, place};
+use super::{chain, language, method, place, signs};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -137,6 +137,11 @@ pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
 }
 
 fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
+    let long = chain::too_long(text).or_else(|| signs::too_long(text));
+    if long.is_some() {
+        let message = "a tag of the template is too long";
+        return Err(Error::new(ErrorKind::SyntaxError, message));
+    }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_fuel(Some(FUEL));
