@@ -135,13 +135,13 @@ pub enum PropertyKind {
         to: Option<Box<Jump>>,
     },
     /// `let x = EXPR`
-    Let(Let),
+    Let(Box<Let>),
     /// `require EXPR else EXPR`
-    Require(Require),
+    Require(Box<Require>),
     /// `set { .. }`
     Set(Vec<SetItem>),
     /// `emit X { .. }`
-    Emit(Emit),
+    Emit(Box<Emit>),
     /// `goto ..`
     Goto(Jumps),
     /// `ends [..]`

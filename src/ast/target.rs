@@ -30,18 +30,22 @@ pub enum TargetKind {
     /// `(expr)`: computed at run time.
     Computed(Box<Expr>),
     /// `each x in items -> worker with { topic: x }`
-    Each {
-        /// Loop name.
-        var: Name,
-        /// A list.
-        items: Box<Expr>,
-        /// The node that gets one task an element.
-        worker: Name,
-        /// Values of its `input`.
-        with: Vec<NamedArg>,
-    },
+    Each(Box<Each>),
     /// `parent.name`
     Parent(Name),
+}
+
+/// `each x in items -> worker with { topic: x }`
+#[derive(Debug, Clone)]
+pub struct Each {
+    /// Loop name, in scope of `with`.
+    pub var: Name,
+    /// A list.
+    pub items: Expr,
+    /// The node that gets one task an element.
+    pub worker: Name,
+    /// Values of its `input`.
+    pub with: Vec<NamedArg>,
 }
 
 /// A target with an update, as one command: `-> a { set {..} emit .. }`.

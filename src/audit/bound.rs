@@ -48,6 +48,15 @@ impl Bound {
         }
     }
 
+    /// The smaller one; of two without a bound the first.
+    pub fn min(self, other: Bound) -> Bound {
+        match (self, other) {
+            (Bound::AtMost(a), Bound::AtMost(b)) => Bound::AtMost(u64::min(a, b)),
+            (Bound::Unbounded(_), known @ Bound::AtMost(_)) => known,
+            (first, _) => first,
+        }
+    }
+
     /// So many times. Nothing stays nothing however often.
     pub fn times(self, count: &Bound) -> Bound {
         match (self, count) {

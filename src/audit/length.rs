@@ -30,6 +30,7 @@ const NO_LONGER: [&str; 8] = [
 ];
 
 /// Where a list is written.
+#[derive(Clone, Copy)]
 pub(super) struct Scope<'g> {
     pub flow: &'g Flow,
     pub graph: &'g Graph,

@@ -1,7 +1,7 @@
 //! A graph as places and the ways between them.
 //!
-//! A place is a node, or the gate before a node with `max_visits`, from which the node is entered or, after so many times,
-//! its other target is. A place has arms, of which one is taken; an arm leads to several places at once.
+//! A place is a node, a join, or the gate before a node with `max_visits`, from which the node is entered or, after so many
+//! times, its other target is. A place has arms, of which one is taken; an arm leads to several places at once.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -34,12 +34,26 @@ pub(super) struct Way {
     pub tasks: Tasks,
     /// Whether its cost is counted with this way. That of a join is with its first member.
     pub counts: bool,
+    /// Whether it is taken ahead of what the place asks a person, or though nobody has answered.
+    pub unasked: bool,
+}
+
+impl Way {
+    /// An arrow to a place.
+    fn to(to: usize) -> Self {
+        Self {
+            to,
+            tasks: Tasks::One,
+            counts: true,
+            unasked: false,
+        }
+    }
 }
 
 /// A place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spot {
-    /// The node; `None` for the start and for gates.
+    /// The node; `None` for the start, for gates and for joins.
     pub node: Option<NodeId>,
     /// Its name, in witnesses.
     pub name: String,
@@ -47,6 +61,10 @@ pub(super) struct Spot {
     pub cap: Option<u64>,
     /// Whether it waits until nothing else is left.
     pub defers: bool,
+    /// Whether each task that comes here goes on by itself, in the same super-step.
+    pub branches: bool,
+    /// Of a join, the places that must arrive.
+    pub members: Vec<usize>,
     /// Where it may lead.
     pub arms: Vec<Vec<Way>>,
 }
@@ -70,7 +88,8 @@ impl Map {
                 name: node.name.clone(),
                 cap: node.max_visits.as_ref().map(|visits| visits.limit.into()),
                 defers: node.defer,
-                arms: Vec::new(),
+                branches: matches!(node.work, Work::Branch),
+                ..Spot::default()
             });
         }
         // Gates come behind all nodes, so that a node's place is known before.
@@ -86,6 +105,14 @@ impl Map {
                 });
             }
         }
+        let first_join = map.spots.len();
+        for join in &graph.joins {
+            map.spots.push(Spot {
+                name: "a join".to_owned(),
+                members: join.members.iter().map(|id| 1 + id.index()).collect(),
+                ..Spot::default()
+            });
+        }
         let ways = Ways {
             scope: Scope {
                 flow,
@@ -93,25 +120,36 @@ impl Map {
                 node: None,
             },
             gates: &gates,
+            first_join,
         };
         let mut arms = vec![ways.route(&graph.start)];
         arms.extend(graph.nodes.entries().map(|(id, node)| ways.node(id, node)));
         for (id, node) in graph.nodes.entries() {
             if let Some(visits) = &node.max_visits {
+                // What comes to a gate as one task each goes on as one task each.
                 let enter = Way {
-                    to: 1 + id.index(),
-                    tasks: Tasks::One,
-                    counts: true,
+                    tasks: Tasks::Many(1),
+                    ..Way::to(1 + id.index())
                 };
                 let mut gate = vec![vec![enter]];
                 gate.extend(ways.jump(&visits.to));
                 arms.push(gate);
             }
         }
+        arms.extend(graph.joins.iter().map(|join| ways.jump(&join.to)));
         for (spot, arms) in map.spots.iter_mut().zip(arms) {
             spot.arms = arms;
         }
         map
+    }
+
+    /// The same without the ways to some places.
+    pub fn without(&self, gone: &dyn Fn(usize) -> bool) -> Self {
+        let mut spots = self.spots.clone();
+        for arm in spots.iter_mut().flat_map(|spot| &mut spot.arms) {
+            arm.retain(|way| !gone(way.to));
+        }
+        Self { spots }
     }
 
     /// The places with an edge for each way.
@@ -131,17 +169,16 @@ impl Map {
     pub fn arms(&self, spot: usize) -> &[Vec<Way>] {
         self.spots.get(spot).map_or(&[], |spot| &spot.arms)
     }
-
-    pub fn name(&self, spot: usize) -> &str {
-        self.spots.get(spot).map_or("", |spot| &spot.name)
-    }
 }
 
+#[derive(Clone, Copy)]
 struct Ways<'g> {
     /// What lists of sends are read in.
     scope: Scope<'g>,
     /// By node, the gate before it.
     gates: &'g [Option<usize>],
+    /// The place of the first join; the others follow.
+    first_join: usize,
 }
 
 impl<'g> Ways<'g> {
@@ -154,7 +191,7 @@ impl<'g> Ways<'g> {
                 graph,
                 node: Some(node),
             },
-            gates: self.gates,
+            ..*self
         };
         here.after(id, node)
     }
@@ -164,31 +201,33 @@ impl<'g> Ways<'g> {
             Some(route) => self.route(route),
             None => vec![Vec::new()],
         };
-        for join in &node.joins {
-            let Some(join) = self.scope.graph.joins.get(*join) else {
+        for join_id in &node.joins {
+            let Some(join) = self.scope.graph.joins.get(*join_id) else {
                 continue;
             };
             let first = join.members.iter().min() == Some(&id);
-            for after in self.jump(&join.to) {
-                for arm in &mut arms {
-                    arm.extend(after.iter().cloned().map(|way| Way {
-                        counts: first,
-                        ..way
-                    }));
-                }
+            for arm in &mut arms {
+                arm.push(Way {
+                    counts: first,
+                    ..Way::to(self.first_join + join_id.index())
+                });
             }
         }
+        let mut unasked = Vec::new();
         for skip in &node.skips {
-            arms.extend(skip.to.iter().flat_map(|to| self.jump(to)));
+            unasked.extend(skip.to.iter().flat_map(|to| self.jump(to)));
         }
         if let Work::Interrupt {
             timeout: Some(timeout),
             ..
         } = &node.work
         {
-            arms.extend(self.jump(&timeout.to));
+            unasked.extend(self.jump(&timeout.to));
         }
-        arms.extend(node.on_error.iter().flat_map(|route| self.route(route)));
+        unasked.extend(node.on_error.iter().flat_map(|route| self.route(route)));
+        let ways = unasked.iter_mut().flatten();
+        ways.for_each(|way| way.unasked = true);
+        arms.extend(unasked);
         // Tools and graphs that leave upward jump by these.
         if matches!(
             node.work,
@@ -256,6 +295,15 @@ impl<'g> Ways<'g> {
         if computed.is_empty() {
             return vec![sure];
         }
+        let several = jump
+            .to
+            .iter()
+            .filter(|to| matches!(to, Target::Computed { .. }));
+        if several.count() > 1 {
+            // One name of each at once: all names of all are more than that.
+            sure.extend(computed.iter().flat_map(|end| self.target(&end.to)));
+            return vec![sure];
+        }
         let with = |end: &&crate::ir::graph::End| {
             let mut arm = sure.clone();
             arm.extend(self.target(&end.to));
@@ -284,9 +332,8 @@ impl<'g> Ways<'g> {
     fn way(&self, id: NodeId, tasks: Tasks) -> Vec<Way> {
         let gate = self.gates.get(id.index()).copied().flatten();
         vec![Way {
-            to: gate.unwrap_or(1 + id.index()),
             tasks,
-            counts: true,
+            ..Way::to(gate.unwrap_or(1 + id.index()))
         }]
     }
 }

@@ -9,11 +9,13 @@
 //!
 //! Reading order: [`bound`] (numbers that may have no bound), [`sheet`], [`ends`] (where a run begins
 //! and ends), [`map`] (a graph as places and ways), [`length`] (of lists that sends
-//! go over), [`walk`] (the
-//! heaviest way through it), [`weight`] (what a visit of a node costs), [`reach`] (which graphs and tools, behind which
+//! go over), [`count`] (how often its places are come to), [`circle`] and [`walk`] (the
+//! heaviest way through it), [`weight`] (what a visit of a node costs), [`worst`] (all together), [`reach`] (which graphs and tools, behind which
 //! questions), [`widen`] (what a change adds).
 
 pub mod bound;
+mod circle;
+mod count;
 mod ends;
 mod length;
 mod map;
@@ -22,6 +24,7 @@ pub mod sheet;
 mod walk;
 mod weight;
 pub mod widen;
+mod worst;
 
 use std::collections::BTreeMap;
 
@@ -57,6 +60,6 @@ pub struct Services {
 /// The sheet of a graph.
 pub fn audit(flow: &Flow, graph: GraphId, services: &Services) -> Sheet {
     let reach = reach::Reach::of(flow, graph);
-    let worst = walk::worst(flow, graph, &reach);
+    let worst = worst::worst(flow, graph, &reach);
     sheet::fill(flow, graph, services, &reach, worst)
 }

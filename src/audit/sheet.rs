@@ -11,8 +11,8 @@ use crate::ir::{Flow, GraphId, ModelId, Node, ToolId};
 use super::bound::Bound;
 use super::ends::{begins, exits};
 use super::reach::{Reach, stop_name, tools_of};
-use super::walk::Worst;
 use super::weight::{product, weigh};
+use super::worst::Worst;
 use super::{Served, Services};
 
 /// What a flow can do and cost at worst.

@@ -8,13 +8,13 @@ use crate::ir::{ErrorKind, Flow, GraphId, Model, Retry};
 
 use super::bound::Bound;
 use super::reach::Reach;
-use super::walk::Worst;
+use super::worst::Worst;
 
 /// The cost of a visit.
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
-    /// Super-steps.
-    pub steps: Bound,
+    /// Super-steps of a called graph.
+    pub within: Bound,
     /// Calls of models.
     pub calls: Bound,
     /// Tokens that models write.
@@ -25,7 +25,7 @@ impl Weights {
     /// Nothing.
     pub fn none() -> Self {
         Self {
-            steps: Bound::NONE,
+            within: Bound::NONE,
             calls: Bound::NONE,
             tokens: Bound::NONE,
         }
@@ -40,26 +40,25 @@ pub(super) fn weigh(
     known: &BTreeMap<GraphId, Worst>,
     reach: &Reach,
 ) -> Weights {
-    let step = |calls, tokens| Weights {
-        steps: Bound::AtMost(1),
+    let asks_of = |calls, tokens| Weights {
+        within: Bound::NONE,
         calls,
         tokens,
     };
     match &node.work {
-        Work::Branch => Weights::none(),
         Work::Llm(call) => {
             let asks = asks(flow, node, call, 1);
-            step(asks.0, asks.1)
+            asks_of(asks.0, asks.1)
         }
         Work::Agent {
             call, max_turns, ..
         } => {
             let asks = asks(flow, node, call, u64::from((*max_turns).max(1)));
-            step(asks.0, asks.1)
+            asks_of(asks.0, asks.1)
         }
         Work::Subgraph { graph: called, .. } => match known.get(called) {
             Some(worst) => Weights {
-                steps: Bound::AtMost(1).plus(worst.steps.clone()),
+                within: worst.steps.clone(),
                 calls: worst.calls.clone(),
                 tokens: worst.tokens.clone(),
             },
@@ -71,13 +70,13 @@ pub(super) fn weigh(
                 );
                 let bound = Bound::unbounded(reason);
                 Weights {
-                    steps: bound.clone(),
+                    within: bound.clone(),
                     calls: bound.clone(),
                     tokens: bound,
                 }
             }
         },
-        _ => step(Bound::NONE, Bound::NONE),
+        _ => Weights::none(),
     }
 }
 

@@ -20,6 +20,23 @@ pub struct Span {
 }
 
 impl Span {
+    /// The spans in order, those that overlap as one. Spans that lie in each other may be as many as the text is long, and
+    /// what looks at the text of each would look at it as often.
+    pub fn merged(spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
+        let mut spans: Vec<Span> = spans.into_iter().collect();
+        spans.sort();
+        let mut merged: Vec<Span> = Vec::new();
+        for span in spans {
+            match merged.last_mut() {
+                Some(last) if last.file == span.file && span.start < last.end => {
+                    last.end = last.end.max(span.end);
+                }
+                _ => merged.push(span),
+            }
+        }
+        merged
+    }
+
     /// The bytes `start..end` of `file`.
     pub fn new(file: FileId, start: usize, end: usize) -> Self {
         let at = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);

@@ -6,7 +6,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Channel, FieldId};
-use crate::resolve::program::{Field, Graph, Jump, SetItem};
+use crate::resolve::program::{Field, Graph};
 
 /// Reports names that are written out and that a barrier does not wait for.
 pub fn names(graph: &Graph, diags: &mut Diagnostics) {
@@ -66,16 +66,7 @@ fn is_node(graph: &Graph, name: &str) -> bool {
 
 /// The texts that nodes and jumps write out for the field.
 fn written(graph: &Graph, field: FieldId) -> Vec<(&str, Span)> {
-    let mut items: Vec<&SetItem> = Vec::new();
-    for node in &graph.nodes {
-        items.extend(&node.set);
-        let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-        let error = node.on_error.iter().flat_map(|route| route.jumps());
-        let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-        let jumps = node.edges.iter().chain(goto).chain(error).chain(skips);
-        items.extend(jumps.flat_map(|jump: &Jump| &jump.set));
-    }
-    let lists = items.into_iter().filter(|item| item.field == Some(field));
+    let lists = graph.sets().filter(|item| item.field == Some(field));
     let elements = lists.filter_map(|item| match &item.value.kind {
         ExprKind::List(elements) => Some(elements),
         _ => None,

@@ -8,7 +8,7 @@ use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::path;
 use crate::ir::{Channel, FieldId};
-use crate::resolve::program::{Graph, Jump, Program, Route, SetItem, TargetKind};
+use crate::resolve::program::{Graph, Program, SetItem, TargetKind};
 
 use super::flow::finish::usual;
 use super::flow::group::{Ends, groups};
@@ -52,7 +52,7 @@ pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnos
 
 /// Fields that some `:=` replaces, or that some write takes messages out of.
 fn trimmed(graph: &Graph) -> BTreeSet<FieldId> {
-    let items = jumps(graph).into_iter().flat_map(|jump| &jump.set);
+    let items = graph.jumps().flat_map(|(_, jump)| &jump.set);
     let items = items.chain(graph.nodes.iter().flat_map(|node| &node.set));
     let trims = |item: &&SetItem| item.replace || removes(&item.value);
     items.filter(trims).filter_map(|item| item.field).collect()
@@ -82,22 +82,6 @@ fn removes(expr: &Expr) -> bool {
     false
 }
 
-fn jumps(graph: &Graph) -> Vec<&Jump> {
-    let nodes = graph.nodes.iter().flat_map(|node| {
-        let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-        let errors = node.on_error.iter().flat_map(|route| route.jumps());
-        goto.chain(errors)
-            .chain(&node.edges)
-            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
-    });
-    let routes = graph.start.iter().chain(&graph.on_error);
-    let joins = graph.joins.iter().map(|join| &join.to);
-    nodes
-        .chain(routes.flat_map(Route::jumps))
-        .chain(joins)
-        .collect()
-}
-
 fn grows_in(graph: &Graph, write: Write, names: &str) -> Diagnostic {
     let field = graph.fields.get(write.field);
     let name = field.map_or("?", |field| &*field.name.node);
@@ -116,7 +100,7 @@ const OUTSIDE: [&str; 5] = ["output", "result", "answer", "input", "results"];
 
 /// Notes `each` over a list that a caller, a model, a tool or a person has made as long as they like.
 pub fn fan_outs(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
-    for target in jumps(graph).into_iter().flat_map(|jump| &jump.to) {
+    for target in graph.jumps().flat_map(|(_, jump)| &jump.to) {
         let TargetKind::Each(each) = &target.kind else {
             continue;
         };

@@ -3,7 +3,7 @@
 use crate::base::Span;
 use crate::base::name::closest;
 use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
-use crate::resolve::program::{Graph, Route, TargetKind};
+use crate::resolve::program::{Graph, TargetKind};
 
 /// Checks that each `parent.name` is declared and each declared name is used.
 pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
@@ -66,18 +66,10 @@ pub fn leaves(graph: &Graph, diags: &mut Diagnostics) {
 
 /// Names behind `parent.`, with their places, jumps passed on by `ends` included.
 fn used(graph: &Graph) -> Vec<(&str, Span)> {
-    let routes = graph
-        .start
-        .iter()
-        .chain(&graph.on_error)
-        .flat_map(Route::targets);
-    let joins = graph.joins.iter().flat_map(|join| &join.to.to);
-    let nodes = graph.nodes.iter().flat_map(|node| {
-        let ends = node.ends.iter().flat_map(|ends| &ends.items);
-        node.targets().chain(ends.map(|end| &end.to))
-    });
-    let targets = routes.chain(joins).chain(nodes);
-    let parents = targets.filter_map(|target| match &target.kind {
+    let ends = graph.nodes.iter().flat_map(|node| &node.ends);
+    let ends = ends.flat_map(|ends| &ends.items).map(|end| &end.to);
+    let targets = graph.jumps().flat_map(|(_, jump)| &jump.to);
+    let parents = targets.chain(ends).filter_map(|target| match &target.kind {
         TargetKind::Parent(name) => Some((name.node.as_str(), target.span)),
         _ => None,
     });

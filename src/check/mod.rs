@@ -204,23 +204,12 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     }
     data::unwritten_out(graph, id, written, &mut diags);
     barrier::names(graph, &mut diags);
-    uncovered(&mut diags);
     if let Some(found) = &unwritten {
         found.report(graph, (flow, &arrows), &typed.left, &mut diags);
     }
     Seen {
         read: typed.read,
         diags,
-    }
-}
-
-/// A node that nothing leads to is likely where the arm that a route lacks was to lead.
-fn uncovered(diags: &mut Diagnostics) {
-    if diags
-        .iter()
-        .any(|found| found.code == &codes::ROUTE_NOT_EXHAUSTIVE)
-    {
-        diags.retain(|found| found.code != &codes::UNREACHABLE_NODE);
     }
 }
 

@@ -76,17 +76,8 @@ pub fn dependent(
 
 /// The places of all `:=` of a graph, with their fields.
 fn replaced(graph: &Graph) -> BTreeMap<Span, FieldId> {
-    let jumps = graph.nodes.entries().flat_map(|(id, node)| {
-        let routes = node.goto.iter().map(|goto| &goto.node);
-        let routes = routes.chain(graph.on_error_of(id));
-        routes
-            .flat_map(|route| route.jumps())
-            .chain(&node.edges)
-            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
-    });
-    let items = jumps.flat_map(|jump| &jump.set);
-    let items = items.chain(graph.nodes.iter().flat_map(|node| &node.set));
     let place = |item: &SetItem| Some((item.name.span, item.field?));
+    let items = graph.sets();
     items
         .filter(|item| item.replace)
         .filter_map(place)

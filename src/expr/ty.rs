@@ -52,7 +52,7 @@ pub enum Type {
     /// `T?`: `T` or null. Never nested, never of `Null` or `Json`.
     Nullable(Arc<Type>),
     /// `A | B`: at least two members, none of them a union or nullable, no repeats
-    Union(Vec<Type>),
+    Union(Arc<[Type]>),
     /// One text alone, such as `"approve"`
     Literal(Arc<str>),
     /// A declared enum; its values are the members' names as text

@@ -195,11 +195,20 @@ impl Writer<'_, '_> {
     }
 
     /// Whether a list is so short that breaking it would not help. A comment in it needs a line end.
+    ///
+    /// A list within one that is measured is written as if it were: if the outer one is short, so is the inner, and if
+    /// not, what was measured is thrown away. Measured on its own again, a list in lists would be written twice for each
+    /// level around it.
     fn short(&mut self, open: usize, inner: &[Part], close: usize) -> bool {
+        if self.in_short {
+            return true;
+        }
         if (open + 1..=close).any(|token| self.has_comments(token)) {
             return false;
         }
+        self.in_short = true;
         let width = self.measured(|w| w.plain_parts(inner, Kind::Other));
+        self.in_short = false;
         width.is_some_and(|width| width <= SHORT)
     }
 

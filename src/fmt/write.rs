@@ -46,6 +46,8 @@ pub(super) struct Writer<'a, 't> {
     pub pads: BTreeMap<usize, usize>,
     /// How many levels in lines begin.
     pub level: usize,
+    /// Whether what is written is only to tell whether a list is short.
+    pub in_short: bool,
     /// Whether the token written last wants nothing behind it.
     close_after: bool,
     /// Comments that are written.
@@ -62,6 +64,7 @@ impl<'a, 't> Writer<'a, 't> {
             gap: Gap::Start,
             pads: BTreeMap::new(),
             level: 0,
+            in_short: false,
             close_after: true,
             taken: vec![false; tree.comments.len()],
             taken_in_order: Vec::new(),

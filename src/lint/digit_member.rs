@@ -72,7 +72,7 @@ fn digits(ty: &Type) -> Option<String> {
                 if found.is_some() {
                     return found;
                 }
-                open.extend(members);
+                open.extend(members.iter());
             }
             _ => {}
         }
@@ -86,7 +86,7 @@ fn check(ty: &TypeExpr, diags: &mut Diagnostics) {
         match &ty.kind {
             TypeKind::Generic(_, of) | TypeKind::Optional(of) => open.push(of),
             TypeKind::Union(members) => {
-                open.extend(members);
+                open.extend(members.iter());
                 union(members, diags);
             }
             TypeKind::Name(_) | TypeKind::Literal(_) => {}

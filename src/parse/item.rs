@@ -308,10 +308,10 @@ impl Builder<'_> {
                 body.goto = goto.flatten();
             }
             _ => match self.property(line)?.kind {
-                PropertyKind::Let(item) => body.lets.push(item),
-                PropertyKind::Require(item) => body.requires.push(item),
+                PropertyKind::Let(item) => body.lets.push(*item),
+                PropertyKind::Require(item) => body.requires.push(*item),
                 PropertyKind::Set(items) => body.set.extend(items),
-                PropertyKind::Emit(item) => body.emits.push(item),
+                PropertyKind::Emit(item) => body.emits.push(*item),
                 _ => {}
             },
         }

@@ -3,7 +3,7 @@
 use crate::ast::Name;
 use crate::ast::graph::Edge;
 use crate::ast::node::{Jumps, PropertyKind};
-use crate::ast::target::{Arm, Jump, Target, TargetKind};
+use crate::ast::target::{Arm, Each, Jump, Target, TargetKind};
 use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostic, codes};
 
@@ -26,15 +26,15 @@ impl Builder<'_> {
             Rule::parent_target => TargetKind::Parent(self.name(&parts.next()?)),
             Rule::all_target => TargetKind::All(parts.filter_map(|t| self.target(t)).collect()),
             Rule::computed_target => TargetKind::Computed(Box::new(self.expr(parts.next()?))),
-            Rule::each_target => TargetKind::Each {
+            Rule::each_target => TargetKind::Each(Box::new(Each {
                 var: self.name(&parts.next()?),
-                items: Box::new(self.expr(parts.next()?)),
+                items: self.expr(parts.next()?),
                 worker: self.name(&parts.next()?),
                 with: parts
                     .next()
                     .map(|w| self.named_block(w))
                     .unwrap_or_default(),
-            },
+            })),
             _ => TargetKind::Node(text),
         };
         Some(Target { kind, span })
@@ -50,7 +50,7 @@ impl Builder<'_> {
             self.entries(update.into_inner(), Rule::only_update, |b, line| {
                 match b.property(line)?.kind {
                     PropertyKind::Set(items) => jump.set.extend(items),
-                    PropertyKind::Emit(emit) => jump.emits.push(emit),
+                    PropertyKind::Emit(emit) => jump.emits.push(*emit),
                     _ => {}
                 }
                 Some(())

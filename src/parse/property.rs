@@ -15,7 +15,7 @@ impl Builder<'_> {
     pub fn property_kind(&mut self, pair: Pair) -> Option<PropertyKind> {
         match pair.as_rule() {
             Rule::set_p => Some(PropertyKind::Set(self.set_items(pair))),
-            Rule::emit_p => self.emit(pair).map(PropertyKind::Emit),
+            Rule::emit_p => self.emit(pair).map(Box::new).map(PropertyKind::Emit),
             Rule::skip_p => {
                 let (condition, to) = self.expr_and_jump(pair);
                 Some(PropertyKind::Skip {
@@ -30,7 +30,7 @@ impl Builder<'_> {
                     to: Box::new(to?),
                 })
             }
-            Rule::require_p => self.require(pair).map(PropertyKind::Require),
+            Rule::require_p => self.require(pair).map(Box::new).map(PropertyKind::Require),
             Rule::goto_p => self.jumps(pair).map(PropertyKind::Goto),
             Rule::on_error_p => self.jumps(pair).map(PropertyKind::OnError),
             Rule::ends_p => Some(PropertyKind::Ends(self.ends(pair))),
@@ -79,10 +79,10 @@ impl Builder<'_> {
             Rule::persist_p => PropertyKind::Persist(self.name(&value)),
             Rule::reads_p => PropertyKind::Reads(self.names(value)),
             Rule::writes_p => PropertyKind::Writes(self.names(value)),
-            Rule::let_p => PropertyKind::Let(Let {
+            Rule::let_p => PropertyKind::Let(Box::new(Let {
                 name: self.name(&value),
                 value: self.expr(parts.next()?),
-            }),
+            })),
             Rule::retry_p => PropertyKind::Retry(self.retry_spec(value)?),
             Rule::timeout_p => PropertyKind::Timeout {
                 after: self.duration(&value),

@@ -167,13 +167,16 @@ impl Graph {
     /// it) nor a node that it leads to itself, which would run in a circle.
     pub fn on_error_of(&self, id: NodeId) -> Option<&Route> {
         let node = self.nodes.get(id)?;
-        let inherited = || {
-            let route = self.on_error.as_ref()?;
-            let own = route.targets().any(|target| target.node() == Some(id));
-            let branch = matches!(node.work, super::node::Work::Branch);
-            (!own && !branch).then_some(route)
-        };
-        node.on_error.as_deref().or_else(inherited)
+        let own = node.on_error.as_deref();
+        own.or_else(|| self.inherited_by(id))
+    }
+
+    /// The graph's `on_error` where it serves the node: one without its own that is none of its targets.
+    pub fn inherited_by(&self, id: NodeId) -> Option<&Route> {
+        let (node, route) = (self.nodes.get(id)?, self.on_error.as_ref()?);
+        let target = || route.targets().any(|target| target.node() == Some(id));
+        let branch = matches!(node.work, super::node::Work::Branch);
+        (node.on_error.is_none() && !branch && !target()).then_some(route)
     }
 }
 

@@ -194,7 +194,12 @@ fn parse(
 /// Names that what did not parse seems to declare: those in the damaged pieces, and in the whole text where an error lies
 /// in none of them.
 fn lost(text: &str, damaged: &[Span], errors: &[Span]) -> BTreeSet<String> {
-    let held = |error: &Span| damaged.iter().any(|piece| piece.holds(*error));
+    let damaged = Span::merged(damaged.iter().copied());
+    let held = |error: &Span| {
+        let before = damaged.partition_point(|piece| piece.start <= error.start);
+        let last = before.checked_sub(1).and_then(|last| damaged.get(last));
+        last.is_some_and(|piece| piece.holds(*error))
+    };
     if errors.iter().all(held) {
         let pieces = damaged.iter();
         let pieces = pieces.filter_map(|at| text.get(at.start as usize..at.end as usize));

@@ -8,7 +8,7 @@
 //! that is the work of `check`.
 //!
 //! Reading order: [`program`] (what comes out) with [`graph`], [`node`] and [`target`] (its parts);
-//! `load` and `declare` (files, ids, imports); `names` (what a name means); `types`; `item/`
+//! `load` and `declare` (files, ids, imports); `names` (what a name means); `types` and `alias`; `item/`
 //! (top-level items) and `body/` (what stands in a graph).
 
 #![allow(
@@ -16,6 +16,7 @@
     reason = "an id is only made with the element that it stands for"
 )]
 
+mod alias;
 mod body;
 mod bound;
 mod channel;
@@ -24,11 +25,13 @@ mod expr;
 pub mod exprs;
 pub mod graph;
 mod item;
+pub mod jumps;
 mod load;
 pub mod mark;
 mod names;
 pub mod naming;
 pub mod node;
+mod order;
 mod other_name;
 pub mod program;
 mod setting;
@@ -48,10 +51,10 @@ use crate::ir::Retry;
 pub use load::{LoadError, Loader, declared_words};
 pub use program::Program;
 
+use alias::Alias;
 use load::Loaded;
 use names::Names;
 use program::ToolList;
-use types::Alias;
 
 /// Resolves the flow whose first file is `entry`, a path relative to the project's folder.
 ///

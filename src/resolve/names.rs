@@ -178,6 +178,12 @@ impl Resolver<'_> {
         None
     }
 
+    /// What `name` stands for in `file`, if anything, without using it.
+    pub fn meaning(&self, file: FileId, name: &str) -> Option<Thing> {
+        let entry = self.names.get(file.0 as usize)?.get(name)?;
+        Some(entry.thing)
+    }
+
     /// Whether a part of the file that did not parse seems to declare the name.
     pub fn is_lost(&self, file: FileId, name: &str) -> bool {
         self.files

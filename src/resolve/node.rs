@@ -79,22 +79,7 @@ impl Node {
     /// Every target written on it, with what decides between them left out: edges, `goto`, `skip`,
     /// own `on_error`, `max_visits` and an interrupt's `timeout`, in this order.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        let timeout = match &self.work {
-            Work::Interrupt {
-                timeout: Some(timeout),
-                ..
-            } => Some(&timeout.to),
-            _ => None,
-        };
-        let goto = self.goto.iter().flat_map(|goto| goto.node.jumps());
-        self.edges
-            .iter()
-            .chain(goto)
-            .chain(self.skips.iter().filter_map(|skip| skip.to.as_ref()))
-            .chain(self.on_error.iter().flat_map(|route| route.jumps()))
-            .chain(self.max_visits.iter().map(|max| &max.to))
-            .chain(timeout)
-            .flat_map(|jump| &jump.to)
+        self.jumps().flat_map(|(_, jump)| &jump.to)
     }
 
     /// Tools that it may call: its list, or the tool of a `call`.

@@ -5,6 +5,7 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
+use crate::ast::target as written;
 use crate::base::Span;
 use crate::ir::{EventId, FieldId, NodeId};
 
@@ -34,8 +35,8 @@ pub enum TargetKind {
     Parent(Name),
     /// In a tool's body: a node of whichever graph calls the tool.
     Named(Name),
-    /// In a tool's body: `each` to a node of whichever graph calls the tool.
-    NamedEach(Box<NamedEach>),
+    /// In a tool's body: `each` to a node of whichever graph calls the tool, which has a name only.
+    NamedEach(Box<written::Each>),
     /// No such node; already reported.
     Unknown,
 }
@@ -51,19 +52,6 @@ pub struct Each {
     pub worker: Option<NodeId>,
     /// Where the worker is named.
     pub worker_span: Span,
-    /// Values of the worker's `input`.
-    pub with: Vec<NamedArg>,
-}
-
-/// The same in a tool's body, where nodes of the calling graph have names only.
-#[derive(Debug, Clone)]
-pub struct NamedEach {
-    /// Loop name, in scope of `with`.
-    pub var: Name,
-    /// A list.
-    pub items: Expr,
-    /// The node that gets one task an element.
-    pub worker: Name,
     /// Values of the worker's `input`.
     pub with: Vec<NamedArg>,
 }

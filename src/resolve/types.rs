@@ -1,6 +1,6 @@
 //! Types as written to types of the table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{self, Type};
 
 use super::Resolver;
+use super::alias::Built;
 use super::mark::Place;
 use super::names::{Thing, Wanted};
 use super::naming::Style;
@@ -28,58 +29,42 @@ pub(super) const BUILT_IN: &[&str] = &[
     "map",
 ];
 
-/// `type Key = string | int`, resolved when first used.
-pub(super) struct Alias<'a> {
-    pub name: &'a Name,
-    pub file: FileId,
-    pub body: &'a TypeExpr,
-    pub state: AliasState,
-}
-
-/// How far an alias is.
-#[derive(Clone)]
-pub(super) enum AliasState {
-    Open,
-    Busy,
-    Done(Type),
-}
-
 impl Resolver<'_> {
     /// The type, with its place.
     pub fn spanned_type(&mut self, file: FileId, written: &TypeExpr) -> Spanned<Type> {
         Spanned::new(self.ty(file, written), written.span)
     }
 
-    /// The type; [`Type::Error`] and reported where a name in it is unknown.
-    pub fn ty(&mut self, file: FileId, written: &TypeExpr) -> Type {
+    /// The type as large as it is; [`Type::Error`] and reported where a name in it is unknown.
+    pub fn built(&mut self, file: FileId, written: &TypeExpr) -> Built {
         match &written.kind {
             TypeKind::Name(name) => self.named_type(file, &Name::new(name.clone(), written.span)),
             TypeKind::Generic(name, of) => {
-                let of = self.ty(file, of);
+                let of = self.built(file, of);
                 self.generic(name, of)
             }
-            TypeKind::Optional(of) => Type::nullable(self.ty(file, of)),
+            TypeKind::Optional(of) => self.built(file, of).around(Type::nullable),
             TypeKind::Union(members) => {
-                let found: Vec<Type> = members.iter().map(|m| self.ty(file, m)).collect();
+                let found: Vec<Built> = members.iter().map(|m| self.built(file, m)).collect();
                 self.members_once(members, &found);
-                union(found)
+                Built::union(found)
             }
-            TypeKind::Literal(text) => Type::Literal(text.as_str().into()),
+            TypeKind::Literal(text) => Type::Literal(text.as_str().into()).into(),
         }
     }
 
     /// Reports a member of a union that is there already.
-    fn members_once(&mut self, written: &[TypeExpr], found: &[Type]) {
-        let mut first: BTreeMap<String, Span> = BTreeMap::new();
-        for (member, ty) in written.iter().zip(found) {
-            if holds_error(ty) {
+    fn members_once(&mut self, written: &[TypeExpr], found: &[Built]) {
+        let mut seen: HashMap<&Type, Span> = HashMap::new();
+        for (member, built) in written.iter().zip(found) {
+            if holds_error(&built.ty) {
                 continue;
             }
-            let shown = self.program.types.show(ty).to_string();
-            let Some(first) = first.get(&shown).copied() else {
-                first.insert(shown, member.span);
+            let Some(first) = seen.get(&built.ty).copied() else {
+                seen.insert(&built.ty, member.span);
                 continue;
             };
+            let shown = self.program.types.show(&built.ty);
             let message = format!("member `{shown}` of the union is given twice");
             self.diags.push(
                 Diagnostic::new(&codes::DUPLICATE_NAME, message, member.span)
@@ -90,22 +75,22 @@ impl Resolver<'_> {
         }
     }
 
-    fn generic(&mut self, name: &Name, of: Type) -> Type {
+    fn generic(&mut self, name: &Name, of: Built) -> Built {
         match name.node.as_str() {
-            "list" => Type::list(of),
-            "map" => Type::map(of),
+            "list" => of.around(Type::list),
+            "map" => of.around(Type::map),
             other => {
                 let message = format!("`{other}` takes no type in `<>`");
                 let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
                 self.diags
                     .push(diagnostic.help("`list<T>` and `map<T>` do"));
-                Type::Error
+                Type::Error.into()
             }
         }
     }
 
-    fn named_type(&mut self, file: FileId, name: &Name) -> Type {
-        match name.node.as_str() {
+    fn named_type(&mut self, file: FileId, name: &Name) -> Built {
+        let ty = match name.node.as_str() {
             "string" => Type::String,
             "int" => Type::Int,
             "float" => Type::Float,
@@ -125,35 +110,11 @@ impl Resolver<'_> {
             _ => match self.find(file, name, Wanted::Type) {
                 Some(Thing::Record(id)) => Type::Record(id),
                 Some(Thing::Enum(id)) => Type::Enum(id),
-                Some(Thing::Alias(index)) => self.alias(index),
+                Some(Thing::Alias(index)) => return self.alias(index),
                 _ => Type::Error,
             },
-        }
-    }
-
-    /// What an alias stands for. Circles are reported once, by the alias that closes one.
-    pub fn alias(&mut self, index: usize) -> Type {
-        let Some(alias) = self.aliases.get_mut(index) else {
-            return Type::Error;
         };
-        match &alias.state {
-            AliasState::Done(ty) => return ty.clone(),
-            AliasState::Busy => {
-                let message = format!("type `{}` stands for itself", alias.name.node);
-                let diagnostic = Diagnostic::new(&codes::CIRCULAR_TYPE, message, alias.name.span)
-                    .help("a type that holds itself is a record: `type Tree { children: list<Tree> }`");
-                self.diags.push(diagnostic);
-                return Type::Error;
-            }
-            AliasState::Open => {}
-        }
-        alias.state = AliasState::Busy;
-        let (file, body) = (alias.file, alias.body);
-        let ty = self.ty(file, body);
-        if let Some(alias) = self.aliases.get_mut(index) {
-            alias.state = AliasState::Done(ty.clone());
-        }
-        ty
+        ty.into()
     }
 
     /// Fields of a record, event or `input` block, or parameters: names once each, types, defaults.
@@ -241,36 +202,6 @@ impl Resolver<'_> {
     }
 }
 
-/// `A | B` in normal form: no union within a union, no repeats, null outside.
-fn union(members: Vec<Type>) -> Type {
-    let mut flat: Vec<Type> = Vec::new();
-    let mut null = false;
-    let mut open: Vec<Type> = members.into_iter().rev().collect();
-    while let Some(member) = open.pop() {
-        match member {
-            Type::Error => return Type::Error,
-            Type::Json => return Type::Json,
-            Type::Null => null = true,
-            Type::Nullable(of) => {
-                null = true;
-                open.push((*of).clone());
-            }
-            Type::Union(inner) => open.extend(inner.into_iter().rev()),
-            other if flat.contains(&other) => {}
-            other => flat.push(other),
-        }
-    }
-    let joined = match flat.len() {
-        0 => Type::Null,
-        1 => flat.remove(0),
-        _ => Type::Union(flat),
-    };
-    match null {
-        true => Type::nullable(joined),
-        false => joined,
-    }
-}
-
 /// Whether a name in the type means nothing.
 fn holds_error(ty: &Type) -> bool {
     let mut open = vec![ty];
@@ -278,7 +209,7 @@ fn holds_error(ty: &Type) -> bool {
         match ty {
             Type::Error => return true,
             Type::List(of) | Type::Map(of) | Type::Nullable(of) => open.push(of),
-            Type::Union(members) => open.extend(members),
+            Type::Union(members) => open.extend(members.iter()),
             _ => {}
         }
     }

@@ -142,12 +142,18 @@ impl EffectScope {
     }
 
     /// The id of an effect whose kept result can still be used, or that has none: `id` itself, unless the flow has
-    /// changed since and `fits` refuses what was kept under it.
-    pub fn usable(&self, cx: &RunContext, id: &str, fits: impl Fn(&Json) -> bool) -> String {
+    /// changed since, and what was kept under it is of something else than `subject`, or `fits` refuses it.
+    pub fn usable(
+        &self,
+        cx: &RunContext,
+        id: &str,
+        subject: &str,
+        fits: impl Fn(&Json) -> bool,
+    ) -> String {
         let mut usable = id.to_owned();
         let mut made = 0;
-        while let Some(kept) = cx.journal.finished(self.task(), &usable)
-            && !fits(kept)
+        while let Some((of, kept)) = cx.journal.finished_of(self.task(), &usable)
+            && (of != subject || !fits(kept))
         {
             made += 1;
             usable = format!("{id}={made}");

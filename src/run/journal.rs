@@ -49,11 +49,18 @@ pub struct Journal {
     durability: Durability,
     writer: Option<Writer>,
     /// Effects of the current root step that an earlier process finished, by task and id.
-    finished: HashMap<(String, String), Json>,
+    finished: HashMap<(String, String), Finished>,
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
     state: Mutex<State>,
+}
+
+/// An effect that an earlier process finished.
+struct Finished {
+    /// The node's path or the tool's name.
+    subject: String,
+    outcome: Json,
 }
 
 struct Writer {
@@ -97,7 +104,14 @@ impl Journal {
             .unwrap_or_default();
         let finished = effects
             .iter()
-            .map(|e| ((e.task.clone(), e.id.clone()), e.outcome.clone()))
+            .map(|e| {
+                let subject = e.subject.clone();
+                let outcome = e.outcome.clone();
+                (
+                    (e.task.clone(), e.id.clone()),
+                    Finished { subject, outcome },
+                )
+            })
             .collect();
         let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
         Self {
@@ -128,10 +142,17 @@ impl Journal {
 
     /// The result of an effect that an earlier process finished.
     pub fn finished(&self, task: &str, id: &str) -> Option<&Json> {
+        Some(self.finished_of(task, id)?.1)
+    }
+
+    /// The same, with the node's path or the tool's name that it was of: under another version of the flow, a task may
+    /// call something else there.
+    pub fn finished_of(&self, task: &str, id: &str) -> Option<(&str, &Json)> {
         if self.finished.is_empty() {
             return None;
         }
-        self.finished.get(&(task.to_owned(), id.to_owned()))
+        let found = self.finished.get(&(task.to_owned(), id.to_owned()))?;
+        Some((&found.subject, &found.outcome))
     }
 
     /// Step of the root that effects and nested frames belong to from now on.

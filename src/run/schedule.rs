@@ -1,7 +1,7 @@
 //! What a frame has left to do, as the JSON of a checkpoint. Nodes go by name, so that a thread
 //! outlives a change of the flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -137,12 +137,12 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             .members
             .iter()
             .map(node)
-            .collect::<Result<Vec<_>, _>>()?;
-        let found: Option<JoinId> = graph
-            .joins
-            .entries()
-            .find(|(_, (of, _))| *of == members)
-            .map(|(id, _)| id);
+            .collect::<Result<BTreeSet<_>, _>>()?;
+        // In whichever order they are written; of joins of the same members the first is found first.
+        let known = graph.joins.entries().filter(|(id, (of, _))| {
+            !agenda.joins.contains_key(id) && of.iter().copied().collect::<BTreeSet<_>>() == members
+        });
+        let found: Option<JoinId> = known.map(|(id, _)| id).next();
         let id = found.ok_or_else(|| gone(format!("the join of {}", join.members.join(", "))))?;
         agenda
             .joins

@@ -12,7 +12,9 @@ use super::{TEXT, is};
 
 /// Pieces that did not parse.
 pub struct Damaged {
-    /// By file, in order.
+    /// By file where they begin, in order.
+    starts: BTreeMap<FileId, Vec<u32>>,
+    /// By file, in order, those that lie in each other as one.
     pieces: BTreeMap<FileId, Vec<Span>>,
     /// The words in them.
     words: BTreeSet<String>,
@@ -25,20 +27,26 @@ impl Damaged {
     pub fn new(program: &Program, sources: &SourceMap, diags: &Diagnostics) -> Self {
         let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
         let mut words = BTreeSet::new();
-        for span in program.trees.iter().flat_map(|tree| &tree.damaged) {
-            pieces.entry(span.file).or_default().push(*span);
-            let split = sources.text(*span).split(|c| !is_word(c));
+        let mut starts: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
+        let damaged = || program.trees.iter().flat_map(|tree| &tree.damaged).copied();
+        for span in damaged() {
+            starts.entry(span.file).or_default().push(span.start);
+        }
+        starts
+            .values_mut()
+            .for_each(|starts| starts.sort_unstable());
+        for span in Span::merged(damaged()) {
+            pieces.entry(span.file).or_default().push(span);
+            let split = sources.text(span).split(|c| !is_word(c));
             words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
         }
         words.extend(unasked(program, diags));
-        pieces
-            .values_mut()
-            .for_each(|spans| spans.sort_by_key(|span| span.start));
         let torn = diags.iter().filter(|found| is(found, TEXT));
         let torn: BTreeSet<FileId> = torn.map(|found| found.span().file).collect();
         let torn = sources.files().filter(|(id, _)| torn.contains(id));
         let lost = torn.map(|(id, file)| (id, declared_words(&file.text)));
         Self {
+            starts,
             pieces,
             words,
             lost: lost.collect(),
@@ -59,23 +67,23 @@ impl Damaged {
         lost || arms || self.holds(found.span())
     }
 
-    /// Whether a place lies in one. They are pieces of one list or lie in each other, so that few have to be asked.
+    /// Whether a place begins in one.
     fn holds(&self, at: Span) -> bool {
         let Some(spans) = self.pieces.get(&at.file) else {
             return false;
         };
         let before = spans.partition_point(|span| span.start <= at.start);
-        let near = spans.iter().take(before).rev().take(100);
-        near.into_iter().any(|span| at.start < span.end)
+        let last = before.checked_sub(1).and_then(|last| spans.get(last));
+        last.is_some_and(|span| at.start < span.end)
     }
 
     /// Whether one begins in the place.
     fn part_of(&self, at: Span) -> bool {
-        let Some(spans) = self.pieces.get(&at.file) else {
+        let Some(starts) = self.starts.get(&at.file) else {
             return false;
         };
-        let first = spans.partition_point(|span| span.start < at.start);
-        spans.get(first).is_some_and(|span| span.start < at.end)
+        let first = starts.partition_point(|start| *start < at.start);
+        starts.get(first).is_some_and(|start| *start < at.end)
     }
 
     /// Whether the last word of a name stands in one.

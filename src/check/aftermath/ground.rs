@@ -128,10 +128,7 @@ fn conditions(graph: &Graph) -> Vec<&Expr> {
         all.extend(node.skips.iter().map(|skip| &skip.when));
         all.extend(node.requires.iter().map(|require| &require.condition));
     }
-    let joins = graph.joins.iter().flat_map(|join| &join.to.to);
-    let targets = graph.nodes.iter().flat_map(|node| node.targets());
-    let start = graph.start.iter().flat_map(Route::targets);
-    let computed = start.chain(targets).chain(joins);
+    let computed = graph.jumps().flat_map(|(_, jump)| &jump.to);
     all.extend(computed.filter_map(|target| match &target.kind {
         TargetKind::Computed(expr) => Some(&**expr),
         TargetKind::Each(each) => Some(&each.items),

@@ -68,6 +68,8 @@ static DECIDED: &[&Code] = &[
 struct Part {
     /// Something in it may write any field and lead anywhere.
     opaque: bool,
+    /// A name that is written may stand for any field.
+    any_field: bool,
     /// It is not known what its runs do one after the other, or side by side.
     ways: bool,
     /// A condition means nothing.
@@ -149,7 +151,8 @@ impl<'a> Unclear<'a> {
         let condition = self.ground.is_condition(at);
         let meant = self.meant(found, id);
         let part = self.part(id);
-        part.opaque |= opaque || meant == Meant::Any;
+        part.opaque |= opaque;
+        part.any_field |= meant == Meant::Any;
         let arrows = is(found, ARROWS) || found.facts.contains(&Fact::Arrow);
         part.arrows |= arrows;
         part.unreached += usize::from(is(found, UNREACHED));
@@ -197,8 +200,7 @@ impl<'a> Unclear<'a> {
             };
             // What a tool or a graph writes is not looked up.
             part.ways |= !matches!(node.work, Work::Update | Work::Branch | Work::Llm(_));
-            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-            let jumps = goto.chain(&node.edges).flat_map(|jump| &jump.set);
+            let jumps = node.jumps().flat_map(|(_, jump)| &jump.set);
             let written = node.set.iter().chain(jumps);
             let fields = written.filter_map(|item| graph.fields.get(item.field?));
             part.fields.extend(fields.map(|field| field.name.span));
@@ -234,16 +236,28 @@ impl<'a> Unclear<'a> {
                 }
             }
         }
-        let fields = |part: &Part| part.fields.is_empty() && part.wrong.is_empty();
-        let known = |part: &Part| fields(part) && !part.opaque && !part.conditions;
-        let open = self.graphs.iter().filter(|(_, part)| !known(part));
+        // What is not given back is a matter of the graph itself.
+        let given = |id: &GraphId, part: &Part| {
+            let fields = program.graphs.get(*id).into_iter();
+            let mut out =
+                fields.flat_map(|graph| graph.fields.iter().filter(|of| of.mode.is_out()));
+            out.any(|field| part.fields.contains(&field.name.span))
+        };
+        let known = |id: &GraphId, part: &Part| {
+            let any = part.opaque || part.any_field || part.conditions;
+            !any && part.wrong.is_empty() && (part.fields.is_empty() || !given(id, part))
+        };
+        let open = self.graphs.iter().filter(|(id, part)| !known(id, part));
         let mut open: Vec<GraphId> = open.map(|(id, _)| *id).collect();
         let mut seen: BTreeSet<GraphId> = open.iter().copied().collect();
         while let Some(graph) = open.pop() {
-            let opaque = self.graphs.get(&graph).is_some_and(|part| part.opaque);
+            let of = |is: fn(&Part) -> bool| self.graphs.get(&graph).is_some_and(is);
+            let opaque = of(|part| part.opaque);
+            let any_field = of(|part| part.any_field);
             for caller in callers.get(&graph).into_iter().flatten() {
                 let part = self.graphs.entry(*caller).or_default();
-                let more = opaque && !part.opaque;
+                let more = opaque && !part.opaque || any_field && !part.any_field;
+                part.any_field |= any_field;
                 part.ways = true;
                 part.calls |= opaque;
                 part.opaque |= opaque;
@@ -299,7 +313,9 @@ impl<'a> Unclear<'a> {
         };
         let field = holds(&part.wrong) || !colliding && holds(&part.fields);
         let gone = part.ways && (ways || colliding) || part.conditions && ways;
-        part.opaque || gone || field && !jumps
+        // Another writer makes no two of them fewer.
+        let any_field = part.any_field && !colliding;
+        part.opaque || any_field || gone || field && !jumps
     }
 
     fn graph(&self, at: Span) -> Option<&Part> {

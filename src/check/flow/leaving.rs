@@ -1,15 +1,16 @@
 //! By which names tasks of one super-step may leave a graph together.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::base::IdVec;
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Graph, Jump, Node, Program, Route, Target, TargetKind, Work};
+use crate::resolve::program::{Graph, Jump, Node, Program, Route, Target, TargetKind};
 
 use super::super::calls::{called, callers};
 
 use super::build;
 use super::model::{Flow, Spot};
+use super::sparse::Sparse;
 use super::together::Together;
 use super::written::Written;
 
@@ -74,15 +75,24 @@ fn pairs(program: &Program, graph: &Graph, known: &Written) -> BTreeSet<(String,
         names.flatten().flatten().cloned().collect()
     };
     let by_node: Vec<BTreeSet<String>> = flow.stops.ids().map(all).collect();
-    let of = |id: NodeId| by_node.get(id.0 as usize);
     if !together.complete() {
         let all: BTreeSet<String> = by_node.iter().flatten().cloned().collect();
         cross(&all, &all, &mut pairs);
         return pairs;
     }
-    for (a, b) in together.pairs() {
-        if let (Some(a), Some(b)) = (of(a), of(b)) {
-            cross(a, b, &mut pairs);
+    let mut leaving: BTreeMap<&String, Sparse> = BTreeMap::new();
+    for (id, names) in flow.stops.ids().zip(&by_node) {
+        for name in names {
+            leaving.entry(name).or_default().insert(id.0);
+        }
+    }
+    for (one, nodes) in &leaving {
+        let mut beside = Sparse::default();
+        let partners = nodes.iter().filter_map(|id| together.partners(NodeId(id)));
+        partners.for_each(|partners| beside.join(partners));
+        let later = leaving.iter().filter(|(other, _)| *other > one);
+        for (other, _) in later.filter(|(_, nodes)| nodes.common(&beside).next().is_some()) {
+            pairs.insert(((*one).clone(), (*other).clone()));
         }
     }
     pairs
@@ -126,19 +136,8 @@ fn of_node(graph: &Graph, id: NodeId) -> Vec<BTreeSet<String>> {
     let Some(node) = graph.nodes.get(id) else {
         return Vec::new();
     };
-    let routes = node.goto.iter().map(|goto| &goto.node);
-    let routes = routes.chain(graph.on_error_of(id)).flat_map(Route::jumps);
-    let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-    let caps = node.max_visits.iter().map(|max| &max.to);
-    let timeout = match &node.work {
-        Work::Interrupt { timeout, .. } => timeout.as_ref().map(|timeout| &timeout.to),
-        _ => None,
-    };
-    let jumps = routes
-        .chain(skips)
-        .chain(caps)
-        .chain(timeout)
-        .chain(&node.edges);
+    let inherited = graph.inherited_by(id).into_iter().flat_map(Route::jumps);
+    let jumps = node.jumps().map(|(_, jump)| jump).chain(inherited);
     let ends = node.ends.iter().flat_map(|ends| &ends.items);
     let ends = ends.filter_map(|end| match &end.to.kind {
         TargetKind::Parent(name) => Some(BTreeSet::from([name.node.clone()])),
@@ -170,17 +169,6 @@ fn splits(graph: &Graph) -> bool {
         let each = |target: &Target| matches!(target.kind, TargetKind::Each(_));
         jump.to.len() > 1 || jump.to.iter().any(each)
     };
-    let routes = graph.start.iter().chain(&graph.on_error);
-    routes.flat_map(Route::jumps).any(several)
-        || graph.nodes.iter().any(|node| {
-            let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-            let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-            let errors = node.on_error.iter().flat_map(|route| route.jumps());
-            node.edges.len() + node.joins.len() > 1
-                || goto
-                    .chain(skips)
-                    .chain(errors)
-                    .chain(&node.edges)
-                    .any(several)
-        })
+    let forks = |node: &Node| node.edges.len() + node.joins.len() > 1;
+    graph.jumps().any(|(_, jump)| several(jump)) || graph.nodes.iter().any(forks)
 }

@@ -26,6 +26,7 @@ pub mod place;
 pub mod race;
 pub mod reach;
 pub mod repeat;
+pub mod sparse;
 pub mod together;
 pub mod visits;
 pub mod witness;

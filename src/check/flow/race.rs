@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::model::{Cause, Flow, Spot, Way, Write};
+use super::sparse::Sparse;
 use super::together::Together;
 use super::witness::Witness;
 
@@ -70,38 +71,64 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
         let writes: Vec<Vec<Write>> = flow.stops.ids().map(colliding).collect();
         return unproven(flow, &writes, diags);
     }
-    let pairs = together.pairs();
-    let mut writes: HashMap<NodeId, Vec<Write>> = HashMap::new();
-    for node in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
-        writes.entry(node).or_insert_with(|| colliding(node));
+    for (field, writers) in by_field(flow, together, colliding) {
+        let (Some(clash), Some(name)) = (clash(&writers, together), collides(flow, field)) else {
+            continue;
+        };
+        diags.push(clash.report(flow, together, name));
     }
-    let of = |id: NodeId| writes.get(&id).map_or(&[][..], Vec::as_slice);
-    let mut clashes: BTreeMap<FieldId, Clash> = BTreeMap::new();
-    for (a, b) in pairs {
-        for first in of(a) {
-            let Some(second) = of(b).iter().find(|w| w.field == first.field) else {
+    within(flow, together, diags);
+}
+
+/// By field the nodes that may write it in a super-step of others, each with its first write.
+fn by_field(
+    flow: &Flow,
+    together: &Together,
+    writes: impl Fn(NodeId) -> Vec<Write>,
+) -> BTreeMap<FieldId, BTreeMap<NodeId, Write>> {
+    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Write>> = BTreeMap::new();
+    let accompanied = |id: &NodeId| together.partners(*id).is_some_and(|of| !of.is_empty());
+    for id in flow.stops.ids().filter(accompanied) {
+        for write in writes(id) {
+            let writers = by_field.entry(write.field).or_default();
+            writers.entry(id).or_insert(write);
+        }
+    }
+    by_field
+}
+
+/// The first two of the writers that may run together, and as many of the others as are shown.
+fn clash(writers: &BTreeMap<NodeId, Write>, together: &Together) -> Option<Clash> {
+    let all: Sparse = writers.keys().map(|id| id.0).collect();
+    let mut clash: Option<Clash> = None;
+    for (a, first) in writers {
+        let Some(partners) = together.partners(*a) else {
+            continue;
+        };
+        for b in partners.common(&all).map(NodeId).filter(|b| b >= a) {
+            let Some(second) = writers.get(&b) else {
                 continue;
             };
-            match clashes.get_mut(&first.field) {
-                Some(clash) => clash.also([(a, *first), (b, *second)]),
+            match &mut clash {
+                Some(clash) => clash.also([(*a, *first), (b, *second)]),
                 None => {
-                    let clash = Clash {
-                        first: (a, *first),
+                    clash = Some(Clash {
+                        first: (*a, *first),
                         second: (b, *second),
                         others: Vec::new(),
-                        nodes: [a, b].into(),
-                    };
-                    clashes.insert(first.field, clash);
+                        nodes: [*a, b].into(),
+                    });
                 }
+            }
+            if clash
+                .as_ref()
+                .is_some_and(|clash| clash.others.len() >= SHOWN)
+            {
+                return clash;
             }
         }
     }
-    for (field, clash) in clashes {
-        if let Some(name) = collides(flow, field) {
-            diags.push(clash.report(flow, together, name));
-        }
-    }
-    within(flow, together, diags);
+    clash
 }
 
 fn collides(flow: &Flow, field: FieldId) -> Option<&str> {

@@ -18,9 +18,13 @@ use crate::ir::{JoinId, NodeId};
 use super::arrival::Held;
 use super::model::{Flow, Goal, Spot, Way};
 use super::place::{Place, Places};
+use super::sparse::Sparse;
 
 /// Most pairs that are followed. A flow that runs 700 nodes side by side comes near it.
 const MOST: usize = 300_000;
+
+/// Where few places lead to few, all pairs are gone through one by one.
+const FEW: usize = 16;
 
 /// How a pair came to be.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +45,22 @@ impl Origin {
     }
 }
 
+/// Where a task may be in the next super-step.
+#[derive(Clone)]
+struct After {
+    places: Rc<[Place]>,
+    set: Rc<Sparse>,
+}
+
 /// What may run together in a flow.
 pub struct Together<'a> {
     pub(super) flow: &'a Flow,
     pub(super) places: Places<'a>,
     pub(super) pairs: HashMap<(Place, Place), Origin>,
+    /// The other places of each place's pairs.
+    beside: Vec<Sparse>,
+    /// Places that are known to be beside all that a place goes on to.
+    crossed: Vec<Sparse>,
     open: VecDeque<(Place, Place)>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<Place>,
@@ -57,7 +72,7 @@ pub struct Together<'a> {
     touched: BTreeSet<JoinId>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
-    next: Vec<Option<Rc<[Place]>>>,
+    next: Vec<Option<After>>,
     /// Ways that were followed.
     taken: HashSet<*const Way>,
     overflow: bool,
@@ -71,6 +86,8 @@ impl<'a> Together<'a> {
         let mut together = Self {
             flow,
             pairs: HashMap::new(),
+            beside: vec![Sparse::default(); count],
+            crossed: vec![Sparse::default(); count],
             open: VecDeque::new(),
             alive: vec![false; count],
             fresh: Vec::new(),
@@ -115,16 +132,18 @@ impl<'a> Together<'a> {
             let waiting = || self.places.waits(place).map(|(join, _)| Spot::Join(join));
             running.map(Spot::Node).or_else(waiting)
         };
-        let other = |(a, b): &(Place, Place)| match (*a == node.0, *b == node.0) {
-            (true, _) => Some(*b),
-            (_, true) => Some(*a),
-            _ => None,
-        };
-        self.pairs
-            .keys()
-            .filter_map(other)
+        let beside = self.beside.get(node.0 as usize);
+        beside
+            .into_iter()
+            .flat_map(Sparse::iter)
             .filter_map(spot)
             .collect()
+    }
+
+    /// The nodes that may run in the super-steps of a node, itself among them where it gets several tasks at once; other
+    /// numbers are no nodes.
+    pub fn partners(&self, node: NodeId) -> Option<&Sparse> {
+        self.beside.get(node.0 as usize)
     }
 
     /// Whether a join can come to lead on.
@@ -206,20 +225,57 @@ impl<'a> Together<'a> {
                 let places = self.places.arrive(goal, from, |on| ways.push(on));
                 reached.push((places.into_iter().collect(), goal));
             }
-            for (i, (places, goal)) in reached.iter().enumerate() {
+            for (places, goal) in &reached {
                 places.iter().for_each(|place| self.enter(*place));
                 if goal.many {
                     self.many(places, goal, origin);
                 }
-                for (others, _) in reached.iter().skip(i + 1) {
-                    if self.pairs.len() > MOST {
-                        return;
-                    }
-                    self.cross(places, others, origin);
-                    if let Some(node) = from {
-                        self.hold(node.0, None, places, others, origin);
-                        self.hold(node.0, None, others, places, origin);
-                    }
+            }
+            let reached: Vec<Rc<[Place]>> = reached.into_iter().map(|(places, _)| places).collect();
+            self.fork(&reached, origin);
+            if let Some(node) = from {
+                self.hold_each(node, &reached, origin);
+            }
+        }
+    }
+
+    /// The targets of one way, each with each.
+    fn fork(&mut self, reached: &[Rc<[Place]>], origin: Origin) {
+        if reached.iter().any(|places| places.len() > FEW) {
+            let mut before = Sparse::default();
+            for places in reached {
+                self.cross_sets(places.iter().copied(), &before, origin);
+                before.join(&places.iter().copied().collect());
+            }
+            return;
+        }
+        for (i, places) in reached.iter().enumerate() {
+            for others in reached.iter().skip(i + 1) {
+                self.cross(places, others, origin);
+                if self.pairs.len() > MOST {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Notes which targets of a node's way are arrivals at joins, beside each other target.
+    fn hold_each(&mut self, node: NodeId, reached: &[Rc<[Place]>], origin: Origin) {
+        let waits = |place: &Place| self.places.waits(*place).is_some();
+        let arrives = |(_, places): &(usize, &Rc<[Place]>)| places.iter().any(waits);
+        let arrivals: Vec<usize> = reached
+            .iter()
+            .enumerate()
+            .filter(arrives)
+            .map(|(at, _)| at)
+            .collect();
+        for at in arrivals {
+            for (other, beside) in reached.iter().enumerate() {
+                if self.pairs.len() > MOST {
+                    return;
+                }
+                if let Some(places) = reached.get(at).filter(|_| at != other) {
+                    self.hold(node.0, None, places, beside, origin);
                 }
             }
         }
@@ -249,6 +305,23 @@ impl<'a> Together<'a> {
         }
     }
 
+    /// The same for many of them, passing over what is known.
+    fn cross_sets(&mut self, left: impl Iterator<Item = Place>, right: &Sparse, origin: Origin) {
+        for a in left {
+            let known = self.beside.get(a as usize);
+            let fresh: Vec<Place> = match known {
+                Some(known) => right.without(known).filter(|b| *b != a).collect(),
+                None => Vec::new(),
+            };
+            for b in fresh {
+                self.add(a, b, origin);
+            }
+            if self.pairs.len() > MOST {
+                return;
+            }
+        }
+    }
+
     fn enter(&mut self, place: Place) {
         if let Some(alive) = self.alive.get_mut(place as usize).filter(|alive| !**alive) {
             *alive = true;
@@ -264,6 +337,11 @@ impl<'a> Together<'a> {
         if let std::collections::hash_map::Entry::Vacant(entry) = self.pairs.entry(key) {
             entry.insert(origin);
             self.open.push_back(key);
+            for (one, other) in [(key.0, key.1), (key.1, key.0)] {
+                if let Some(beside) = self.beside.get_mut(one as usize) {
+                    beside.insert(other);
+                }
+            }
             let (one, other) = (self.places.waits(key.0), self.places.waits(key.1));
             if let (Some((join, _)), Some((same, _))) = (one, other)
                 && join == same
@@ -276,12 +354,11 @@ impl<'a> Together<'a> {
     /// One super-step of two tasks.
     fn step(&mut self, a: Place, b: Place) {
         let (left, right) = (self.after(a), self.after(b));
-        for p in left.iter() {
-            for q in right.iter().filter(|q| *q != p) {
-                self.add(*p, *q, Origin::Step(a, b));
-            }
-        }
         let origin = Origin::Step(a, b);
+        match left.places.len() * right.places.len() <= FEW {
+            true => self.cross(&left.places, &right.places, origin),
+            false => self.cross_after((a, &left), (b, &right), origin),
+        }
         match (self.places.deferred(a), self.places.deferred(b)) {
             (Some(p), Some(q)) => self.add(p.0, q.0, origin),
             (Some(p), None) if self.places.waits(b).is_some() => self.add(p.0, b, origin),
@@ -289,25 +366,50 @@ impl<'a> Together<'a> {
             _ => {}
         }
         if self.places.running(a).is_some() {
-            self.hold(a, Some(b), &left, &right, origin);
+            self.hold(a, Some(b), &left.places, &right.places, origin);
         }
         if self.places.running(b).is_some() {
-            self.hold(b, Some(a), &right, &left, Origin::Step(b, a));
+            self.hold(b, Some(a), &right.places, &left.places, Origin::Step(b, a));
+        }
+    }
+
+    /// Each place that one task goes on to with each of the other's, but for those that are known already: many tasks that
+    /// come to one hub all go on to the same places.
+    fn cross_after(
+        &mut self,
+        (a, left): (Place, &After),
+        (b, right): (Place, &After),
+        origin: Origin,
+    ) {
+        let crossed = |of: Place| self.crossed.get(of as usize).cloned().unwrap_or_default();
+        let (by_a, by_b) = (crossed(a), crossed(b));
+        let more: Sparse = right.set.without(&by_a).collect();
+        if !more.is_empty() {
+            self.cross_sets(left.set.without(&by_b), &more, origin);
+        }
+        for (of, beside) in [(a, right), (b, left)] {
+            if let Some(crossed) = self.crossed.get_mut(of as usize) {
+                crossed.join(&beside.set);
+            }
         }
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
-    pub(super) fn after(&mut self, place: Place) -> Rc<[Place]> {
+    fn after(&mut self, place: Place) -> After {
         if let Some(Some(known)) = self.next.get(place as usize) {
             return known.clone();
         }
-        let after: Rc<[Place]> = match self.places.running(place) {
+        let places: Rc<[Place]> = match self.places.running(place) {
             None => Rc::from([place]),
             Some(node) => {
                 let goals = self.places.ways(node).flat_map(|way| &way.goals);
                 let places = goals.flat_map(|goal| self.places.arrive(goal, Some(node), |_| {}));
                 places.collect::<BTreeSet<Place>>().into_iter().collect()
             }
+        };
+        let after = After {
+            set: Rc::new(places.iter().copied().collect()),
+            places,
         };
         if let Some(slot) = self.next.get_mut(place as usize) {
             *slot = Some(after.clone());

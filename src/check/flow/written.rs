@@ -154,21 +154,8 @@ fn bound(node: &Node, field: FieldId) -> Vec<(FieldId, Option<Span>)> {
 }
 
 fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
-    let mut fields = BTreeSet::new();
-    for (id, node) in graph.nodes.entries() {
-        let routes = node
-            .goto
-            .iter()
-            .map(|goto| &goto.node)
-            .chain(graph.on_error_of(id));
-        let jumps = routes
-            .flat_map(|route| route.jumps())
-            .chain(&node.edges)
-            .chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()))
-            .chain(node.max_visits.iter().map(|max| &max.to))
-            .chain(timeout(node));
-        let sets = jumps.flat_map(|jump| &jump.set).chain(&node.set);
-        fields.extend(sets.filter_map(SetItem::writes));
+    let mut fields: BTreeSet<FieldId> = graph.sets().filter_map(SetItem::writes).collect();
+    for node in &graph.nodes {
         if let Work::Extern { writes, .. } = &node.work {
             fields.extend(writes.iter().map(|field| field.node));
         }
@@ -176,22 +163,5 @@ fn own(program: &Program, graph: &Graph) -> BTreeSet<FieldId> {
         let by_tools = tools.iter().flat_map(|(_, body)| body.written());
         fields.extend(by_tools.filter_map(|name| graph.field(&name.node)));
     }
-    let others = graph.start.iter().flat_map(|route| route.jumps());
-    let others = others.chain(graph.joins.iter().map(|join| &join.to));
-    fields.extend(
-        others
-            .flat_map(|jump| &jump.set)
-            .filter_map(SetItem::writes),
-    );
     fields
-}
-
-fn timeout(node: &Node) -> Option<&crate::resolve::program::Jump> {
-    match &node.work {
-        Work::Interrupt {
-            timeout: Some(timeout),
-            ..
-        } => Some(&timeout.to),
-        _ => None,
-    }
 }

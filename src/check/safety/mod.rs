@@ -17,11 +17,11 @@ pub mod trifecta;
 
 use std::collections::HashSet;
 
-use crate::base::IdVec;
+use crate::base::{IdVec, Spanned};
 use crate::diag::Diagnostics;
-use crate::ir::GraphId;
+use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
-use crate::resolve::program::{Marks, Work};
+use crate::resolve::program::{Graph, Marks, Node, Work};
 
 use super::calls::callers;
 use super::flow::Flow;
@@ -53,6 +53,15 @@ fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
     let constants = constants.map(|field| &field.marks);
     let records = program.marked.values();
     tools.chain(fields).chain(constants).chain(records).any(has)
+}
+
+/// Tools that a node may call. What it names outside of its graph's scope is refused, and what that could do is moot.
+fn in_scope(graph: &Graph, node: &Node) -> Vec<Spanned<ToolId>> {
+    let mut tools = node.tools();
+    if let Some(scope) = graph.tools.as_ref().filter(|scope| !scope.broken) {
+        tools.retain(|used| scope.has(used.node));
+    }
+    tools
 }
 
 /// Graphs that a run may begin with: the entry, and those that no other calls.

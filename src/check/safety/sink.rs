@@ -7,6 +7,7 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Flow;
+use super::in_scope;
 use super::origin::{
     Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
 };
@@ -130,7 +131,7 @@ fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);
     leaf.map_or_else(
         || "it".to_owned(),
-        |leaf| leaf.path.0.join(".").replace(".*", "[..]"),
+        |leaf| leaf.path.shown(),
     )
 }
 
@@ -142,7 +143,7 @@ fn chosen(
     trail: Option<&Trail>,
     diags: &mut Diagnostics,
 ) {
-    for used in node.tools() {
+    for used in in_scope(graph, node) {
         let Some(tool) = program.tools.get(used.node) else {
             continue;
         };
@@ -198,6 +199,7 @@ fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Path> {
     let conditions = ids.filter_map(|id| program.narrowings.get(*id));
     conditions
         .flat_map(|narrowing| vetted(&narrowing.condition, true, &Env::new()))
+        .map(|vouch| vouch.path)
         .collect()
 }
 

@@ -32,7 +32,7 @@ pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut
                 let Some(trail) = search.source(Inside::Before(id, at), one) else {
                     continue;
                 };
-                let path = leaf.path.0.join(".").replace(".*", "[..]");
+                let path = leaf.path.shown();
                 let message = format!(
                     "`{path}` in the `system` text of `{}` was written by somebody untrusted",
                     node.name.node

@@ -4,10 +4,11 @@
 use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
-use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Node, Param, Program, Tool, Work};
+use crate::ir::{GraphId, NodeId, ToolId};
+use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 
 use super::super::flow::Flow;
+use super::in_scope;
 use super::origin::{Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
@@ -43,7 +44,7 @@ pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             match &node.work {
-                Work::Agent { .. } => rule.agent((id, at), node),
+                Work::Agent { .. } => rule.agent((id, at), graph, node),
                 Work::Call { .. } => rule.call((id, at), node),
                 _ => {}
             }
@@ -69,24 +70,25 @@ struct Rule<'a, 'd> {
 }
 
 impl Rule<'_, '_> {
-    fn agent(&mut self, at: (GraphId, NodeId), node: &Node) {
-        let tools: Vec<(&Tool, Span)> = node
-            .tools()
+    fn agent(&mut self, at: (GraphId, NodeId), graph: &Graph, node: &Node) {
+        let tools: Vec<(ToolId, &Tool, Span)> = in_scope(graph, node)
             .into_iter()
-            .filter_map(|used| Some((self.program.tools.get(used.node)?, used.span)))
+            .filter_map(|used| Some((used.node, self.program.tools.get(used.node)?, used.span)))
             .collect();
-        let Some(out) = tools.iter().find_map(|(tool, span)| outward(tool, *span)) else {
+        let Some(out) = tools.iter().find_map(|(_, tool, span)| outward(tool, *span)) else {
             return;
         };
         let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
             return;
         };
         let read = prompt_leaves(node, call);
-        let by_tool = tools
-            .iter()
-            .find(|(tool, _)| self.untrusted.result_mark(tool).is_some());
+        let untrusted_ones: Vec<ToolId> = (tools.iter())
+            .filter(|(id, ..)| self.untrusted.result_source(at, *id).is_some())
+            .map(|(id, ..)| *id)
+            .collect();
+        let by_tool = (tools.iter()).find(|(id, ..)| untrusted_ones.contains(id));
         let untrusted = match by_tool {
-            Some((tool, span)) => Some(Part {
+            Some((_, tool, span)) => Some(Part {
                 span: *span,
                 text: format!("untrusted: what `{}` gives back", tool.name.node),
                 sure: true,
@@ -97,14 +99,14 @@ impl Rule<'_, '_> {
         let Some(untrusted) = untrusted else { return };
         let private = tools
             .iter()
-            .find_map(|(tool, span)| private(&self.private, tool, *span));
+            .find_map(|used| private(&mut self.private, at, *used));
         let private = private
             .or_else(|| in_texts(&mut self.private, at, node, &read))
             .or_else(|| {
                 tools
                     .iter()
-                    .filter(|(tool, _)| self.untrusted.result_mark(tool).is_none())
-                    .find_map(|(tool, span)| private_by_effect(tool, *span))
+                    .filter(|(id, ..)| !untrusted_ones.contains(id))
+                    .find_map(|(_, tool, span)| private_by_effect(tool, *span))
             });
         let Some(private) = private else { return };
         let sure = out.sure && private.sure;
@@ -202,8 +204,12 @@ fn in_texts(
     })
 }
 
-fn private(search: &Search, tool: &Tool, span: Span) -> Option<Part> {
-    if tool.marks.secret.is_none() && search.result_mark(tool).is_none() {
+fn private(
+    search: &mut Search,
+    at: (GraphId, NodeId),
+    (id, tool, span): (ToolId, &Tool, Span),
+) -> Option<Part> {
+    if tool.marks.secret.is_none() && search.result_source(at, id).is_none() {
         return None;
     }
     Some(Part {

@@ -1,5 +1,7 @@
 //! One of several records: which of them it is, as far as conditions have shown.
 
+use std::sync::Arc;
+
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::list;
@@ -97,9 +99,9 @@ pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> T
         false => ty,
     };
     match ty {
-        Type::Union(members) => left_of(members, path, known, types),
+        Type::Union(members) => left_of(&members, path, known, types),
         Type::Nullable(of) => match &*of {
-            Type::Union(members) => Type::nullable(left_of(members.clone(), path, known, types)),
+            Type::Union(members) => Type::nullable(left_of(members, path, known, types)),
             _ => Type::Nullable(of),
         },
         ty => ty,
@@ -107,7 +109,7 @@ pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> T
 }
 
 /// Those of several types that a place still can be.
-fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
+fn left_of(members: &Arc<[Type]>, path: &str, known: &Narrowing, types: &TypeTable) -> Type {
     let asked = known.fields(path);
     let fits = |member: &&Type| {
         asked.iter().all(|name| match name.strip_prefix('!') {
@@ -117,9 +119,9 @@ fn left_of(members: Vec<Type>, path: &str, known: &Narrowing, types: &TypeTable)
     };
     let left: Vec<Type> = members.iter().filter(fits).cloned().collect();
     match left.len() {
-        0 => Type::Union(members),
+        0 => Type::Union(members.clone()),
         1 => left.into_iter().next().unwrap_or(Type::Never),
-        _ => Type::Union(left),
+        _ => Type::Union(left.into()),
     }
 }
 

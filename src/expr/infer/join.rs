@@ -65,6 +65,6 @@ fn union<'a>(members: impl Iterator<Item = &'a Type>, types: &TypeTable) -> Type
     }
     match kept.len() {
         1 => kept.remove(0),
-        _ => Type::Union(kept),
+        _ => Type::Union(kept.into()),
     }
 }

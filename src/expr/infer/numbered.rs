@@ -10,14 +10,14 @@ pub(super) const PARTS: [&str; 2] = ["index", "value"];
 
 /// The map for elements of a type.
 pub(super) fn numbered(of: Type) -> Type {
-    Type::map(Type::Union(vec![Type::Json, of]))
+    Type::map(Type::Union([Type::Json, of].into()))
 }
 
 /// The type of the elements, where it is such a map.
 pub(super) fn element_of(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Map(of) => match &**of {
-            Type::Union(parts) => match parts.as_slice() {
+            Type::Union(parts) => match &**parts {
                 [Type::Json, of] => Some(of),
                 _ => None,
             },

@@ -64,7 +64,7 @@ pub(super) fn texts<'a>(ty: &'a Type, types: &'a TypeTable) -> Option<Texts<'a>>
         Type::Enum(id) => Some(Texts::Of(members(*id, types).collect())),
         Type::Union(parts) => {
             let mut all = Vec::new();
-            for part in parts {
+            for part in parts.iter() {
                 match texts(part, types)? {
                     Texts::Any => return Some(Texts::Any),
                     Texts::Of(some) => all.extend(some),

@@ -148,7 +148,7 @@ impl Checker<'_> {
             }
             Type::Union(members) => {
                 let mut all = Type::Never;
-                for member in members {
+                for member in members.iter() {
                     all = join(&all, &self.plain_field(member, field)?, self.types);
                 }
                 Some(all)

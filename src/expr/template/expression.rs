@@ -209,7 +209,7 @@ impl Check<'_> {
                         "ask first which it is: `{{% if x.{name} is defined %}}`"
                     )));
                 }
-                for member in members {
+                for member in members.iter() {
                     let ty = self.field(member, name, span);
                     if ty == Type::Error {
                         return Type::Error;

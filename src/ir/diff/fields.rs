@@ -1,4 +1,4 @@
-//! Fields of a state: the contract with callers, and what a thread keeps.
+//! Fields of a state: the contract with callers.
 
 use std::collections::BTreeSet;
 
@@ -229,6 +229,11 @@ impl<'f> Versions<'f> {
                     Way::Taken,
                 );
                 let what = format!("output `{name}` of graph `{graph}`");
+                if let Some(which) = tighter(&new.constraints, &old.constraints) {
+                    let message = format!("{what}: its `@{which}` allows more than before");
+                    self.say(Group::Breaking, Side::Callers, "output-type", at, message);
+                    self.claim(format!("{path}/constraints/{which}"));
+                }
                 self.type_changed((Side::Callers, "output-type"), &path, (old, new), what, fit);
             }
             (false, false) => {}
@@ -253,7 +258,7 @@ impl<'f> Versions<'f> {
     }
 
     /// Says that a type changed, in the words of what that does.
-    fn type_changed(
+    pub(super) fn type_changed(
         &mut self,
         (side, code): (Side, &'static str),
         path: &str,
@@ -277,74 +282,10 @@ impl<'f> Versions<'f> {
             Ok(()) => {}
         }
     }
-
-    /// What a thread has kept.
-    fn kept(&mut self, both: Both, old: &Field, new: &Field) {
-        let graph = both.new.name.as_str();
-        let at = (Some(old.at), Some(new.at));
-        let name = &new.name;
-        let fit = fits(
-            (&self.old.types, &old.ty),
-            (&self.new.types, &new.ty),
-            Way::Kept,
-        );
-        let what = format!("field `{name}` of graph `{graph}`");
-        let path = format!("/graphs/{graph}/fields/{name}");
-        match (&fit, both.new.migrate.defaults.contains_key(name)) {
-            (Err(why), true) => {
-                self.claim(format!("{path}/ty"));
-                self.claim(format!("/graphs/{graph}/migrate"));
-                let message = format!("{what}: {why}; its `migrate` gives such threads a value");
-                self.say(
-                    Group::NeedsMigration,
-                    Side::Threads,
-                    "field-type",
-                    at,
-                    message,
-                );
-            }
-            _ => self.type_changed((Side::Threads, "field-type"), &path, (old, new), what, fit),
-        }
-        let (was, is) = (
-            reducer(self.old, &old.channel),
-            reducer(self.new, &new.channel),
-        );
-        if was != is {
-            self.claim(format!("{path}/channel"));
-            for name in [&was.0, &is.0] {
-                self.claim(format!("/reducers/{name}"));
-            }
-        }
-        if was.0 != is.0 {
-            let message = format!(
-                "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
-                was.0, is.0
-            );
-            self.say(
-                Group::NeedsMigration,
-                Side::Threads,
-                "reducer-changed",
-                at,
-                message,
-            );
-        } else if was.1 != is.1 {
-            let message = format!(
-                "reducer `{}` of field `{name}` of graph `{graph}` computes something else",
-                is.0
-            );
-            self.say(
-                Group::NeedsMigration,
-                Side::Threads,
-                "reducer-changed",
-                at,
-                message,
-            );
-        }
-    }
 }
 
 /// Whether a field has a value before it is written.
-fn begins(field: &Field) -> bool {
+pub(super) fn begins(field: &Field) -> bool {
     let gathers = matches!(field.ty, Type::List(_) | Type::Map(_)) && field.channel.begins_empty();
     field.default.is_some() || field.ty.admits_null() || gathers
 }
@@ -358,33 +299,4 @@ fn written<'f>(flow: &'f Flow, field: &'f Field) -> &'f Type {
             .map_or(&field.ty, |declared| &declared.new.1),
         _ => &field.ty,
     }
-}
-
-/// A reducer as it is written in a flow, and what it computes where it is declared there.
-fn reducer(flow: &Flow, channel: &Channel) -> (String, String) {
-    let name = match channel {
-        Channel::Last => "last",
-        Channel::AnyLast => "any_last",
-        Channel::Append => "append",
-        Channel::Add => "add",
-        Channel::Min => "min",
-        Channel::Max => "max",
-        Channel::And => "and",
-        Channel::Or => "or",
-        Channel::Union => "union",
-        Channel::Merge => "merge",
-        Channel::DeepMerge => "deep_merge",
-        Channel::AddMessages => "add_messages",
-        Channel::Upsert { key } => return (format!("upsert({key})"), String::new()),
-        Channel::Barrier { names } => {
-            return (format!("barrier({})", names.join(", ")), String::new());
-        }
-        Channel::Own { reducer } => {
-            let declared = flow.reducers.get(*reducer);
-            return declared.map_or_else(Default::default, |declared| {
-                (declared.name.clone(), declared.body.text.clone())
-            });
-        }
-    };
-    (name.to_owned(), String::new())
 }

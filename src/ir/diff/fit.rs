@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::name::list;
 use crate::expr::constraint::Constraints;
-use crate::expr::ty::{RecordField, RecordId, Type, TypeTable};
+use crate::expr::ty::{EnumType, RecordField, RecordId, Type, TypeTable};
 
 /// On which way a value goes from one version to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Fit<'_> {
         if let Type::Enum(_) | Type::Literal(_) = from
             && !members.contains(&Type::String)
         {
-            return self.words(from, &Type::Union(members.to_vec()));
+            return self.words(from, &Type::Union(members.into()));
         }
         let name = |table: &TypeTable, ty: &Type| table.show(ty).to_string();
         let wanted = name(self.from, from);
@@ -102,17 +102,21 @@ impl Fit<'_> {
         if in_turn.any(|to| self.ty(from, to).is_ok()) {
             return Ok(());
         }
-        let union = Type::Union(members.to_vec());
+        let union = Type::Union(members.into());
         Err(format!("`{wanted}` is no `{}`", self.to.show(&union)))
     }
 
     /// Texts that are members of an enum or literals.
     fn words(&self, from: &Type, to: &Type) -> Result<(), String> {
         let known = words_of(self.to, to);
-        let gone: Vec<String> = words_of(self.from, from)
-            .into_iter()
-            .filter(|word| !known.contains(word))
-            .collect();
+        let gone = words_of(self.from, from).into_iter();
+        let mut gone: Vec<String> = gone.filter(|word| !known.contains(word)).collect();
+        if self.way == Way::Given {
+            // From outside, texts mean members by their aliases too, whichever letters are capital.
+            let meant: BTreeSet<String> = outer_words(self.to, to).collect();
+            gone.extend(aliases_of(self.from, from));
+            gone.retain(|word| !meant.contains(&word.to_lowercase()));
+        }
         match gone.as_slice() {
             [] => Ok(()),
             gone => {
@@ -161,7 +165,10 @@ impl Fit<'_> {
     /// Whether a field asks no more of its values than it did.
     fn asks(&self, from: &RecordField, to: &RecordField) -> Result<(), String> {
         if self.way == Way::Taken {
-            return Ok(());
+            return match tighter(&from.constraints, &to.constraints) {
+                Some(which) => Err(format!("its `@{which}` allows more than before")),
+                None => Ok(()),
+            };
         }
         if self.way == Way::Given && to.required() && !from.required() {
             return Err("it can't be left out any more".to_owned());
@@ -177,10 +184,37 @@ impl Fit<'_> {
     }
 }
 
+/// The enums of a type of texts.
+fn enums_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = &'t EnumType> {
+    let members = match ty {
+        Type::Union(members) => members,
+        other => std::slice::from_ref(other),
+    };
+    members.iter().filter_map(|member| match member {
+        Type::Enum(id) => table.enums.get(*id),
+        _ => None,
+    })
+}
+
+/// Texts from outside that mean a member of an enum, and aren't its name.
+fn aliases_of<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = String> {
+    let members = enums_of(table, ty).flat_map(|declared| &declared.members);
+    members.flat_map(|member| member.aliases.iter().cloned())
+}
+
+/// All texts from outside that mean a member of an enum, in small letters.
+fn outer_words<'t>(table: &'t TypeTable, ty: &'t Type) -> impl Iterator<Item = String> {
+    let members = enums_of(table, ty).flat_map(|declared| &declared.members);
+    members.flat_map(|member| {
+        let all = std::iter::once(&member.name).chain(&member.aliases);
+        all.map(|word| word.to_lowercase())
+    })
+}
+
 /// The texts that a type of texts has.
 fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
     let members = match ty {
-        Type::Union(members) => members.as_slice(),
+        Type::Union(members) => members,
         other => std::slice::from_ref(other),
     };
     let mut words = Vec::new();

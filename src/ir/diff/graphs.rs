@@ -1,9 +1,9 @@
-//! Graphs: which there are, which runs unasked, how they can be left, their joins.
+//! Graphs: which there are, which runs unasked, how they can be left.
 
 use super::finding::{Group, Side};
 use super::{Versions, pairs};
 use crate::ir::flow::Flow;
-use crate::ir::graph::{Graph, Join};
+use crate::ir::graph::Graph;
 
 /// A graph in both versions.
 #[derive(Clone, Copy)]
@@ -59,34 +59,6 @@ impl<'f> Versions<'f> {
         for name in old.leaves.iter().filter(|name| !new.leaves.contains(name)) {
             let message = format!("graph `{graph}` does not leave by `{name}` any more");
             self.say(Group::Compatible, Side::Callers, "leave-gone", at, message);
-        }
-    }
-
-    /// Joins: a thread may rest with some of the members arrived.
-    fn joins(&mut self, Both { old, new }: Both) {
-        let renames = &new.migrate.nodes;
-        let shown = |graph: &Graph, join: &Join| {
-            let members = join.members.iter().filter_map(|id| graph.nodes.get(*id));
-            let mut names: Vec<&str> = members
-                .map(|node| match std::ptr::eq(graph, old) {
-                    true => renames.get(&node.name).unwrap_or(&node.name).as_str(),
-                    false => node.name.as_str(),
-                })
-                .collect();
-            names.sort_unstable();
-            names.join(", ")
-        };
-        let now: Vec<String> = new.joins.iter().map(|join| shown(new, join)).collect();
-        for join in old.joins.iter().map(|join| shown(old, join)) {
-            if !now.contains(&join) {
-                let message = format!(
-                    "graph `{}` has no join of `[{join}]` any more, at which a thread may wait",
-                    new.name
-                );
-                let at = (Some(old.at), Some(new.at));
-                self.say(Group::Breaking, Side::Threads, "join-gone", at, message);
-                self.claim(format!("/graphs/{}/joins/[{join}]", new.name));
-            }
         }
     }
 

@@ -11,28 +11,35 @@
 //! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`fields`], [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`rest`]
-//! and [`things`] (all else) and [`words`] (what its parts are called).
+//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] (of them, in threads), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`used`] (where types show), [`rest`]
+//! with [`order`] and [`scope`], and [`things`] (all else) and [`words`] (what its parts are called).
 
 mod context;
 mod fields;
 mod finding;
 mod fit;
 mod graphs;
+mod joins;
+mod kept;
 mod nodes;
+mod order;
 mod outside;
 mod rest;
+mod scope;
 mod things;
 mod tree;
+mod used;
 mod words;
 mod work;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::text::Place;
 
 use tree::Tree;
+use used::{Used, used};
 
 pub use finding::{Finding, Group, Side};
 
@@ -50,6 +57,7 @@ pub fn diff(old: &Flow, new: &Flow) -> Vec<Finding> {
         found: Vec::new(),
         claimed: BTreeSet::new(),
         alone: false,
+        used: Default::default(),
     };
     versions.entry_graph();
     versions.graphs();
@@ -73,6 +81,8 @@ struct Versions<'f> {
     claimed: BTreeSet<String>,
     /// Whether nothing was found but what follows from other parts.
     alone: bool,
+    /// Where the types of both show, once it was asked for.
+    used: (OnceCell<Used>, OnceCell<Used>),
 }
 
 impl Versions<'_> {
@@ -93,6 +103,13 @@ impl Versions<'_> {
             old: places.0,
             new: places.1,
         });
+    }
+
+    /// Where a type or a graph of that name shows in both versions.
+    fn shown_at(&self, name: &str) -> (Option<Place>, Option<Place>) {
+        let old = self.used.0.get_or_init(|| used(self.trees.0));
+        let new = self.used.1.get_or_init(|| used(self.trees.1));
+        (old.get(name).copied(), new.get(name).copied())
     }
 
     /// Notes that what is at a path has been said, with all that is in it.

@@ -191,6 +191,12 @@ impl<'f> Versions<'f> {
                 None => {}
             }
         }
+        for field in &old.input {
+            if !new.input.iter().any(|known| known.name == field.name) {
+                let why = "is gone; tasks that wait have it, and it is lost".to_owned();
+                breaks(field, "", why);
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lies outside of graphs: events that somebody reads, tools that somebody serves, models.
 
 use super::finding::{Group, Side};
-use super::fit::{Way, fits};
+use super::fit::{Way, fits, tighter};
 use super::{Versions, pairs};
 use crate::expr::ty::RecordField;
 use crate::ir::flow::{Event, Tool};
@@ -141,7 +141,14 @@ impl<'f> Versions<'f> {
                                 new.outer_name()
                             ),
                         ),
-                        Ok(()) => continue,
+                        Ok(()) => match tighter(&new.constraints, &old.constraints) {
+                            Some(which) => (
+                                Group::Breaking,
+                                format!("{}/constraints/{which}", new.name),
+                                format!("`@{which}` of `{}` allows more than before", new.name),
+                            ),
+                            None => continue,
+                        },
                         Err(why) => (
                             Group::Breaking,
                             format!("{}/ty", new.name),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Versions;
-use super::finding::{Group, Side};
+use super::finding::Group;
 use super::things::{is_list, named, parts};
 use super::tree::{Part, Tree, both, one};
 use super::words::{Word, noun, word};
@@ -39,15 +39,15 @@ const OPEN: [&str; 17] = [
 const DERIVED: [&str; 4] = ["functions", "secrets", "ends", "joins"];
 
 /// Where the walk is.
-struct Spot {
+pub(super) struct Spot {
     /// Of what stands here.
-    path: String,
+    pub path: String,
     /// What a message is about.
-    of: String,
+    pub of: String,
     /// The kind of the thing that has a name: `Node`, `Tool`.
-    kind: &'static str,
+    pub kind: &'static str,
     /// Where the thing stands in both versions.
-    at: (Option<Place>, Option<Place>),
+    pub at: (Option<Place>, Option<Place>),
 }
 
 impl Versions<'_> {
@@ -127,6 +127,7 @@ impl Versions<'_> {
         let (old, new) = (parts(old, &renames), parts(new, &BTreeMap::new()));
         let mut left: BTreeMap<&(String, usize), &Part> =
             new.iter().map(|(name, part)| (name, *part)).collect();
+        self.order(spot, key, &old, &new);
         for (name, was) in &old {
             let is = left.remove(name);
             self.thing(spot, key, &name.0, Some(was), is);
@@ -160,7 +161,10 @@ impl Versions<'_> {
         };
         let place =
             |part: Option<&Part>, above: Option<Place>| part.and_then(|part| part.at.0).or(above);
-        let at = (place(old, spot.at.0), place(new, spot.at.1));
+        let mut at = (place(old, spot.at.0), place(new, spot.at.1));
+        if at == (None, None) && matches!(known.kind, "Record" | "EnumType") {
+            at = self.shown_at(name);
+        }
         // What has no place of its own is said as part of what has.
         let kind = match known.kind {
             "RecordField" | "Stop" | "EnumMember" | "Join" if spot.kind != "Flow" => spot.kind,
@@ -207,6 +211,10 @@ impl Versions<'_> {
         };
         let yes = |tree: &Tree| *tree == Tree::Word("true".to_owned());
         let no = |tree: &Tree| *tree == Tree::Word("false".to_owned());
+        let at = match key {
+            "marks" | "secrets" if spot.kind == "Flow" => self.marked(old, new),
+            _ => spot.at,
+        };
         let message = match (old, new) {
             (None, Some(new)) if yes(new) => format!("{of} is marked {what} now"),
             (Some(old), None) if yes(old) => format!("{of} is not marked {what} any more"),
@@ -225,52 +233,20 @@ impl Versions<'_> {
             (Some(old), None) => format!("{what} of {of} is gone, it was `{}`", one(key, old)),
             (None, None) => return,
         };
-        self.say(Group::Compatible, side, code, spot.at, message);
+        self.say(Group::Compatible, side, code, at, message);
     }
 
-    /// Tools that a node may call, or the scope of a graph.
-    fn tools_of(&mut self, spot: &Spot, old: Option<&Tree>, new: Option<&Tree>) {
-        let of = &spot.of;
-        let scope = |tree: Option<&Tree>| tree.is_some() || spot.kind == "Node";
-        let set = match (scope(old), scope(new)) {
-            (false, _) => Some("a scope of tools now"),
-            (_, false) => Some("no scope of tools any more"),
-            (true, true) => None,
+    /// Where the first mark that only one version has shows: that of `@untrusted Doc.text` at `Doc`.
+    fn marked(&self, old: Option<&Tree>, new: Option<&Tree>) -> (Option<Place>, Option<Place>) {
+        let marks = |tree: Option<&Tree>| tree.map_or(Vec::new(), |tree| tree.elements().to_vec());
+        let (old, new) = (marks(old), marks(new));
+        let lone = |these: &[Tree], others: &[Tree]| {
+            let mut lone = these.iter().filter(|mark| !others.contains(mark));
+            lone.next().and_then(Tree::text).map(str::to_owned)
         };
-        if let Some(set) = set {
-            let message = format!("{of} sets {set}");
-            let (group, side) = (Group::Compatible, Side::People);
-            self.say(group, side, "scope-changed", spot.at, message);
-        }
-        let names = |tree: Option<&Tree>| -> Vec<String> {
-            let elements = tree.map_or(&[] as &[Tree], Tree::elements);
-            elements.iter().map(Tree::show).collect()
-        };
-        let (was, is) = (names(old), names(new));
-        let (mut added, mut gone) = (is.clone(), was.clone());
-        added.retain(|name| !was.contains(name));
-        gone.retain(|name| !is.contains(name));
-        let (given, taken) = match spot.kind {
-            "Graph" => ("scope-changed", "scope-changed"),
-            _ => ("tool-given", "tool-taken"),
-        };
-        for name in &added {
-            let message = format!("{of} may call `{name}` now");
-            self.say(Group::Compatible, Side::People, given, spot.at, message);
-        }
-        for name in &gone {
-            let message = format!("{of} may not call `{name}` any more");
-            self.say(Group::Compatible, Side::People, taken, spot.at, message);
-        }
-        if added.is_empty() && gone.is_empty() && old.is_some() && new.is_some() {
-            let message = format!("tools of {of} stand in another order");
-            self.say(
-                Group::Compatible,
-                Side::People,
-                "tool-order",
-                spot.at,
-                message,
-            );
-        }
+        let mark = lone(&new, &old).or_else(|| lone(&old, &new));
+        let mark = mark.unwrap_or_default();
+        let name = mark.rsplit(' ').next().unwrap_or_default();
+        self.shown_at(name.split('.').next().unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! What a node does of its kind, as far as threads may rest in it: questions and called graphs.
+//! What a node does of its kind, as far as threads may rest in it: questions, called graphs and calls that have been made.
 
 use super::Versions;
 use super::finding::{Group, Side};
@@ -7,6 +7,7 @@ use crate::expr::ty::Type;
 use crate::ir::flow::Flow;
 use crate::ir::graph::Node;
 use crate::ir::node::Work;
+use crate::ir::text::Place;
 
 impl<'f> Versions<'f> {
     /// Two nodes of one name and kind.
@@ -50,8 +51,42 @@ impl<'f> Versions<'f> {
                     self.say(Group::NeedsMigration, Side::Threads, code, at, message);
                 }
             }
+            (Work::Call { tool: was, .. }, Work::Call { tool: is, .. }) => {
+                let name = |flow: &'f Flow, id| flow.tools.get(id).map(|tool| &tool.name);
+                let (was, is) = (name(self.old, *was), name(self.new, *is));
+                let path = format!("{path}/call/tool");
+                self.other_effect((&of, &path, "tool-changed"), at, "called tool", (was, is));
+            }
+            (Work::Extern { name: was, .. }, Work::Extern { name: is, .. }) => {
+                let path = format!("{path}/extern/name");
+                let pair = (Some(was), Some(is));
+                self.other_effect((&of, &path, "extern-changed"), at, "ran", pair);
+            }
             _ => {}
         }
+    }
+
+    /// What a node calls is another: where a thread rests beside a call that has been made, what it gave stands, and the
+    /// other is not called.
+    fn other_effect(
+        &mut self,
+        (of, path, code): (&str, &str, &'static str),
+        at: (Option<Place>, Option<Place>),
+        did: &str,
+        (was, is): (Option<&String>, Option<&String>),
+    ) {
+        if was == is {
+            return;
+        }
+        let (was, is) = (
+            was.map_or("", String::as_str),
+            is.map_or("", String::as_str),
+        );
+        self.claim(path.to_owned());
+        let message = format!(
+            "{of} {did} `{was}`, now it is `{is}`; a thread that waits beside it, or after it, has made the old call"
+        );
+        self.say(Group::NeedsMigration, Side::Threads, code, at, message);
     }
 
     /// The type of an interrupt's answer, at a path: one that is on its way must still be taken.

@@ -84,19 +84,14 @@ impl Resolver<'_> {
                 return;
             }
             Written::Computed(expr) => TargetKind::Computed(Box::new(self.expr(inside.file, expr))),
-            Written::Each {
-                var,
-                items,
-                worker,
-                with,
-            } => {
-                self.check_local_name(var);
+            Written::Each(each) => {
+                self.check_local_name(&each.var);
                 TargetKind::Each(Box::new(Each {
-                    var: var.clone(),
-                    items: self.expr(inside.file, items),
-                    worker: self.node_named(inside, worker),
-                    worker_span: worker.span,
-                    with: self.named(inside.file, with),
+                    var: each.var.clone(),
+                    items: self.expr(inside.file, &each.items),
+                    worker: self.node_named(inside, &each.worker),
+                    worker_span: each.worker.span,
+                    with: self.named(inside.file, &each.with),
                 }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),

@@ -32,11 +32,11 @@ impl Resolver<'_> {
         let skips = self.skips(inside, &properties);
         let (lets, let_twice) = self.lets(inside, &properties);
         let requires = properties.all(|kind| match kind {
-            PropertyKind::Require(require) => Some(require),
+            PropertyKind::Require(require) => Some(&**require),
             _ => None,
         });
         let emits = properties.all(|kind| match kind {
-            PropertyKind::Emit(emit) => Some(emit),
+            PropertyKind::Emit(emit) => Some(&**emit),
             _ => None,
         });
         let work = self.work(inside, node, &properties);
@@ -119,7 +119,7 @@ impl Resolver<'_> {
     ) -> (ThinVec<crate::ast::item::Let>, bool) {
         let mut again = false;
         let written = properties.all(|kind| match kind {
-            PropertyKind::Let(bound) => Some(bound),
+            PropertyKind::Let(bound) => Some(&**bound),
             _ => None,
         });
         let mut lets: ThinVec<crate::ast::item::Let> = ThinVec::new();

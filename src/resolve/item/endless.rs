@@ -60,33 +60,61 @@ impl Resolver<'_> {
 
     /// For each record whether a value of it can be made: found from those that need no other on.
     fn finite_records(&self) -> Vec<bool> {
-        let places = self.declared_at();
-        let declared = |id: usize| {
-            let at = places.get(&RecordId(u32::try_from(id).ok()?))?;
-            self.program.records.get(*at)
-        };
-        let mut finite: Vec<bool> = (0..self.program.types.records.len())
-            .map(|id| declared(id).is_none())
-            .collect();
-        loop {
-            let more: Vec<usize> = (0..finite.len())
-                .filter(|id| finite.get(*id) == Some(&false))
-                .filter(|id| {
-                    declared(*id)
-                        .is_some_and(|decl| decl.fields.iter().all(|f| is_finite(f, &finite)))
-                })
-                .collect();
-            if more.is_empty() {
-                return finite;
+        let count = self.program.types.records.len();
+        let mut finite = vec![true; count];
+        let mut lacking = vec![0; count];
+        // By record: the fields that need a value of it, or of one of several, as numbers.
+        let mut needing: Vec<Vec<usize>> = vec![Vec::new(); count];
+        // By field: whose it is, and whether it still lacks a value.
+        let mut fields: Vec<(usize, bool)> = Vec::new();
+        for decl in &self.program.records {
+            let id = decl.id.0 as usize;
+            for param in decl.fields.iter().filter(|param| param.default.is_none()) {
+                let needed = of_records(&param.ty.node);
+                if needed.is_empty() {
+                    continue;
+                }
+                for id in needed {
+                    needing[id.0 as usize].push(fields.len());
+                }
+                fields.push((id, true));
+                lacking[id] += 1;
             }
-            for id in more {
-                finite
-                    .iter_mut()
-                    .skip(id)
-                    .take(1)
-                    .for_each(|known| *known = true);
+            finite[id] = false;
+        }
+        let declared = self.program.records.iter();
+        let begun = declared.map(|decl| decl.id.0 as usize);
+        let mut open: Vec<usize> = begun.filter(|id| lacking[*id] == 0).collect();
+        open.iter().for_each(|id| finite[*id] = true);
+        // Those that are not declared can be made from the start.
+        open.extend((0..count).filter(|id| finite[*id] && lacking[*id] == 0));
+        while let Some(id) = open.pop() {
+            for field in std::mem::take(&mut needing[id]) {
+                let (user, lacks) = fields[field];
+                fields[field].1 = false;
+                lacking[user] -= usize::from(lacks);
+                if lacks && lacking[user] == 0 {
+                    finite[user] = true;
+                    open.push(user);
+                }
             }
         }
+        finite
+    }
+}
+
+/// The records of one of which every value of a type needs one; none where it can do without.
+fn of_records(ty: &Type) -> Vec<RecordId> {
+    match ty {
+        Type::Record(id) => vec![*id],
+        Type::Union(members) => {
+            let ids = members.iter().map(|member| match member {
+                Type::Record(id) => Some(*id),
+                _ => None,
+            });
+            ids.collect::<Option<Vec<_>>>().unwrap_or_default()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use crate::ast::item::{Item, TypeBody};
 
+use super::alias::{Alias, AliasState};
 use super::program::Module;
-use super::types::{Alias, AliasState};
 use super::{Policy, PolicyState, Resolver, Toolset, ToolsetState};
 
 impl Resolver<'_> {

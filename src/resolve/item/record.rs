@@ -14,7 +14,7 @@ use super::super::program::{self, Param, RecordDecl};
 use crate::expr::infer::default_value;
 
 impl Resolver<'_> {
-    /// Fills in every record and enum, then the copies that imports made.
+    /// Fills in every record and enum, with the copies that imports made.
     ///
     /// Enums come first, and defaults of fields last, since a default may be a member of an enum or a
     /// literal of a record with defaults of its own.
@@ -26,6 +26,10 @@ impl Resolver<'_> {
                 }
             }
         }
+        for (copy, original) in std::mem::take(&mut self.enum_copies) {
+            let members = self.program.types.enums[original].members.clone();
+            self.program.types.enums[copy].members = members;
+        }
         for file in self.files {
             for item in &file.ast.items {
                 if let Item::Type(decl) = item {
@@ -34,23 +38,19 @@ impl Resolver<'_> {
             }
         }
         self.endless_records();
+        for (copy, original) in &self.record_copies {
+            let of_it = (*original, String::new())..;
+            let marks = self.program.marked.range(of_it);
+            let marked: Vec<_> = marks
+                .take_while(|((record, _), _)| record == original)
+                .map(|((_, name), marks)| ((*copy, name.clone()), *marks))
+                .collect();
+            self.program.marked.extend(marked);
+        }
         self.record_defaults();
         (0..self.aliases.len()).for_each(|index| {
             self.alias(index);
         });
-        for (copy, original) in std::mem::take(&mut self.record_copies) {
-            let fields = self.program.types.records[original].fields.clone();
-            self.program.types.records[copy].fields = fields;
-            let marked: Vec<_> = (self.program.marked.iter())
-                .filter(|((record, _), _)| *record == original)
-                .map(|((_, name), marks)| ((copy, name.clone()), *marks))
-                .collect();
-            self.program.marked.extend(marked);
-        }
-        for (copy, original) in std::mem::take(&mut self.enum_copies) {
-            let members = self.program.types.enums[original].members.clone();
-            self.program.types.enums[copy].members = members;
-        }
     }
 
     fn type_item(&mut self, file: FileId, decl: &TypeDecl) {
@@ -61,7 +61,7 @@ impl Resolver<'_> {
             return;
         };
         let fields = self.params(file, fields, "field", true);
-        self.program.types.records[id].fields = self.record_fields(&fields);
+        self.program.types.records[id].fields = fields.iter().map(without_default).collect();
         for field in fields.iter().filter(|field| !field.marks.is_empty()) {
             let key = (id, field.name.node.clone());
             self.program.marked.insert(key, field.marks);
@@ -121,17 +121,15 @@ impl Resolver<'_> {
 
     /// Parameters as fields of a record of the type table.
     pub fn record_fields(&self, params: &[Param]) -> Vec<RecordField> {
+        let types = &self.program.types;
         params
             .iter()
-            .map(|param| RecordField {
-                name: param.name.node.clone(),
-                doc: param.doc.clone(),
-                ty: param.ty.node.clone(),
-                default: param
-                    .default
-                    .as_ref()
-                    .and_then(|e| default_value(e, &param.ty.node, &self.program.types)),
-                constraints: param.constraints.clone(),
+            .map(|param| {
+                let default = param.default.as_ref();
+                RecordField {
+                    default: default.and_then(|e| default_value(e, &param.ty.node, types)),
+                    ..without_default(param)
+                }
             })
             .collect()
     }
@@ -142,5 +140,16 @@ impl Resolver<'_> {
         let id = self.new_record(name, "");
         self.program.types.records[id].fields = fields;
         id
+    }
+}
+
+/// A field of a record before its default is known.
+fn without_default(param: &Param) -> RecordField {
+    RecordField {
+        name: param.name.node.clone(),
+        doc: param.doc.clone(),
+        ty: param.ty.node.clone(),
+        default: None,
+        constraints: param.constraints.clone(),
     }
 }

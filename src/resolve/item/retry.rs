@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::ir::{ErrorKind, Retry};
 
 use super::super::names::{Thing, Wanted};
+use super::super::order::behind_what_they_name;
 use super::super::{PolicyState, Resolver};
 
 /// Keys of a block.
@@ -43,23 +44,43 @@ impl Resolver<'_> {
 
     /// A named policy. A circle of names is reported once.
     pub fn policy(&mut self, index: usize) -> Option<Retry> {
-        let policy = self.policies.get_mut(index)?;
-        let (file, name, spec) = (policy.file, policy.name, policy.spec);
-        match &policy.state {
-            PolicyState::Done(retry) => return retry.clone(),
-            PolicyState::Busy => {
-                let message = format!("retry policy `{}` stands for itself", name.node);
-                let help = "write out what it does: `{ attempts 3 }`";
-                self.bad_value_mended(message, name.span, help);
-                return None;
-            }
-            PolicyState::Open => policy.state = PolicyState::Busy,
+        behind_what_they_name(index, self, Self::begin_policy, Self::finish_policy);
+        let policy = self.policies.get(index)?;
+        if let PolicyState::Done(retry) = &policy.state {
+            return retry.clone();
         }
+        let message = format!("retry policy `{}` stands for itself", policy.name.node);
+        let help = "write out what it does: `{ attempts 3 }`";
+        self.bad_value_mended(message, policy.name.span, help);
+        None
+    }
+
+    /// Begins a policy that is open yet; the one that it stands for.
+    fn begin_policy(&mut self, index: usize) -> Option<Vec<usize>> {
+        let policy = self.policies.get_mut(index)?;
+        let PolicyState::Open = policy.state else {
+            return None;
+        };
+        policy.state = PolicyState::Busy;
+        let (file, spec) = (policy.file, policy.spec);
+        let RetrySpec::Named(name) = spec else {
+            return Some(Vec::new());
+        };
+        Some(match self.meaning(file, &name.node) {
+            Some(Thing::Policy(next)) => vec![next],
+            _ => Vec::new(),
+        })
+    }
+
+    fn finish_policy(&mut self, index: usize) {
+        let Some(policy) = self.policies.get(index) else {
+            return;
+        };
+        let (file, spec) = (policy.file, policy.spec);
         let retry = self.retry(file, spec);
         if let Some(policy) = self.policies.get_mut(index) {
-            policy.state = PolicyState::Done(retry.clone());
+            policy.state = PolicyState::Done(retry);
         }
-        retry
     }
 
     fn retry_block(&mut self, settings: &[RetrySetting]) -> Retry {

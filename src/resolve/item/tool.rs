@@ -5,14 +5,14 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::item::{self, ToolDecl};
 use crate::ast::node::{Jumps, SetItem};
-use crate::ast::target::{Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written};
+use crate::ast::target::{
+    Each, Jump as WrittenJump, Target as WrittenTarget, TargetKind as Written,
+};
 use crate::base::FileId;
 
 use super::super::Resolver;
 use super::super::program::{Tool, ToolBody};
-use super::super::target::{
-    Arm, Emit, Jump, NamedEach, Route, SetItem as Write, Target, TargetKind,
-};
+use super::super::target::{Arm, Emit, Jump, Route, SetItem as Write, Target, TargetKind};
 
 impl Resolver<'_> {
     /// A tool with its attributes and body.
@@ -151,18 +151,13 @@ impl Resolver<'_> {
                 return;
             }
             Written::Computed(name) => TargetKind::Computed(Box::new(self.expr(file, name))),
-            Written::Each {
-                var,
-                items,
-                worker,
-                with,
-            } => {
-                self.check_local_name(var);
-                TargetKind::NamedEach(Box::new(NamedEach {
-                    var: var.clone(),
-                    items: self.expr(file, items),
-                    worker: worker.clone(),
-                    with: self.named(file, with),
+            Written::Each(each) => {
+                self.check_local_name(&each.var);
+                TargetKind::NamedEach(Box::new(Each {
+                    var: each.var.clone(),
+                    items: self.expr(file, &each.items),
+                    worker: each.worker.clone(),
+                    with: self.named(file, &each.with),
                 }))
             }
             Written::Parent(name) => TargetKind::Parent(name.clone()),

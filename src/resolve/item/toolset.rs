@@ -1,11 +1,14 @@
 //! Toolsets and `tools [..]` lists: which tools they come to, and what each is narrowed by.
 
+use std::collections::HashMap;
+
 use crate::ast::Name;
 use crate::ast::item::ToolRef;
 use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::names::{Thing, Wanted};
+use super::super::order::behind_what_they_name;
 use super::super::program::{Narrowing, ToolList, ToolUse};
 use super::super::{Resolver, ToolsetState};
 
@@ -17,13 +20,13 @@ impl Resolver<'_> {
             span,
             broken: false,
         };
-        let mut named: Vec<&Name> = Vec::new();
+        let mut named: HashMap<&str, &Name> = HashMap::new();
         for entry in refs {
-            if let Some(first) = named.iter().find(|name| name.node == entry.name.node) {
+            if let Some(first) = named.get(entry.name.as_str()) {
                 self.listed_twice(first, entry);
                 continue;
             }
-            named.push(&entry.name);
+            named.insert(&entry.name, &entry.name);
             let (mut members, broken) = self.tool_members(file, &entry.name);
             list.broken |= broken;
             if let Some(condition) = &entry.narrow {
@@ -111,33 +114,54 @@ impl Resolver<'_> {
 
     /// A toolset's tools. A circle of toolsets is reported once.
     pub fn toolset(&mut self, index: usize) -> ToolList {
+        behind_what_they_name(index, self, Self::begin_toolset, Self::finish_toolset);
         let empty = |span| ToolList {
             tools: Vec::new(),
             span,
             broken: true,
         };
-        let Some(set) = self.toolsets.get_mut(index) else {
+        let Some(set) = self.toolsets.get(index) else {
             return empty(Span::default());
         };
-        let (file, decl) = (set.file, set.decl);
-        match &set.state {
-            ToolsetState::Done(list) => return list.clone(),
-            ToolsetState::Busy => {
-                let message = format!("toolset `{}` holds itself", decl.name.node);
-                let help = format!("take `{}` out of its own tools", decl.name.node);
-                self.bad_value_mended(message, decl.name.span, &help);
-                return empty(decl.span);
-            }
-            ToolsetState::Open => set.state = ToolsetState::Busy,
+        if let ToolsetState::Done(list) = &set.state {
+            return list.clone();
         }
+        let name = &set.decl.name;
+        let message = format!("toolset `{}` holds itself", name.node);
+        let help = format!("take `{}` out of its own tools", name.node);
+        let (at, span) = (name.span, set.decl.span);
+        self.bad_value_mended(message, at, &help);
+        empty(span)
+    }
+
+    /// Begins a toolset that is open yet; the toolsets that it names.
+    fn begin_toolset(&mut self, index: usize) -> Option<Vec<usize>> {
+        let set = self.toolsets.get_mut(index)?;
+        let ToolsetState::Open = set.state else {
+            return None;
+        };
+        set.state = ToolsetState::Busy;
+        let (file, decl) = (set.file, set.decl);
+        let named = decl.tools.iter().map(|used| self.meaning(file, &used.name));
+        let sets = named.filter_map(|thing| match thing {
+            Some(Thing::Toolset(index)) => Some(index),
+            _ => None,
+        });
+        Some(sets.collect())
+    }
+
+    fn finish_toolset(&mut self, index: usize) {
+        let Some(set) = self.toolsets.get(index) else {
+            return;
+        };
+        let (file, decl) = (set.file, set.decl);
         if decl.tools.is_empty() {
             self.no_tools(&format!("toolset `{}`", decl.name.node), decl.name.span);
         }
         let list = self.tool_list(file, &decl.tools, decl.span);
         if let Some(set) = self.toolsets.get_mut(index) {
-            set.state = ToolsetState::Done(list.clone());
+            set.state = ToolsetState::Done(list);
         }
-        list
     }
 
     /// Warns of a list without a tool where it says nothing. (On a graph it says that no tool may be used.)

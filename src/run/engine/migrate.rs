@@ -82,7 +82,10 @@ impl Engine {
             let task = names.key(&effect.task);
             if task != effect.task {
                 effect.task = task;
-                effect.subject = names.path(&effect.subject);
+                // That of a call is the tool's name.
+                if effect.kind != "tool" {
+                    effect.subject = names.path(&effect.subject);
+                }
                 effects.push(effect.clone());
             }
         }

@@ -56,7 +56,7 @@ pub fn with_answer_types(flow: Arc<Flow>) -> (Arc<Flow>, AnswerTypes) {
             record(
                 "approval",
                 &[
-                    ("decision", Type::Union(decisions.to_vec())),
+                    ("decision", Type::Union(decisions.into())),
                     ("args", Type::Json),
                     ("message", Type::nullable(Type::String)),
                 ],

@@ -46,7 +46,7 @@ pub async fn work(
     let id = run.effects.next();
     let shared: &TaskRun<'_> = run;
     let fits = |kept: &Json| values(shared, name, kept, writes).is_ok();
-    let id = shared.effects.usable(cx, &id, fits);
+    let id = shared.effects.usable(cx, &id, name, fits);
     let made = retry::attempts(
         shared,
         node.retry.as_ref(),

@@ -40,13 +40,17 @@ pub async fn call_outside(
     };
     let made = call.scope.next();
     // What an earlier version of the flow was content with counts as an attempt that has failed.
-    let id = call.scope.usable(cx, &made, |kept| {
+    let id = call.scope.usable(cx, &made, &tool.name, |kept| {
         is_final(tool, call.errors)
             || kept
                 .get("ok")
                 .is_none_or(|ok| result_of(run, tool, ok).is_ok())
     });
     let stale = (id != made).then_some(&made);
+    let stale = stale.filter(|id| {
+        let kept = cx.journal.finished_of(call.scope.task(), id);
+        kept.is_some_and(|(of, _)| of == tool.name)
+    });
     let known = known(run, &call, &id, stale, &args)?;
     let policy = policy(run, node, call.tool);
     let make = async {

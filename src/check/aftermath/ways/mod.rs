@@ -4,6 +4,8 @@
 //! written: the rules for each of these see the same mistake. [`without`] keeps the one that is nearest to it. What holds
 //! of names and of text that did not parse is the matter of the rest of [`aftermath`](super), when all findings are known.
 
+mod alike;
+mod islands;
 mod missed;
 mod places;
 
@@ -16,10 +18,17 @@ use crate::resolve::program::Program;
 
 use super::super::calls::{called, callers};
 
+use alike::alike;
 use missed::name_missed;
 use places::Places;
 
 type Codes = &'static [&'static Code];
+
+/// What was found in each graph, and how bad it is.
+type Causes = BTreeMap<GraphId, Vec<(&'static Code, Level)>>;
+
+/// All levels.
+const LEVELS: [Level; 3] = [Level::Info, Level::Warning, Level::Error];
 
 /// Behind which of `causes` findings of `codes` in the same graph, or in one that calls it, are left out.
 struct Rule {
@@ -55,7 +64,6 @@ static RULES: &[Rule] = &[
         causes: &[
             &codes::NO_WAY_ON,
             &codes::ROUTE_NOT_EXHAUSTIVE,
-            &codes::UNREACHABLE_NODE,
             &codes::ENDLESS_CYCLE,
             &codes::ENDLESS_CALLS,
             &codes::VISITS_CIRCLE,
@@ -79,7 +87,6 @@ static WITHIN: &[Rule] = &[
     Rule {
         codes: &[&codes::UNREACHABLE_NODE],
         causes: &[
-            &codes::ROUTE_NOT_EXHAUSTIVE,
             &codes::EDGE_AND_GOTO,
             &codes::ENDLESS_CYCLE,
             &codes::VISITS_CIRCLE,
@@ -123,18 +130,24 @@ static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
     name_missed(program, &places, diags);
-    let mut of: BTreeMap<GraphId, Vec<&'static Code>> = BTreeMap::new();
+    let mut of: Causes = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {
         let Some(graph) = places.graph(found.span()) else {
             continue;
         };
-        of.entry(graph).or_default().push(found.code);
+        let seen = of.entry(graph).or_default();
+        // Each once: findings are many, kinds of them few.
+        let kind = (found.code, found.level);
+        if !seen.contains(&kind) {
+            seen.push(kind);
+        }
         // A jump that can't be made as it is written: another target was meant, or it lacks what it brings.
         if found.facts.contains(&Fact::Arrow) {
             targets.insert(graph);
         }
     }
+    let unreached = islands::unreached(&places, diags);
     let strange = of_other_kinds(program, diags);
     let errors = || diags.iter().filter(|found| found.level == Level::Error);
     let files: BTreeSet<FileId> = errors().map(|found| found.span().file).collect();
@@ -144,24 +157,19 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
     let empty = diags
         .iter()
         .any(|found| is(found.code, &codes::EMPTY_TOOLS));
-    let spread: Vec<BTreeSet<GraphId>> = RULES
-        .iter()
-        .map(|rule| {
-            let has = of.iter().filter(|(_, seen)| any(seen, rule.causes));
+    // By the level of what is found: a cause is at least as bad.
+    let at_least = |least: Level| -> Vec<BTreeSet<GraphId>> {
+        let graphs = RULES.iter().map(|rule| {
+            let has = of
+                .iter()
+                .filter(|(_, seen)| causes(seen, rule.causes, least));
             with_callers(program, has.map(|(id, _)| *id).collect())
-        })
-        .collect();
-    let unsure = fed_by(program, &of);
-    let written: BTreeSet<Span> = diags
-        .iter()
-        .filter(|found| {
-            any(
-                &[found.code],
-                &[&codes::OUT_LEFT_UNWRITTEN, &codes::OUT_NEVER_WRITTEN],
-            )
-        })
-        .map(Diagnostic::span)
-        .collect();
+        });
+        graphs.collect()
+    };
+    let spread = LEVELS.map(|level| (level, at_least(level)));
+    let unsure = LEVELS.map(|level| (level, fed_by(program, &of, level)));
+    let alike = alike(diags);
     diags.retain(|found| {
         let code = found.code;
         if empty && is(code, &codes::UNUSED_ITEM) {
@@ -177,7 +185,8 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         let Some(graph) = places.graph(found.span()) else {
             return true;
         };
-        let mut rules = RULES.iter().zip(&spread);
+        let spread = of_level(&spread, found.level);
+        let mut rules = RULES.iter().zip(spread.into_iter().flatten());
         let spread =
             rules.any(|(rule, graphs)| any(&[code], rule.codes) && graphs.contains(&graph));
         if any(&[code], UNUSED) && wrong.contains(&graph) {
@@ -185,15 +194,15 @@ pub fn without(program: &Program, diags: &mut Diagnostics) {
         }
         let seen = of.get(&graph).map_or(&[][..], Vec::as_slice);
         let mut rules = WITHIN.iter();
-        let within = rules.any(|rule| any(&[code], rule.codes) && any(seen, rule.causes));
+        let within =
+            rules.any(|rule| any(&[code], rule.codes) && causes(seen, rule.causes, found.level));
+        let island = is(code, &codes::UNREACHABLE_NODE)
+            && islands::explained(program, graph, &unreached, seen);
         let target = targets.contains(&graph) && (any(&[code], TARGETS) || any(&[code], VALUES));
-        let reads = any(&[code], &[&codes::READ_BEFORE_WRITE, &codes::MAYBE_UNSET]);
-        let again = reads
-            && found
-                .spoken_of()
-                .is_some_and(|field| written.contains(&field));
-        let fed = any(&[code], VALUES) && unsure.contains(&graph);
-        !(spread || within || target || again || fed)
+        let again = alike.says(found);
+        let fed = any(&[code], VALUES)
+            && of_level(&unsure, found.level).is_some_and(|fed| fed.contains(&graph));
+        !(spread || within || island || target || again || fed)
     });
 }
 
@@ -213,13 +222,10 @@ fn of_other_kinds(program: &Program, diags: &Diagnostics) -> Vec<Span> {
 }
 
 /// Graphs that call, directly or not, another one that does not write what it is to give back.
-fn fed_by(program: &Program, of: &BTreeMap<GraphId, Vec<&'static Code>>) -> BTreeSet<GraphId> {
-    let lacking = of.iter().filter(|(_, seen)| {
-        any(
-            seen,
-            &[&codes::OUT_NEVER_WRITTEN, &codes::OUT_LEFT_UNWRITTEN],
-        )
-    });
+fn fed_by(program: &Program, of: &Causes, least: Level) -> BTreeSet<GraphId> {
+    let lacking = of
+        .iter()
+        .filter(|(_, seen)| causes(seen, alike::GIVEN, least));
     let lacking: BTreeSet<GraphId> = lacking.map(|(id, _)| *id).collect();
     let mut fed = BTreeSet::new();
     let mut open: Vec<GraphId> = lacking.iter().copied().collect();
@@ -278,6 +284,18 @@ fn with_callers(program: &Program, mut graphs: BTreeSet<GraphId>) -> BTreeSet<Gr
 
 fn is(code: &Code, other: &'static Code) -> bool {
     std::ptr::eq(code, other)
+}
+
+/// The element of a level.
+fn of_level<T>(all: &[(Level, T)], level: Level) -> Option<&T> {
+    let found = all.iter().find(|(of, _)| *of == level);
+    found.map(|(_, found)| found)
+}
+
+/// Whether one of the causes is among what was found, and is no less bad than `least`: a warning explains no error.
+fn causes(seen: &[(&'static Code, Level)], of: Codes, least: Level) -> bool {
+    seen.iter()
+        .any(|(code, level)| *level >= least && any(&[code], of))
 }
 
 fn any(seen: &[&'static Code], of: &[&'static Code]) -> bool {

@@ -34,6 +34,8 @@ pub struct Answers<'a> {
     pub lets: Lets<'a>,
     /// Whether the name or field is one.
     pub is: &'a dyn Fn(Mention<'_>) -> bool,
+    /// Whether it is one that was turned round: `true` where the person said no.
+    pub turned: &'a dyn Fn(Mention<'_>) -> bool,
 }
 
 impl<'a> Answers<'a> {
@@ -41,6 +43,14 @@ impl<'a> Answers<'a> {
         mentions(expr, &self.lets)
             .into_iter()
             .any(|mention| (self.is)(mention))
+    }
+
+    /// Whether the expression is an answer that was turned round.
+    fn is_turned(&self, expr: &'a Expr) -> bool {
+        match mentions(expr, &self.lets).as_slice() {
+            [one] => (self.turned)(*one),
+            _ => false,
+        }
     }
 
     /// What was said where the condition has that truth.
@@ -61,6 +71,7 @@ impl<'a> Answers<'a> {
                 return joined(op, &all);
             }
             ExprKind::Binary(op, left, right) => self.compared(op.node, left, right),
+            ExprKind::Ident(_) | ExprKind::Select { .. } if self.is_turned(expr) => Says::No,
             ExprKind::Ident(name) => said_by(name).unwrap_or(Says::Yes),
             ExprKind::Select { field, .. } => said_by(field).unwrap_or(Says::Yes),
             _ => Says::Something,
@@ -88,6 +99,9 @@ impl<'a> Answers<'a> {
             },
             _ => Says::Something,
         };
+        if self.is_turned(of) {
+            return says.flipped();
+        }
         // `answer.rejected == true` is a no.
         match (&of.kind, &with.kind) {
             (ExprKind::Select { field, .. }, ExprKind::Literal(Literal::Bool(_)))

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::expr::Expr;
 use crate::base::Span;
 use crate::ir::{FieldId, GraphId};
+use crate::resolve::jumps::{Maker, Why};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::super::reads::{self, Lets, Mention, mentions};
-use super::answer::{Says, value};
-use super::decision::is_decision;
+use super::answer::{Answers, Says, value};
+use super::decision::{is_decision, mentioned};
 
 /// A field of a graph.
 pub type Place = (GraphId, FieldId);
@@ -18,22 +19,33 @@ pub type Place = (GraphId, FieldId);
 pub struct Told<'a> {
     /// The field.
     pub to: Place,
-    /// The value.
-    pub value: &'a Expr,
+    /// The value; `None` where a node of the embedding program writes it.
+    pub value: Option<&'a Expr>,
     /// The field's name where it is written.
     pub span: Span,
-    /// Where the node that writes stands; `None` for the entry and joins.
-    pub by: Option<crate::ir::NodeId>,
+    /// Who writes it.
+    pub by: Maker,
     /// Whether it is part of an interrupt's jump, so that the answer has decided it.
     pub of_jump: bool,
     /// Whether it is made from an answer.
     pub from_answer: bool,
+    /// Whether the field holds the opposite of what was answered.
+    pub turned: bool,
 }
 
 impl Told<'_> {
     /// Whether it writes what a person said, or a no.
     pub fn is_harmless(&self) -> bool {
-        self.from_answer || self.of_jump || value(self.value) == Says::No
+        let no = |of: &Expr| value(of) == refusal(self.turned);
+        self.from_answer || self.of_jump || self.value.is_some_and(no)
+    }
+}
+
+/// What a value says by which a field says no.
+fn refusal(turned: bool) -> Says {
+    match turned {
+        true => Says::Yes,
+        false => Says::No,
     }
 }
 
@@ -41,6 +53,8 @@ impl Told<'_> {
 pub struct Decided<'a> {
     /// Fields made from answers.
     pub fields: BTreeSet<Place>,
+    /// Those that hold the opposite: `set { hold: !answer }`.
+    pub turned: BTreeSet<Place>,
     /// All writes by nodes and jumps.
     pub writes: Vec<Told<'a>>,
     /// What is made from each field.
@@ -60,9 +74,7 @@ impl<'a> Decided<'a> {
             given: Vec::new(),
         };
         for (id, graph) in program.graphs.entries() {
-            for (at, node) in graph.nodes.entries() {
-                find.node(id, graph, at, node);
-            }
+            find.graph(id, graph);
         }
         let mut fields = BTreeSet::new();
         let mut open = std::mem::take(&mut find.begun);
@@ -73,33 +85,55 @@ impl<'a> Decided<'a> {
         }
         let mut decided = Self {
             fields,
+            turned: BTreeSet::new(),
             writes: find.writes,
             feeds: find.feeds,
             given: find.given,
         };
         decided.mark(program);
+        decided.turn(program);
         decided
+    }
+
+    /// Finds the fields that only the opposite of an answer is written to, constants aside.
+    fn turn(&mut self, program: &'a Program) {
+        let mut straight = BTreeSet::new();
+        for write in self.writes.iter().filter(|write| write.from_answer) {
+            let graph = program.graphs.get(write.to.0);
+            let node = graph.and_then(|graph| graph.nodes.get(write.by.node()?));
+            let (Some(node), Some(value)) = (node, write.value) else {
+                continue;
+            };
+            let answers = Answers {
+                lets: reads::lets(&node.lets),
+                is: &|mention| is_decision(program, node, mention),
+                turned: &|_| false,
+            };
+            match answers.says(value, true) {
+                Says::No => self.turned.insert(write.to),
+                _ => straight.insert(write.to),
+            };
+        }
+        self.turned.retain(|place| !straight.contains(place));
+        for write in &mut self.writes {
+            write.turned = self.turned.contains(&write.to);
+        }
     }
 
     fn mark(&mut self, program: &'a Program) {
         for write in &mut self.writes {
             let (id, _) = write.to;
-            let graph = program.graphs.get(id);
-            let node = graph.and_then(|graph| graph.nodes.get(write.by?));
-            let (Some(graph), Some(node)) = (graph, node) else {
+            let (Some(graph), Some(value)) = (program.graphs.get(id), write.value) else {
                 continue;
             };
-            let lets = reads::lets(&node.lets);
+            let node = write.by.node().and_then(|node| graph.nodes.get(node));
+            let lets = node.map_or_else(Lets::new, |node| reads::lets(&node.lets));
             let fields = &self.fields;
-            write.from_answer |=
-                mentions(write.value, &lets)
-                    .into_iter()
-                    .any(|mention| match mention {
-                        Mention::Field(name) => graph
-                            .field(name)
-                            .is_some_and(|field| fields.contains(&(id, field))),
-                        said => is_decision(program, node, said),
-                    });
+            let mut all = mentions(value, &lets).into_iter();
+            write.from_answer |= all.any(|mention| match mentioned(program, graph, mention) {
+                Some(field) => fields.contains(&(id, field)),
+                None => node.is_some_and(|node| is_decision(program, node, mention)),
+            });
         }
     }
 
@@ -108,7 +142,7 @@ impl<'a> Decided<'a> {
     pub fn only_by_a_person(
         &self,
         program: &Program,
-        open: &dyn Fn(GraphId, crate::ir::NodeId) -> bool,
+        open: &dyn Fn(GraphId, Maker) -> bool,
     ) -> BTreeSet<Place> {
         let mut written: BTreeSet<Place> = self.writes.iter().map(|write| write.to).collect();
         written.extend(&self.fields);
@@ -119,8 +153,7 @@ impl<'a> Decided<'a> {
         }
         let mut spoiled: BTreeSet<Place> = BTreeSet::new();
         for write in &self.writes {
-            let free = write.by.is_none_or(|by| open(write.to.0, by));
-            if free && !write.is_harmless() {
+            if !write.is_harmless() && open(write.to.0, write.by) {
                 spoiled.insert(write.to);
             }
         }
@@ -128,7 +161,8 @@ impl<'a> Decided<'a> {
             for (field, declared) in graph.fields.entries() {
                 let given = declared.mode.is_in() && program.entry == Some(id);
                 let begun = declared.default.as_ref();
-                if given || begun.is_some_and(|default| value(default) != Says::No) {
+                let no = refusal(self.turned.contains(&(id, field)));
+                if given || begun.is_some_and(|default| value(default) != no) {
                     spoiled.insert((id, field));
                 }
             }
@@ -162,55 +196,71 @@ struct Find<'a> {
 }
 
 impl<'a> Find<'a> {
-    fn node(&mut self, id: GraphId, graph: &'a Graph, at: crate::ir::NodeId, node: &'a Node) {
-        let lets = reads::lets(&node.lets);
-        self.sets(id, graph, (at, node), &lets, &node.set, false);
-        let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-        let asked = matches!(node.work, Work::Interrupt { .. });
-        for jump in goto {
-            self.sets(id, graph, (at, node), &lets, &jump.set, asked);
+    fn graph(&mut self, id: GraphId, graph: &'a Graph) {
+        for (at, node) in graph.nodes.entries() {
+            let by = Maker::Node(at, Why::Edge);
+            self.sets((id, graph), (by, Some(node)), &node.set);
+            if let Work::Extern { writes, .. } = &node.work {
+                let writes = writes.iter().map(|field| Told {
+                    to: (id, field.node),
+                    value: None,
+                    span: field.span,
+                    by,
+                    of_jump: false,
+                    from_answer: false,
+                    turned: false,
+                });
+                self.writes.extend(writes);
+            }
+            self.call(id, graph, node);
         }
-        let others = node.edges.iter();
-        let others = others.chain(node.skips.iter().filter_map(|skip| skip.to.as_ref()));
-        let others = others.chain(node.on_error.iter().flat_map(|route| route.jumps()));
-        for jump in others {
-            self.sets(id, graph, (at, node), &lets, &jump.set, false);
+        for (by, jump) in graph.jumps() {
+            let node = by.node().and_then(|node| graph.nodes.get(node));
+            self.sets((id, graph), (by, node), &jump.set);
         }
-        self.call(id, graph, node);
     }
 
     fn sets(
         &mut self,
-        id: GraphId,
-        graph: &'a Graph,
-        (at, node): (crate::ir::NodeId, &'a Node),
-        lets: &Lets<'a>,
+        (id, graph): (GraphId, &'a Graph),
+        (by, node): (Maker, Option<&'a Node>),
         set: &'a [SetItem],
-        of_jump: bool,
     ) {
+        if set.is_empty() {
+            return;
+        }
+        let lets = node.map_or_else(Lets::new, |node| reads::lets(&node.lets));
+        // What an arm behind a question writes is decided by the answer.
+        let asks = node.is_some_and(|node| matches!(node.work, Work::Interrupt { .. }));
+        let of_jump = asks && matches!(by, Maker::Node(_, Why::Goto));
         for item in set {
             let Some(field) = item.field else { continue };
             let to = (id, field);
             self.writes.push(Told {
                 to,
-                value: &item.value,
+                value: Some(&item.value),
                 span: item.name.span,
-                by: Some(at),
+                by,
                 of_jump,
                 from_answer: false,
+                turned: false,
             });
             if of_jump {
                 self.begun.push(to);
             }
-            for mention in mentions(&item.value, lets) {
-                match mention {
-                    Mention::Field(name) => {
-                        if let Some(from) = graph.field(name) {
+            for mention in mentions(&item.value, &lets) {
+                match (mention, node) {
+                    (Mention::Field(_) | Mention::FieldPart(..), _) => {
+                        if let Some(from) = mentioned(self.program, graph, mention) {
                             self.feeds.entry((id, from)).or_default().push(to);
                         }
                     }
-                    Mention::Name("result") | Mention::Part("result", _) => self.results(node, to),
-                    said if is_decision(self.program, node, said) => self.begun.push(to),
+                    (Mention::Name("result") | Mention::Part("result", _), Some(node)) => {
+                        self.results(node, to);
+                    }
+                    (said, Some(node)) if is_decision(self.program, node, said) => {
+                        self.begun.push(to);
+                    }
                     _ => {}
                 }
             }
@@ -268,10 +318,7 @@ impl<'a> Find<'a> {
                 let from: Vec<FieldId> = match given {
                     Some(pass) => mentions(&pass.value, &lets)
                         .into_iter()
-                        .filter_map(|mention| match mention {
-                            Mention::Field(name) => graph.field(name),
-                            _ => None,
-                        })
+                        .filter_map(|mention| mentioned(self.program, graph, mention))
                         .collect(),
                     None => outer.into_iter().collect(),
                 };

@@ -2,7 +2,8 @@
 
 use crate::ast::expr::{Expr, ExprKind};
 use crate::expr::{Type, TypeTable};
-use crate::resolve::program::{Node, Program, Work};
+use crate::ir::FieldId;
+use crate::resolve::program::{Graph, Node, Program, Work};
 
 use super::super::reads::Mention;
 use super::answer::said_by;
@@ -12,7 +13,7 @@ pub fn is_decision(program: &Program, node: &Node, mention: Mention<'_>) -> bool
     let (name, part) = match mention {
         Mention::Name(name) => (name, None),
         Mention::Part(name, part) => (name, Some(part)),
-        Mention::Field(_) => return false,
+        Mention::Field(_) | Mention::FieldPart(..) => return false,
     };
     questions(node).any(|(asked, expect)| {
         asked == name
@@ -21,6 +22,20 @@ pub fn is_decision(program: &Program, node: &Node, mention: Mention<'_>) -> bool
                 deciding.is_empty() || deciding.contains(&part)
             })
     })
+}
+
+/// The field that is mentioned, where that reads the decision that it may hold: of a record with a field that says yes or
+/// no, the other fields are none.
+pub fn mentioned(program: &Program, graph: &Graph, mention: Mention<'_>) -> Option<FieldId> {
+    let id = graph.field(mention.field()?)?;
+    if let Mention::FieldPart(_, part) = mention {
+        let field = graph.fields.get(id)?;
+        let deciding = deciding(&program.types, &field.ty.node);
+        if !deciding.is_empty() && !deciding.contains(&part) {
+            return None;
+        }
+    }
+    Some(id)
 }
 
 /// The names by which a node reads what a person said, with the types of the answers.

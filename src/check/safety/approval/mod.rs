@@ -5,12 +5,13 @@
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
 //! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`overwritten`] (and don't any more),
-//! [`walk`](mod@walk), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
+//! [`walk`](mod@walk), [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
 mod bypassed;
 mod decided;
 mod decision;
+mod later;
 mod overwritten;
 mod person;
 mod report;
@@ -24,10 +25,12 @@ use std::collections::BTreeSet;
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
 use crate::ir::flow::ToolEffect;
-use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Node, Program, Tool, Work};
+use crate::ir::{GraphId, ToolId};
+use crate::resolve::jumps::Maker;
+use crate::resolve::program::{Graph, Node, Program, Tool, Work};
 
 use super::super::flow::Flow;
+use super::in_scope;
 use bypassed::Bypassed;
 use decided::Decided;
 use overwritten::Overwritten;
@@ -42,14 +45,16 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     let overwritten = Overwritten::new(program, flows, &decided);
     let said = (&decided, &overwritten);
     let first = Walk::new(program, flows, said, BTreeSet::new()).run();
-    if !first.comes_to_one() {
+    let later = later::refused(program, flows);
+    if !first.comes_to_one() && later.is_empty() {
         return;
     }
     // What is written where no run comes without an approval is said by a person too.
-    let open = |graph: GraphId, node: NodeId| first.visited(graph, node);
+    let open = |graph: GraphId, by: Maker| first.visited(graph, by);
     let sure = decided.only_by_a_person(program, &open);
     let walk = Walk::new(program, flows, said, sure).run();
     report::report(program, &walk, Bypassed::new(program, flows), diags);
+    report::later(program, &walk, later, diags);
 }
 
 /// Whether a person has to agree before the tool runs.
@@ -58,11 +63,11 @@ fn needs_approval(tool: &Tool) -> bool {
 }
 
 /// Tools of a node that a person has to agree to, each with the place to point at. An `llm` only asks for calls.
-fn destroys(program: &Program, node: &Node) -> Vec<(ToolId, Span)> {
+fn destroys(program: &Program, graph: &Graph, node: &Node) -> Vec<(ToolId, Span)> {
     if matches!(node.work, Work::Llm(_)) {
         return Vec::new();
     }
-    let tools = node.tools().into_iter();
+    let tools = in_scope(graph, node).into_iter();
     let found = tools.filter(|used| program.tools.get(used.node).is_some_and(needs_approval));
     let inside = |span: Span| {
         span.file == node.span.file && span.start >= node.span.start && span.end <= node.span.end

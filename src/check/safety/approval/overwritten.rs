@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::{IdVec, Span};
 use crate::ir::{Channel, GraphId, NodeId};
-use crate::resolve::program::Program;
+use crate::resolve::jumps::Maker;
+use crate::resolve::program::{Program, Work};
 
 use super::super::super::flow::{Cause, Flow, Spot, Way};
 use super::decided::{Decided, Place, Told};
@@ -64,26 +65,35 @@ impl Overwritten {
         };
         let mut harmful: BTreeMap<Span, bool> = BTreeMap::new();
         let mut open: Vec<(Spot, Span)> = Vec::new();
-        let mut own: HashMap<NodeId, Span> = HashMap::new();
+        let mut written: HashMap<NodeId, Span> = HashMap::new();
         for write in writes {
             harmful.insert(write.span, !write.is_harmless());
-            let Some(by) = write.by else { continue };
-            let Some(node) = graph.nodes.get(by) else {
-                continue;
-            };
-            if node.set.iter().any(|item| item.name.span == write.span) {
-                own.insert(by, write.span);
+            let node = write.by.node().and_then(|by| Some((by, graph.nodes.get(by)?)));
+            if let Some((by, node)) = node {
+                let set = node.set.iter().map(|item| item.name.span);
+                let mut own = set.chain(match &node.work {
+                    Work::Extern { writes, .. } => writes.iter().map(|field| field.span).collect(),
+                    _ => Vec::new(),
+                });
+                if own.any(|span| span == write.span) {
+                    written.insert(by, write.span);
+                }
             }
+            let by = match (write.by, node) {
+                (_, Some((_, node))) => &*node.name.node,
+                (Maker::Start, _) => "start",
+                (Maker::Handler, _) => "on_error",
+                (Maker::Join(_) | Maker::Node(..), None) => "join",
+            };
             let name = graph.fields.get(field).map(|field| &field.name.node);
             let name = name.map_or_else(String::new, String::clone);
-            self.writes
-                .insert(write.span, (name, node.name.node.clone()));
+            self.writes.insert(write.span, (name, by.to_owned()));
         }
         let wrong = |span: &Span| harmful.get(span).copied().unwrap_or(false);
         // What a way leads on: what it writes itself, or what was there behind the node.
         let on = |way: &Way, before: Option<Span>, behind: Option<Span>| {
-            let written = way.writes.iter().rfind(|write| write.field == field);
-            match written {
+            let with_it = way.writes.iter().rfind(|write| write.field == field);
+            match with_it {
                 Some(write) => Some(write.span).filter(wrong),
                 None => match way.cause {
                     Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child => behind,
@@ -94,19 +104,28 @@ impl Overwritten {
         let mut before: BTreeMap<NodeId, Span> = BTreeMap::new();
         let mut after: BTreeMap<NodeId, Span> = BTreeMap::new();
         let mut joins: BTreeSet<usize> = BTreeSet::new();
-        let behind_of = |node: NodeId, before: Option<Span>| match own.get(&node) {
+        let behind_of = |node: NodeId, before: Option<Span>| match written.get(&node) {
             Some(span) => Some(*span).filter(wrong),
             None => before,
         };
-        for write in writes.iter().filter(|write| !write.is_harmless()) {
-            let Some(by) = write.by else { continue };
-            let behind = behind_of(by, None);
-            after.extend(behind.map(|span| (by, span)));
-            for way in flow.ways(Spot::Node(by)) {
-                let span = on(way, None, behind);
-                let goals = way.goals.iter();
-                open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
-            }
+        for (node, _) in &written {
+            let behind = behind_of(*node, None);
+            after.extend(behind.map(|span| (*node, span)));
+        }
+        // Each way that writes it itself, or that leads on from a node that did.
+        let begin = flow.start.iter().map(|way| (None, way));
+        let others = flow.spots().flat_map(|spot| {
+            let node = match spot {
+                Spot::Node(node) => Some(node),
+                _ => None,
+            };
+            flow.ways(spot).iter().map(move |way| (node, way))
+        });
+        for (node, way) in begin.chain(others) {
+            let behind = node.and_then(|node| behind_of(node, None));
+            let span = on(way, None, behind);
+            let goals = way.goals.iter();
+            open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
         }
         while let Some((spot, span)) = open.pop() {
             let (held, left) = match spot {

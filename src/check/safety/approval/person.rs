@@ -4,13 +4,14 @@
 use crate::ast::expr::{Expr, LogicalOp};
 use crate::base::Span;
 use crate::ir::GraphId;
-use crate::resolve::program::{Graph, Node, Program, Route, TargetKind, Work};
+use crate::resolve::program::{Graph, Jump, Node, Program, Route, Work};
 
 use super::super::super::flow::Cause;
 use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says, joined};
 use super::decided::Decided;
-use super::decision::{is_decision, keeps_answer, reads_decision};
+use super::walk::chosen_by;
+use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
 
 /// What persons say in a program.
 pub struct Persons<'a> {
@@ -31,6 +32,10 @@ impl<'a> Persons<'a> {
     pub fn on_way(&self, id: GraphId, node: &'a Node, cause: Cause, way: Span) -> Says {
         match cause {
             Cause::Goto => self.by_goto(id, node, way),
+            Cause::Edge => match &*node.edges {
+                [edge] => self.sent(id, node, edge),
+                _ => Says::Nothing,
+            },
             Cause::Skip => {
                 let own = |to: Span| to == way;
                 let mut skips = node.skips.iter();
@@ -100,44 +105,53 @@ impl<'a> Persons<'a> {
                     return Says::Nothing;
                 };
                 let (before, from) = arms.split_at(at);
-                if let Some(when) = from.first().and_then(|arm| arm.when.as_ref()) {
-                    return self.says(id, node, when, true);
+                let own = from.first().and_then(|arm| arm.when.as_ref());
+                let own = own.map_or(Says::Nothing, |when| self.says(id, node, when, true));
+                // An arm that asks for something else is taken where none before it was, as `else` is.
+                if own != Says::Nothing {
+                    return own;
                 }
                 let whens = before.iter().filter_map(|arm| arm.when.as_ref());
                 let before: Vec<Says> =
                     whens.map(|when| self.says(id, node, when, false)).collect();
-                match before.is_empty() {
+                let says = match before.is_empty() {
                     true => Says::Nothing,
                     false => joined(LogicalOp::And, &before),
+                };
+                let jump = from.first().map(|arm| &arm.jump);
+                match (says, jump) {
+                    (Says::Nothing, Some(jump)) => self.sent(id, node, jump),
+                    (says, _) => says,
                 }
             }
-            // Where the answer is the name of a target, the person has chosen it.
-            Some(Route::Always(jump)) => {
-                let mut computed = jump.to.iter().filter_map(|target| match &target.kind {
-                    TargetKind::Computed(expr) => Some(&**expr),
-                    _ => None,
-                });
-                let chosen = |expr| self.says(id, node, expr, true) != Says::Nothing;
-                match computed.any(chosen) {
-                    true => Says::Something,
-                    false => Says::Nothing,
-                }
-            }
+            Some(Route::Always(jump)) => self.sent(id, node, jump),
             None => Says::Nothing,
+        }
+    }
+
+    /// Where the answer says where a jump leads, or what an `each` sends, the person has chosen it.
+    fn sent(&self, id: GraphId, node: &'a Node, jump: &'a Jump) -> Says {
+        let mut exprs = jump.to.iter().flat_map(chosen_by);
+        match exprs.any(|expr| self.says(id, node, expr, true) != Says::Nothing) {
+            true => Says::Something,
+            false => Says::Nothing,
         }
     }
 
     fn says(&self, id: GraphId, node: &'a Node, condition: &'a Expr, truth: bool) -> Says {
         let graph: Option<&Graph> = self.program.graphs.get(id);
-        let is = |mention: Mention<'_>| match mention {
-            Mention::Field(name) => {
-                let field = graph.and_then(|graph| graph.field(name));
-                field.is_some_and(|field| self.decided.fields.contains(&(id, field)))
-            }
-            said => is_decision(self.program, node, said),
+        let field = |mention: Mention<'_>| mentioned(self.program, graph?, mention);
+        let is = |mention: Mention<'_>| match field(mention) {
+            Some(field) => self.decided.fields.contains(&(id, field)),
+            None => is_decision(self.program, node, mention),
         };
         let lets = reads::lets(&node.lets);
-        Answers { lets, is: &is }.says(condition, truth)
+        let turned = |mention: Mention<'_>| {
+            let field = field(mention);
+            field.is_some_and(|field| self.decided.turned.contains(&(id, field)))
+        };
+        let turned = &turned;
+        Answers { lets, is: &is, turned }.says(condition, truth)
     }
 
     /// Whether the answer is kept for what follows.

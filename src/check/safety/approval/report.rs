@@ -8,6 +8,7 @@ use crate::resolve::program::{Node, Program};
 use super::super::super::flow::Spot;
 use super::bypassed::Bypassed;
 use super::destroys;
+use super::later::Refused;
 use super::walk::{Asked, At, Bypass, Found, Hop, Walk};
 
 /// The most names that a path is shown with; of longer ones the middle is left out.
@@ -29,7 +30,10 @@ pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mu
             Spot::Node(id) if path.past.is_empty() => bypassed.before(found.at.graph, id),
             _ => None,
         };
-        for (tool, span) in destroys(program, node) {
+        let Some(graph) = program.graphs.get(found.at.graph) else {
+            continue;
+        };
+        for (tool, span) in destroys(program, graph, node) {
             let found = finding(program, &path, found.at, (tool, span), node);
             diags.push(match before {
                 Some(asks) => found
@@ -38,6 +42,35 @@ pub fn report(program: &Program, walk: &Walk, mut bypassed: Bypassed, diags: &mu
                     .about(asks),
                 None => found,
             });
+        }
+    }
+}
+
+/// Reports what runs behind a later no, where the walk, which ends at the first yes, has not come to it.
+pub fn later(program: &Program, walk: &Walk, all: Vec<Refused>, diags: &mut Diagnostics) {
+    for one in all {
+        let known = (walk.found.iter())
+            .any(|found| found.at.graph == one.graph && found.at.spot == Spot::Node(one.node));
+        let graph = program.graphs.get(one.graph).filter(|_| !known);
+        let nodes = graph.and_then(|graph| {
+            let (by, node) = (graph.nodes.get(one.by)?, graph.nodes.get(one.node)?);
+            Some((graph, by, node))
+        });
+        let Some((graph, by, node)) = nodes else {
+            continue;
+        };
+        let path = Path {
+            shown: format!("start -> .. -> {} -> {}", by.name.node, node.name.node),
+            past: vec![(Bypass::Refused, one.arm, by.name.node.clone())],
+            straight: true,
+        };
+        let at = At {
+            graph: one.graph,
+            spot: Spot::Node(one.node),
+            asked: Asked::No,
+        };
+        for used in destroys(program, graph, node) {
+            diags.push(finding(program, &path, at, used, node));
         }
     }
 }

@@ -6,7 +6,10 @@ use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
-use crate::resolve::program::{Graph, Node, Program, Route, Skip, Stop, TargetKind, Work};
+use crate::resolve::jumps::Maker;
+use crate::resolve::program::{
+    Graph, Jump, Node, Program, Route, Skip, Stop, Target, TargetKind, Work,
+};
 
 use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
@@ -14,7 +17,7 @@ use super::super::reads::{self, Mention};
 use super::super::roots;
 use super::answer::{Answers, Says, joined};
 use super::decided::{Decided, Place};
-use super::decision::{is_decision, keeps_answer, reads_decision};
+use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
 use super::destroys;
 use super::overwritten::Overwritten;
 
@@ -100,6 +103,8 @@ pub struct Walk<'a> {
     came: Vec<Option<(Option<At>, Hop)>>,
     /// Members of joins that have come, by number of the join and what was asked.
     joined: Vec<BTreeSet<NodeId>>,
+    /// Joins that a member has come to with an answer still open.
+    asked: BTreeSet<(GraphId, JoinId)>,
     /// How many members each join waits for, where it was asked.
     waits: HashMap<(GraphId, JoinId), usize>,
     open: VecDeque<At>,
@@ -142,6 +147,7 @@ impl<'a> Walk<'a> {
             callers: callers(program),
             came: vec![None; count],
             joined: vec![BTreeSet::new(); count],
+            asked: BTreeSet::new(),
             waits: HashMap::new(),
             open: VecDeque::new(),
             seen: BTreeSet::new(),
@@ -175,16 +181,27 @@ impl<'a> Walk<'a> {
         !self.found.is_empty()
     }
 
-    /// Whether a run may come to the node without an approval.
-    pub fn visited(&self, graph: GraphId, node: NodeId) -> bool {
-        [Asked::No, Asked::Open].into_iter().any(|asked| {
-            let at = At {
-                graph,
-                spot: Spot::Node(node),
-                asked,
-            };
-            self.came(at).is_some()
-        })
+    /// Whether a run may come to where the jump is made without an approval.
+    pub fn visited(&self, graph: GraphId, by: Maker) -> bool {
+        let came = |spot: Spot| {
+            let at = |asked| At { graph, spot, asked };
+            let mut all = [Asked::No, Asked::Open].into_iter();
+            all.any(|asked| self.came(at(asked)).is_some())
+        };
+        match by {
+            Maker::Node(node, _) => came(Spot::Node(node)),
+            Maker::Join(join) => came(Spot::Join(join)),
+            Maker::Handler => {
+                let served = self.program.graphs.get(graph);
+                let mut served = served.into_iter().flat_map(|graph| graph.served());
+                served.any(|node| came(Spot::Node(node)))
+            }
+            Maker::Start => {
+                let flow = self.flows.get(graph);
+                let ways = flow.into_iter().flat_map(|flow| &flow.start);
+                ways.flat_map(|way| &way.goals).any(|goal| came(goal.to))
+            }
+        }
     }
 
     /// From where and by what a place was come to.
@@ -249,12 +266,29 @@ impl<'a> Walk<'a> {
             let members: BTreeSet<NodeId> = members.map(|(id, _)| *id).collect();
             members.len()
         });
-        let arrived = self.number(at).and_then(|n| self.joined.get_mut(n));
-        let Some(arrived) = arrived else { return };
-        arrived.insert(member);
-        if arrived.len() >= all {
+        // A member that comes with the answer still open makes it open behind the join.
+        let open = At {
+            asked: Asked::Open,
+            ..at
+        };
+        if at.asked == Asked::Open {
+            self.asked.insert((at.graph, join));
+        }
+        if at.asked == Asked::No && self.has_come(at, member, all) {
             self.come(at, Some(from), hop);
         }
+        if self.has_come(open, member, all) && self.asked.contains(&(at.graph, join)) {
+            self.come(open, Some(from), hop);
+        }
+    }
+
+    /// Notes that a member has come to a join, and says whether all have.
+    fn has_come(&mut self, at: At, member: NodeId, all: usize) -> bool {
+        let arrived = self.number(at).and_then(|n| self.joined.get_mut(n));
+        arrived.is_some_and(|arrived| {
+            arrived.insert(member);
+            arrived.len() >= all
+        })
     }
 
     fn come(&mut self, at: At, from: Option<At>, hop: Hop) {
@@ -360,7 +394,7 @@ impl<'a> Walk<'a> {
         };
         let own = turned.or(stop.map(|stop| (Bypass::Ignored, stop.name.span)));
         let uses = asked == Asked::Open && self.looks_at_answer(here);
-        let runs_one = !destroys(self.program, node).is_empty();
+        let runs_one = !destroys(self.program, graph, node).is_empty();
         if runs_one && !uses && self.seen.insert((at.graph, at.spot)) {
             self.found.push(Found { at, own });
         }
@@ -405,6 +439,9 @@ impl<'a> Walk<'a> {
         let calls = matches!(node.work, Work::Subgraph { graph: Some(_), .. });
         let said = self.said(here, behind.unwrap_or(at.asked));
         for way in flow.ways(at.spot) {
+            if !interrupt && !calls && matches!(way.cause, Cause::Edge | Cause::Goto) {
+                self.past_refusing_skips(at, here, way);
+            }
             let past = |bypass| match interrupt {
                 true => Hop::Past(bypass, way.span),
                 false => Hop::On,
@@ -443,6 +480,19 @@ impl<'a> Walk<'a> {
                     (hop, _) => hop,
                 };
                 self.take(at, way, asked, hop);
+            }
+        }
+    }
+
+    /// A `skip` without a target leads on by the node's own way, also where it holds for a no.
+    fn past_refusing_skips(&mut self, at: At, here: Here<'a>, way: &Way) {
+        for skip in here.node.skips.iter().filter(|skip| skip.to.is_none()) {
+            let stop = here.node.stops.iter().any(|stop| !stop.after);
+            let asked = if stop { Asked::Open } else { at.asked };
+            if self.says((here, false), asked, &skip.when, true) == Says::No {
+                // What comes behind may still look at the answer.
+                let hop = Hop::Past(Bypass::Refused, skip.when.span);
+                self.take(at, way, Asked::Open, hop);
             }
         }
     }
@@ -488,7 +538,7 @@ impl<'a> Walk<'a> {
     /// What is known behind one of a node's own ways; `None` where a person has agreed.
     fn arm(&self, said: &Said, node: &Node, way: &Way, asked: Asked) -> Option<(Asked, Hop)> {
         let (says, lost) = match way.cause {
-            Cause::Goto => said.get(&way.span).copied(),
+            Cause::Goto | Cause::Edge => said.get(&way.span).copied(),
             _ => None,
         }
         .unwrap_or((Says::Nothing, None));
@@ -537,9 +587,20 @@ impl<'a> Walk<'a> {
                 let mut before: Vec<Says> = Vec::new();
                 let mut lost = None;
                 for arm in arms {
-                    let says = match &arm.when {
-                        Some(when) => self.says(inside, asked, when, true),
-                        None => joined(LogicalOp::And, &before),
+                    let own = arm.when.as_ref();
+                    let own = own.map(|when| self.says(inside, asked, when, true));
+                    // An arm that asks for something else is taken where none before it was, as `else` is.
+                    let says = match own {
+                        Some(Says::Nothing) | None if !before.is_empty() => {
+                            joined(LogicalOp::And, &before)
+                        }
+                        own => own.unwrap_or(Says::Nothing),
+                    };
+                    let says = match says {
+                        Says::Nothing if self.sends_answer(inside, asked, &arm.jump) => {
+                            Says::Something
+                        }
+                        says => says,
                     };
                     let when = arm.when.as_ref();
                     lost = lost.or(when.and_then(|when| self.lost(inside, says, asked, when)));
@@ -547,21 +608,26 @@ impl<'a> Walk<'a> {
                     before.extend(when.map(|when| self.says(inside, asked, when, false)));
                 }
             }
-            // Where the answer is the name of a target, the person has chosen it.
             Some(Route::Always(jump)) => {
-                let chosen = jump.to.iter().any(|target| match &target.kind {
-                    TargetKind::Computed(expr) => {
-                        self.says(inside, asked, expr, true) != Says::Nothing
-                    }
-                    _ => false,
-                });
-                if chosen {
+                if self.sends_answer(inside, asked, jump) {
                     said.insert(jump.span, (Says::Something, None));
                 }
             }
             None => {}
         }
+        if let [edge] = &*here.node.edges
+            && self.sends_answer(inside, asked, edge)
+        {
+            said.insert(edge.span, (Says::Something, None));
+        }
         said
+    }
+
+    /// Whether the answer says where a jump leads, or what an `each` sends: then the person has chosen it.
+    fn sends_answer(&self, inside: (Here<'a>, bool), asked: Asked, jump: &'a Jump) -> bool {
+        let exprs = jump.to.iter().flat_map(chosen_by);
+        let mut says = exprs.map(|expr| self.says(inside, asked, expr, true));
+        says.any(|says| says != Says::Nothing)
     }
 
     /// What a condition says of an answer. A field that others write too counts only once somebody was asked.
@@ -572,18 +638,23 @@ impl<'a> Walk<'a> {
         condition: &'a Expr,
         truth: bool,
     ) -> Says {
-        let is = |mention: Mention<'_>| match mention {
-            Mention::Field(name) => here.graph.field(name).is_some_and(|field| {
+        let is = |mention: Mention<'_>| match mentioned(self.program, here.graph, mention) {
+            Some(field) => {
                 let place = (here.graph_id, field);
                 self.sure.contains(&place)
                     || asked == Asked::Open
                         && self.decided.fields.contains(&place)
                         && self.overwritten.at(place, here.id, behind).is_none()
-            }),
-            said => is_decision(self.program, here.node, said),
+            }
+            None => is_decision(self.program, here.node, mention),
         };
         let lets = reads::lets(&here.node.lets);
-        Answers { lets, is: &is }.says(condition, truth)
+        let turned = |mention: Mention<'_>| {
+            let field = mentioned(self.program, here.graph, mention);
+            field.is_some_and(|field| self.decided.turned.contains(&(here.graph_id, field)))
+        };
+        let turned = &turned;
+        Answers { lets, is: &is, turned }.says(condition, truth)
     }
 
     /// The write that took the place of the answer which a condition would speak of.
@@ -599,12 +670,9 @@ impl<'a> Walk<'a> {
         }
         let lets = reads::lets(&here.node.lets);
         let mut all = reads::mentions(condition, &lets).into_iter();
-        all.find_map(|mention| match mention {
-            Mention::Field(name) => {
-                let place = (here.graph_id, here.graph.field(name)?);
-                self.overwritten.at(place, here.id, behind)
-            }
-            _ => None,
+        all.find_map(|mention| {
+            let field = mentioned(self.program, here.graph, mention)?;
+            self.overwritten.at((here.graph_id, field), here.id, behind)
         })
     }
 
@@ -612,8 +680,8 @@ impl<'a> Walk<'a> {
     fn looks_at_answer(&self, here: Here<'a>) -> bool {
         let node = here.node;
         let lets = reads::lets(&node.lets);
-        let kept = |name: &str| {
-            let field = here.graph.field(name);
+        let kept = |mention: Mention<'_>| {
+            let field = mentioned(self.program, here.graph, mention);
             let place = field.map(|field| (here.graph_id, field));
             place.is_some_and(|place| {
                 self.decided.fields.contains(&place)
@@ -632,12 +700,17 @@ impl<'a> Walk<'a> {
             _ => [&None, &None],
         };
         let in_text = |text: &TemplateText| {
-            let words = text.text.split("state.").skip(1);
-            let names = words.map(|rest| {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                rest.get(..end.unwrap_or(rest.len())).unwrap_or("")
-            });
-            names.into_iter().any(kept)
+            let mut words = evaluated(&text.text).flat_map(|part| part.split("state.").skip(1));
+            words.any(|rest| {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+                let path = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
+                let mut steps = path.split('.').filter(|step| !step.is_empty());
+                let first = steps.next().unwrap_or("");
+                kept(match steps.next() {
+                    Some(part) => Mention::FieldPart(first, part),
+                    None => Mention::Field(first),
+                })
+            })
         };
         let words = || texts.into_iter().flatten();
         let given = words().flat_map(|words| &words.from);
@@ -645,11 +718,35 @@ impl<'a> Walk<'a> {
         let exprs = exprs.into_iter().chain(given);
         words().map(|words| &words.text).any(in_text)
             || exprs.into_iter().any(|expr| {
-                let found = reads::mentions(expr, &lets);
-                let kept = |mention| matches!(mention, Mention::Field(name) if kept(name));
-                found.into_iter().any(kept) || reads_decision(self.program, node, expr)
+                reads::used(expr, &lets).into_iter().any(kept)
+                    || reads_decision(self.program, node, expr)
             })
     }
+}
+
+/// What decides where a target leads, or what is sent there.
+pub fn chosen_by(target: &Target) -> Vec<&Expr> {
+    match &target.kind {
+        TargetKind::Computed(expr) => vec![expr],
+        TargetKind::Each(each) => {
+            let values = each.with.iter().map(|arg| &arg.value);
+            values.chain([&each.items]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a template evaluates: its texts and comments are left out.
+fn evaluated(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split('{').skip(1);
+    // `{{ x }}` is split into nothing and ` x }}`, `{% if x %}` begins with its sign.
+    let mut doubled = false;
+    parts.filter_map(move |part| {
+        let inside = doubled || part.starts_with('%');
+        doubled = part.is_empty();
+        let end = part.find('}').unwrap_or(part.len());
+        part.get(..end).filter(|_| inside)
+    })
 }
 
 /// A person has agreed: nothing behind is followed.

@@ -7,13 +7,14 @@ use crate::ir::GraphId;
 
 use super::cross::{Source, marked};
 use super::leaf::Leaf;
+use super::resolve::Settled;
 use super::search::{Inside, Search};
 
 impl Search<'_> {
     /// What a read constant comes from: its mark, or that of the same one in a graph that calls.
     pub(super) fn context(&self, inside: Inside, leaf: &Leaf) -> Option<Source> {
         let (name, rest) = leaf.path.0.get(1..)?.split_first()?;
-        let mut open = vec![graph_of(inside)];
+        let mut open = vec![inside.graph()];
         let mut seen: HashSet<GraphId> = HashSet::new();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {
@@ -30,9 +31,9 @@ impl Search<'_> {
                 continue;
             }
             match self.settled(&field.ty.node, rest, leaf) {
-                Ok(Some(source)) => return Some(source),
-                Ok(None) => {}
-                Err(()) => continue,
+                Settled::Marked(source) | Settled::Holds(source) => return Some(source),
+                Settled::Open => {}
+                Settled::Harmless => continue,
             }
             if let Some((span, word)) = self.wanted.mark(&field.marks) {
                 return Some(marked(span, word, name));
@@ -41,16 +42,5 @@ impl Search<'_> {
             open.extend(callers.map(|(caller, _)| *caller));
         }
         None
-    }
-}
-
-fn graph_of(inside: Inside) -> GraphId {
-    match inside {
-        Inside::Before(graph, _)
-        | Inside::Work(graph, _)
-        | Inside::After(graph, _)
-        | Inside::Body(graph, ..)
-        | Inside::Start(graph)
-        | Inside::End(graph) => graph,
     }
 }

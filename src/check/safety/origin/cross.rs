@@ -2,16 +2,22 @@
 
 use std::rc::Rc;
 
+use crate::ast::expr::Expr;
 use crate::base::Span;
-use crate::ir::{Channel, GraphId, NodeId};
+use crate::ir::{Channel, FieldId, GraphId, NodeId};
 use crate::resolve::program::{Arm, Field, Graph, Jump, Node, Route, SetItem, Work};
 
 use super::super::super::flow::build::called_bodies;
 use super::super::super::flow::{Cause, Spot, Way};
 use super::super::approval::Says;
-use super::graph::{asks, jumps};
-use super::leaf::{Env, Path, Vetted, env, guards, leaves, vetted, without};
+use super::graph::asks;
+use super::leaf::{Env, Leaf, Path, env, vouched};
+use super::made::Made;
+use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
+use super::shape::shape;
+use super::value::made;
+use super::vouch::{Vetted, guards, vetted};
 
 /// A source: where, and what it is.
 pub(super) type Source = (Span, String);
@@ -50,15 +56,25 @@ impl<'a> Search<'a> {
                 let route = graph.start.iter();
                 let jump = route.flat_map(Route::jumps).find(|j| j.span == way.span);
                 let inside = Inside::Start(key.graph);
-                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &Vec::new()) {
-                    Ok(Behind::There) => self.at_start(at, key),
+                let told = match self.wanted.guarded {
+                    true => self.told_at_start(key.graph, way.span),
+                    false => Vetted::new(),
+                };
+                if self.is_told(inside, &told, &self.whole(graph, key)) {
+                    return None;
+                }
+                match self.written(at, key, inside, jump.map(|j| &j.set[..]), &told) {
+                    Ok(Behind::There) => {
+                        let rest = self.rest(key);
+                        self.at_start((key.graph, key.field), &rest, Some(at))
+                    }
                     Ok(Behind::Gone) => None,
                     Err(source) => Some(source),
                 }
             }
             Some(Spot::Join(id)) => {
                 let set = graph.joins.get(id).map(|join| &join.to.set[..]);
-                match self.written(at, key, Inside::Start(key.graph), set, &Vec::new()) {
+                match self.written(at, key, Inside::Join(key.graph, id), set, &Vec::new()) {
                     Ok(Behind::There) => {
                         let rest = self.rest(key);
                         let to = (key.graph, Spot::Join(id));
@@ -92,8 +108,12 @@ impl<'a> Search<'a> {
             true => told_by_way(graph, (id, node), (way.cause, way.span), &env),
             false => Vetted::new(),
         };
-        let holds = |told: &Vetted| told.iter().any(|known| known.holds(&path));
-        if holds(&told) {
+        let by_way = matches!(way.cause, Cause::Edge | Cause::Goto);
+        let after = match by_way {
+            true => Inside::After(key.graph, id),
+            false => Inside::Before(key.graph, id),
+        };
+        if self.is_told(after, &told, &path) {
             return None;
         }
         // What an interrupt's arm writes stands behind its answer.
@@ -106,7 +126,6 @@ impl<'a> Search<'a> {
             let written = jump.into_iter().flat_map(|jump| &jump.set);
             self.unheeded.extend(written.map(|item| item.name.span));
         }
-        let after = Inside::After(key.graph, id);
         match self.written(at, key, after, jump.map(|jump| &jump.set[..]), &told) {
             Ok(Behind::There) => {}
             Ok(Behind::Gone) => return None,
@@ -142,7 +161,7 @@ impl<'a> Search<'a> {
                 return Some(source);
             }
             self.by_child(at, key, (id, node), graph);
-            if holds(&known) && !skipped {
+            if !skipped && self.is_told(Inside::Before(key.graph, id), &known, &path) {
                 return None;
             }
         }
@@ -151,6 +170,21 @@ impl<'a> Search<'a> {
         }
         self.before(at, key, id, unheeded);
         None
+    }
+
+    /// What is vouched for where a graph begins by that way.
+    pub(super) fn told_at_start(&self, id: GraphId, way: Span) -> Vetted {
+        let graph = self.program.graphs.get(id);
+        match graph.and_then(|graph| graph.start.as_ref()) {
+            Some(Route::Arms(arms, _)) => told_by_arm(arms, way, &Env::new()),
+            Some(Route::Always(_)) | None => Vetted::new(),
+        }
+    }
+
+    /// Whether one of these vouches for the path.
+    fn is_told(&mut self, inside: Inside, told: &Vetted, path: &Path) -> bool {
+        let mut own = told.iter().filter(|vouch| vouch.path.holds(path));
+        own.any(|vouch| self.trusts(inside, &vouch.relies))
     }
 
     /// Whether a person is asked in the node, and has agreed where it takes that way. Where a way is taken because of
@@ -227,14 +261,23 @@ impl<'a> Search<'a> {
                 return Err(marked(span, word, &field.name.node));
             }
             let env = self.env_of(inside);
-            let made_from = without(self.below(key, &item.value, &env), told);
+            let made_from = self.below(key, &item.value, item.replace, &env);
+            let made_from = vouched(made_from, told);
             let note = (
                 item.name.span,
                 format!("written to `{}` here", field.name.node),
             );
+            let mark = self.mark_given(field, &self.rest(key));
             for leaf in made_from {
                 if let Some(source) = self.resolve_noting(inside, &leaf, Some(at), note.clone()) {
                     return Err(source);
+                }
+                let last = leaf.path.0.last();
+                if let Some((name, source)) = &mark
+                    && last != Some(name)
+                    && !self.is_vouched(inside, &leaf)
+                {
+                    return Err(source.clone());
                 }
             }
             if item.replace || overwrites(field) {
@@ -244,22 +287,35 @@ impl<'a> Search<'a> {
         Ok(behind)
     }
 
-    /// What a written value's part is made from that the key asks for: of a record literal the field's own value.
-    fn below(&self, key: Key, value: &crate::ast::expr::Expr, env: &Env) -> Vec<super::leaf::Leaf> {
-        use crate::ast::expr::ExprKind;
-        let rest = self.rest(key);
-        if let (ExprKind::Record { fields, .. }, Some(first)) = (&value.kind, rest.first()) {
-            let named = fields.iter().find(|field| field.name.node == *first);
-            return named.map_or_else(Vec::new, |field| leaves(&field.value, env));
-        }
-        let mut made_from = leaves(value, env);
-        // A path that is passed on whole has the same parts.
-        if let ExprKind::Ident(_) | ExprKind::Select { .. } = &value.kind {
-            for leaf in &mut made_from {
-                leaf.path.0.extend(rest.iter().cloned());
+    /// The mark of a record's field that a key names, with the field's name: what is put together of other values is such
+    /// a value from there on.
+    fn mark_given(&self, field: &Field, rest: &[String]) -> Option<(String, Source)> {
+        let name = rest.last().filter(|_| self.wanted.guarded)?;
+        let shape = shape(self.program, &field.ty.node, rest);
+        let (span, word) = self.wanted.mark(&shape.marks)?;
+        Some((name.clone(), marked(span, word, name)))
+    }
+
+    /// What the part of a written value is made from that the key asks for. A reducer of one's own makes its own of it.
+    fn below(&self, key: Key, value: &Expr, replaces: bool, env: &Env) -> Vec<Leaf> {
+        let graph = self.program.graphs.get(key.graph);
+        let field = graph.and_then(|graph| graph.fields.get(key.field));
+        let reducer = match field.map(|field| &field.channel) {
+            Some(Channel::Own { reducer }) if !replaces => self.program.reducers.get(*reducer),
+            _ => None,
+        };
+        let written = made(value, env);
+        let kept = match reducer {
+            Some(reducer) => {
+                let names = [
+                    (reducer.old.name.node.clone(), Made::nothing()),
+                    (reducer.new.name.node.clone(), written),
+                ];
+                made(&reducer.body, &Env::from(names)).at(value.span)
             }
-        }
-        made_from
+            None => written,
+        };
+        kept.below(&self.rest(key)).leaves()
     }
 
     pub(super) fn env_of(&mut self, inside: Inside) -> Rc<Env> {
@@ -275,7 +331,9 @@ impl<'a> Search<'a> {
                     .and_then(|tool| tool.body.as_ref());
                 Rc::new(body.map_or_else(Env::new, |body| env(&body.lets)))
             }
-            Inside::Start(_) | Inside::End(_) => Rc::default(),
+            Inside::Start(_) | Inside::Join(..) | Inside::Handler(_) | Inside::End(_) => {
+                Rc::default()
+            }
         }
     }
 
@@ -309,7 +367,8 @@ impl<'a> Search<'a> {
                     field.span,
                     format!("written to `{name}` by tool `{}`", tool.name.node),
                 );
-                for leaf in without(leaves(value, &env), &told) {
+                let made_from = self.below(key, value, false, &env);
+                for leaf in vouched(made_from, &told) {
                     let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
                     if hit.is_some() {
                         return hit;
@@ -367,17 +426,30 @@ impl<'a> Search<'a> {
     }
 
     /// The field as its graph begins: its mark, or what a caller passes in.
-    fn at_start(&mut self, at: usize, key: Key) -> Option<Source> {
-        let graph = self.program.graphs.get(key.graph)?;
-        let field = graph.fields.get(key.field)?;
+    pub(super) fn at_start(
+        &mut self,
+        (of, at): (GraphId, FieldId),
+        rest: &[String],
+        parent: Option<usize>,
+    ) -> Option<Source> {
+        let graph = self.program.graphs.get(of)?;
+        let field = graph.fields.get(at)?;
         if let Some((span, word)) = self.wanted.mark(&field.marks) {
             return Some(marked(span, word, &field.name.node));
         }
         if !field.mode.is_in() {
             return None;
         }
-        let callers = self.callers.get(key.graph).cloned().unwrap_or_default();
-        let rest = self.rest(key);
+        let callers = self.callers.get(of).cloned().unwrap_or_default();
+        if callers.is_empty() || self.program.entry == Some(of) {
+            let mut path = vec![field.name.node.clone()];
+            path.extend(rest.iter().cloned());
+            let leaf = Leaf::new(Path(path), field.name.span);
+            let settled = self.settled(&field.ty.node, rest, &leaf);
+            if let Settled::Marked(source) | Settled::Holds(source) = settled {
+                return Some(source);
+            }
+        }
         for (caller, id) in callers {
             let Some((outer, node)) = self.node(caller, id) else {
                 continue;
@@ -385,27 +457,24 @@ impl<'a> Search<'a> {
             let Work::Subgraph { with, name, .. } = &node.work else {
                 continue;
             };
-            let given = with.iter().find(|pass| pass.to == Some(key.field));
+            let given = with.iter().find(|pass| pass.to == Some(at));
             let env = env(&node.lets);
             let note = (
                 given.map_or(name.span, |pass| pass.name.span),
                 format!("passed to `{}` here", graph.name.node),
             );
             let passed = match given {
-                Some(pass) => self.below(key, &pass.value, &env),
+                Some(pass) => made(&pass.value, &env).below(rest).leaves(),
                 None if outer.field(&field.name.node).is_some() => {
                     let mut path = vec!["state".to_owned(), field.name.node.clone()];
                     path.extend(rest.iter().cloned());
-                    vec![super::leaf::Leaf {
-                        path: Path(path),
-                        span: name.span,
-                    }]
+                    vec![Leaf::new(Path(path), name.span)]
                 }
                 None => Vec::new(),
             };
             for leaf in self.unguarded(node, passed, &env) {
                 let inside = Inside::Before(caller, id);
-                let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
+                let hit = self.resolve_noting(inside, &leaf, parent, note.clone());
                 if hit.is_some() {
                     return hit;
                 }
@@ -418,27 +487,27 @@ impl<'a> Search<'a> {
     pub fn node_leaves(
         &self,
         (graph, node): (GraphId, NodeId),
-        leaves: Vec<super::leaf::Leaf>,
+        leaves: Vec<Leaf>,
         env: &Env,
-    ) -> Vec<super::leaf::Leaf> {
+    ) -> Vec<Leaf> {
         match self.node(graph, node) {
             Some((_, node)) => self.unguarded(node, leaves, env),
             None => leaves,
         }
     }
 
-    /// Leaves that the node's own guards don't vouch for.
+    /// The leaves, with what the node's own guards vouch for.
     pub fn unguarded(
         &self,
         node: &Node,
-        leaves: Vec<super::leaf::Leaf>,
+        leaves: Vec<Leaf>,
         env: &Env,
-    ) -> Vec<super::leaf::Leaf> {
+    ) -> Vec<Leaf> {
         if !self.wanted.guarded {
             return leaves;
         }
         let skips = node.skips.iter().map(|skip| &skip.when);
-        without(leaves, &guards(skips, &node.requires, env))
+        vouched(leaves, &guards(skips, &node.requires, env))
     }
 }
 
@@ -453,11 +522,11 @@ fn overwrites(field: &Field) -> bool {
 
 /// The jump that a way of a node is made from.
 fn jump_of<'a>(graph: &'a Graph, node: &'a Node, id: NodeId, way: &Way) -> Option<&'a Jump> {
-    let handler = graph.on_error_of(id).into_iter().flat_map(Route::jumps);
-    let all = jumps(node).chain(handler);
+    let handler = graph.inherited_by(id).into_iter().flat_map(Route::jumps);
+    let mut all = node.jumps().map(|(_, jump)| jump).chain(handler);
     match way.cause {
         Cause::Tool | Cause::Child => None,
-        _ => all.into_iter().find(|jump| jump.span == way.span),
+        _ => all.find(|jump| jump.span == way.span),
     }
 }
 
@@ -496,12 +565,10 @@ fn told_by_arm(arms: &[Arm], span: Span, env: &Env) -> Vetted {
     let Some(arm) = arms.get(at) else {
         return Vetted::new();
     };
-    match &arm.when {
-        Some(when) => vetted(when, true, env),
-        None => {
-            let before = arms.get(..at).unwrap_or_default();
-            let whens = before.iter().filter_map(|arm| arm.when.as_ref());
-            whens.flat_map(|when| vetted(when, false, env)).collect()
-        }
-    }
+    // It is taken only where none before it was.
+    let before = arms.get(..at).unwrap_or_default();
+    let before = before.iter().filter_map(|arm| arm.when.as_ref());
+    let own = arm.when.iter().flat_map(|when| vetted(when, true, env));
+    own.chain(before.flat_map(|when| vetted(when, false, env)))
+        .collect()
 }

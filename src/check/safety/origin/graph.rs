@@ -7,7 +7,8 @@ use crate::ast::expr::Expr;
 use crate::ast::item::NamedArg;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Graph, Jump, Node, Program, Route, TargetKind, Work};
+use crate::resolve::jumps::{Maker, Why};
+use crate::resolve::program::{Graph, Jump, Node, Program, TargetKind, Work};
 
 use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
@@ -22,16 +23,14 @@ pub struct Backwards<'a> {
 
 /// An `each` that sends to a worker.
 pub struct Send<'a> {
-    /// The node that sends; `None` for `start`, a join or a handler of the graph.
-    pub by: Option<NodeId>,
+    /// Who sends.
+    pub by: Maker,
     /// Loop name.
     pub var: &'a Name,
     /// The list.
     pub items: &'a Expr,
     /// Values of the worker's `input`.
     pub with: &'a [NamedArg],
-    /// What makes the node take the jump.
-    pub cause: Cause,
     /// The jump.
     pub way: Span,
 }
@@ -64,14 +63,8 @@ impl<'a> Backwards<'a> {
             enter(flow.number(spot), flow.ways(spot));
         }
         let mut sends = HashMap::new();
-        let start = graph.start.iter().chain(&graph.on_error);
-        let whole = start.flat_map(Route::jumps);
-        let whole = whole.chain(graph.joins.iter().map(|join| &join.to));
-        whole.for_each(|jump| sent(&mut sends, None, Cause::Edge, jump));
-        for (id, node) in graph.nodes.entries() {
-            for (cause, jump) in causes(node) {
-                sent(&mut sends, Some(id), cause, jump);
-            }
+        for (by, jump) in graph.jumps() {
+            sent(&mut sends, by, jump);
         }
         Self { into, sends }
     }
@@ -84,8 +77,7 @@ impl<'a> Backwards<'a> {
 
 fn sent<'a>(
     sends: &mut HashMap<NodeId, Vec<Send<'a>>>,
-    by: Option<NodeId>,
-    cause: Cause,
+    by: Maker,
     jump: &'a Jump,
 ) {
     for target in &jump.to {
@@ -97,36 +89,22 @@ fn sent<'a>(
                 var: &each.var,
                 items: &each.items,
                 with: &each.with,
-                cause,
                 way: jump.span,
             });
         }
     }
 }
 
-/// All jumps that a node writes itself.
-pub fn jumps(node: &Node) -> impl Iterator<Item = &Jump> {
-    causes(node).map(|(_, jump)| jump)
-}
-
-/// The same with what makes the node take each.
-fn causes(node: &Node) -> impl Iterator<Item = (Cause, &Jump)> {
-    let timeout = match &node.work {
-        Work::Interrupt {
-            timeout: Some(timeout),
-            ..
-        } => Some(&timeout.to),
-        _ => None,
-    };
-    let goto = node.goto.iter().flat_map(|goto| goto.node.jumps());
-    let skips = node.skips.iter().filter_map(|skip| skip.to.as_ref());
-    let errors = node.on_error.iter().flat_map(|route| route.jumps());
-    goto.map(|jump| (Cause::Goto, jump))
-        .chain(node.edges.iter().map(|jump| (Cause::Edge, jump)))
-        .chain(skips.map(|jump| (Cause::Skip, jump)))
-        .chain(errors.map(|jump| (Cause::Error, jump)))
-        .chain(node.max_visits.iter().map(|max| (Cause::Visits, &max.to)))
-        .chain(timeout.map(|to| (Cause::Timeout, to)))
+/// What makes a node take a jump that it writes, as the flow says it.
+pub fn cause(why: Why) -> Cause {
+    match why {
+        Why::Edge => Cause::Edge,
+        Why::Goto => Cause::Goto,
+        Why::Skip => Cause::Skip,
+        Why::Error => Cause::Error,
+        Why::Visits => Cause::Visits,
+        Why::Timeout => Cause::Timeout,
+    }
 }
 
 /// For each graph whether a run can pass it, from `start` to its end, without asking a person.

@@ -7,18 +7,24 @@
 //! What has once been found to come from nowhere is not searched again, so that all questions of a rule together cost no
 //! more than places times fields.
 //!
-//! Reading order: [`leaf`] (expressions), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`], [`resolve`].
+//! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`value`] and [`function`] (expressions), [`vouch`] (conditions),
+//! [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`], [`resolve`], [`body`] (tools).
 
+mod body;
 mod context;
 mod cross;
+mod function;
 mod graph;
 mod leaf;
+mod made;
 mod resolve;
 mod search;
 mod shape;
+mod value;
+mod vouch;
 
-pub use graph::jumps;
-pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves, vetted};
+pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves};
 pub(super) use resolve::prompt_leaves;
 pub use search::{Inside, Search, Trail};
 pub use shape::{Wanted, is_plain};
+pub use vouch::{Vouch, vetted};

@@ -1,14 +1,31 @@
 //! What a path in scope of a place comes from: a source, a field to go on with, or nothing.
 
 use crate::expr::Type;
-use crate::ir::{GraphId, NodeId, ToolId};
-use crate::resolve::program::{Graph, ModelCall, Node, Tool, Work};
+use crate::ir::{GraphId, NodeId};
+use crate::resolve::jumps::Maker;
+use crate::resolve::program::{Graph, ModelCall, Node, Work};
 
 use super::super::super::flow::Spot;
 use super::cross::{Source, marked, told_by_way};
-use super::leaf::{Leaf, env, leaves, text_leaves, without};
+use super::graph::cause;
+use super::leaf::{Leaf, env, leaves, text_leaves, vouched};
+use super::made::{EACH, ELEMENT, KEY};
 use super::search::{Inside, Search};
-use super::shape::shape;
+use super::shape::{plainly, shape};
+use super::value::made;
+use super::vouch::{Vetted, guards};
+
+/// What a type and the marks of its fields say of a value.
+pub(super) enum Settled {
+    /// There is nothing to look for.
+    Harmless,
+    /// A source: a field on the way to it is marked.
+    Marked(Source),
+    /// A source: it holds a field that is marked.
+    Holds(Source),
+    /// Nothing.
+    Open,
+}
 
 impl<'a> Search<'a> {
     /// As [`Search::resolve`]; what it opens carries the note.
@@ -39,45 +56,84 @@ impl<'a> Search<'a> {
         leaf: &Leaf,
         parent: Option<usize>,
     ) -> Option<Source> {
+        if self.is_vouched(inside, leaf) {
+            return None;
+        }
         if leaf.path.root() == "context" {
             return self.context(inside, leaf);
         }
         match inside {
             Inside::Body(graph, node, tool) => self.in_body((graph, node, tool), leaf, parent),
-            Inside::Start(graph) | Inside::End(graph) => self.state((graph, inside), leaf, parent),
+            Inside::Start(graph)
+            | Inside::Join(graph, _)
+            | Inside::Handler(graph)
+            | Inside::End(graph) => match leaf.path.root() {
+                "state" => self.state((graph, inside), leaf, parent),
+                _ => None,
+            },
             Inside::Before(graph, node)
             | Inside::Work(graph, node)
             | Inside::After(graph, node) => match leaf.path.root() {
                 "state" => self.state((graph, inside), leaf, parent),
                 "input" => self.input(graph, node, leaf, parent),
                 "output" | "reply" | "transcript" => self.by_model(graph, node, leaf, parent),
-                "results" => self.by_tools_in_scope(graph, node),
+                "results" => self.by_tools_in_scope(graph, node, parent),
                 "result" => self.result(graph, node, leaf, parent),
-                _ => None,
+                name => self.answer((graph, node), name, leaf),
             },
         }
     }
 
-    /// Whether the type and its marks settle it: a source, or (`Err`) nothing to look for.
-    pub(super) fn settled(
-        &self,
-        ty: &Type,
-        path: &[String],
-        leaf: &Leaf,
-    ) -> Result<Option<Source>, ()> {
+    /// Whether the type and its marks settle it.
+    pub(super) fn settled(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
         let shape = shape(self.program, ty, path);
-        if let Some((span, word)) = self.wanted.mark(&shape.marks) {
-            let name = leaf.path.0.last().map_or("", String::as_str);
-            let name = match name {
-                "*" => leaf.path.root(),
-                name => name,
-            };
-            return Ok(Some(marked(span, word, name)));
+        let name = leaf.path.0.last().map_or("", String::as_str);
+        let name = match name {
+            ELEMENT | EACH | KEY => leaf.path.root(),
+            name => name,
+        };
+        let marked = |marks| {
+            let mark = self.wanted.mark(marks);
+            mark.map(|(span, word)| marked(span, word, name))
+        };
+        if shape.position {
+            return Settled::Harmless;
         }
-        let harmless = self.wanted.guarded && (shape.plain || shape.formed);
-        match harmless {
-            true => Err(()),
-            false => Ok(None),
+        if self.wanted.guarded && (shape.plain || shape.formed) {
+            return Settled::Harmless;
+        }
+        if let Some(source) = marked(&shape.marks) {
+            return Settled::Marked(source);
+        }
+        match marked(&shape.held) {
+            Some(source) => Settled::Holds(source),
+            None => Settled::Open,
+        }
+    }
+
+    /// The same for a value that has come from somewhere else: a person or a condition may stand between that and here, so
+    /// where such things count, its marks do where it came in.
+    pub(super) fn settled_on_its_way(&self, ty: &Type, path: &[String], leaf: &Leaf) -> Settled {
+        match self.settled(ty, path, leaf) {
+            Settled::Marked(_) | Settled::Holds(_) if self.wanted.guarded => Settled::Open,
+            settled => settled,
+        }
+    }
+
+    /// What a person answers may have marks of its own. Where a person ends the search, it ends here.
+    fn answer(&self, (id, node): (GraphId, NodeId), name: &str, leaf: &Leaf) -> Option<Source> {
+        let (_, node) = self.node(id, node)?;
+        let expect = match &node.work {
+            Work::Interrupt { expect, .. } if name == "answer" => expect.as_ref(),
+            _ => {
+                let stop = node.stops.iter().find(|stop| stop.name.node == name)?;
+                stop.expect.as_ref()
+            }
+        };
+        let rest = leaf.path.0.get(1..).unwrap_or_default();
+        match self.settled_on_its_way(&expect?.node, rest, leaf) {
+            Settled::Marked(source) | Settled::Holds(source) => Some(source),
+            Settled::Open | Settled::Harmless => None,
         }
     }
 
@@ -95,16 +151,17 @@ impl<'a> Search<'a> {
         if self.wanted.guarded && declared.constraints.pattern.is_some() {
             return None;
         }
-        match self.settled(&declared.ty.node, rest, leaf) {
-            Ok(Some(source)) => return Some(source),
-            Ok(None) => {}
-            Err(()) => return None,
+        match self.settled_on_its_way(&declared.ty.node, rest, leaf) {
+            Settled::Marked(source) | Settled::Holds(source) => return Some(source),
+            Settled::Open => {}
+            Settled::Harmless => return None,
         }
         if !self.wanted.guarded
             && let Some((span, word)) = self.wanted.mark(&declared.marks)
         {
             return Some(marked(span, word, name));
         }
+        let rest = &plainly(self.program, &declared.ty.node, rest)[..];
         let at = (field, rest);
         match inside {
             Inside::Before(_, node) | Inside::Work(_, node) => {
@@ -114,7 +171,16 @@ impl<'a> Search<'a> {
             Inside::End(_) => {
                 self.push((id, Spot::End), at, parent, None);
             }
-            Inside::Start(_) | Inside::Body(..) => {
+            Inside::Join(_, join) => {
+                self.push((id, Spot::Join(join)), at, parent, None);
+            }
+            Inside::Handler(_) => {
+                for node in graph.served() {
+                    self.push((id, Spot::Node(node)), at, parent, None);
+                }
+            }
+            Inside::Start(_) => return self.at_start((id, field), rest, parent),
+            Inside::Body(..) => {
                 return self
                     .wanted
                     .mark(&declared.marks)
@@ -135,7 +201,7 @@ impl<'a> Search<'a> {
         let declared = graph.nodes.get(node)?;
         let env = env(&declared.lets);
         for item in declared.set.iter().filter(|item| item.field == Some(field)) {
-            for leaf in leaves(&item.value, &env) {
+            for leaf in made(&item.value, &env).below(rest).leaves() {
                 let hit = self.resolve(Inside::Work(id, node), &leaf, parent);
                 if hit.is_some() {
                     return hit;
@@ -158,10 +224,10 @@ impl<'a> Search<'a> {
         let (name, rest) = leaf.path.0.get(1..)?.split_first()?;
         let at = (declared.input.iter()).position(|param| param.name.node == *name)?;
         let param = declared.input.get(at)?;
-        match self.settled(&param.ty.node, rest, leaf) {
-            Ok(Some(source)) => return Some(source),
-            Ok(None) => {}
-            Err(()) => return None,
+        match self.settled_on_its_way(&param.ty.node, rest, leaf) {
+            Settled::Marked(source) | Settled::Holds(source) => return Some(source),
+            Settled::Open => {}
+            Settled::Harmless => return None,
         }
         if !self.entered.insert((id, node, at + 1)) {
             return None;
@@ -172,41 +238,42 @@ impl<'a> Search<'a> {
             .flatten()
             .filter_map(|send| {
                 let arg = send.with.iter().find(|arg| arg.name.node == *name)?;
-                Some((send.by, (send.cause, send.way), send.var, send.items, arg))
+                Some((send.by, send.way, send.var, send.items, arg))
             })
             .collect();
         let refused = self.refused;
+        let rest = rest.to_vec();
         for (by, way, var, items, arg) in sent {
             self.refused = refused;
-            let sender = by.and_then(|by| Some((by, self.node(id, by)?)));
+            let sender = by.node().and_then(|by| Some((by, self.node(id, by)?)));
             let mut env = match sender {
                 Some((_, (_, sender))) => env(&sender.lets),
                 None => Default::default(),
             };
             // What is sent stands behind the arm's condition, and behind the answer of an interrupt.
-            let mut told = Vec::new();
+            let mut told = Vetted::new();
             let mut unheeded = false;
-            if let Some((by, (graph, node))) = sender.filter(|_| self.wanted.guarded) {
+            if let (Some((by, (graph, node))), Maker::Node(_, why)) = (sender, by)
+                && self.wanted.guarded
+            {
+                let way = (cause(why), way);
                 let (agreed, in_vain) = self.agreed(id, node, way);
                 if agreed {
                     continue;
                 }
                 unheeded = in_vain.is_some();
                 told = told_by_way(graph, (by, node), way, &env);
+                let skips = node.skips.iter().map(|skip| &skip.when);
+                told.extend(guards(skips, &node.requires, &env));
             }
-            let mut elements = leaves(items, &env);
-            for element in &mut elements {
-                element.path.0.push("*".to_owned());
+            if by == Maker::Start && self.wanted.guarded {
+                told = self.told_at_start(id, way);
             }
+            let elements = made(items, &env).part(ELEMENT, None);
             env.insert(var.node.clone(), elements);
-            let made_from = without(leaves(&arg.value, &env), &told);
-            let (inside, made_from) = match sender {
-                Some((by, (_, node))) => {
-                    let made_from = self.unguarded(node, made_from, &env);
-                    (Inside::After(id, by), made_from)
-                }
-                None => (Inside::Start(id), made_from),
-            };
+            let made_from = made(&arg.value, &env).below(&rest).leaves();
+            let made_from = vouched(made_from, &told);
+            let inside = Inside::jump(id, by);
             for leaf in made_from {
                 let note = (leaf.span, format!("sent as `{name}` here"));
                 if unheeded {
@@ -238,13 +305,13 @@ impl<'a> Search<'a> {
             let ty = call.output.as_ref()?;
             let rest = leaf.path.0.get(1..).unwrap_or_default();
             match self.settled(&ty.node, rest, leaf) {
-                Ok(Some(source)) => return Some(source),
-                Ok(None) => {}
-                Err(()) => return None,
+                Settled::Marked(source) | Settled::Holds(source) => return Some(source),
+                Settled::Open => {}
+                Settled::Harmless => return None,
             }
         }
         let by_tools = match leaf.path.root() {
-            "transcript" => self.by_tools_in_scope(id, node),
+            "transcript" => self.by_tools_in_scope(id, node, parent),
             _ => None,
         };
         if by_tools.is_some() {
@@ -257,7 +324,7 @@ impl<'a> Search<'a> {
         if !self.wanted.through_models || !self.entered.insert((id, node, 0)) {
             return None;
         }
-        if let Some(source) = self.by_tools_in_scope(id, node) {
+        if let Some(source) = self.by_tools_in_scope(id, node, parent) {
             return Some(source);
         }
         for leaf in prompt_leaves(declared, call) {
@@ -271,34 +338,6 @@ impl<'a> Search<'a> {
             }
         }
         None
-    }
-
-    /// Results of the tools that an agent or a `tools` node may call.
-    fn by_tools_in_scope(&self, id: GraphId, node: NodeId) -> Option<Source> {
-        let (_, declared) = self.node(id, node)?;
-        if matches!(declared.work, Work::Llm(_)) {
-            return None;
-        }
-        declared.tools().into_iter().find_map(|used| {
-            let tool = self.program.tools.get(used.node)?;
-            self.result_mark(tool)
-        })
-    }
-
-    /// The mark of a tool's result that is looked for.
-    pub fn result_mark(&self, tool: &Tool) -> Option<Source> {
-        let held = tool
-            .returns
-            .as_ref()
-            .map(|ty| shape(self.program, &ty.node, &[]).marks);
-        let (span, word) = self
-            .wanted
-            .mark(&tool.marks)
-            .or_else(|| self.wanted.mark(&held?))?;
-        Some((
-            span,
-            format!("what tool `{}` gives back is `@{word}`", tool.name.node),
-        ))
     }
 
     fn result(
@@ -332,94 +371,6 @@ impl<'a> Search<'a> {
                     }
                 }
                 None
-            }
-            _ => None,
-        }
-    }
-
-    fn call_result(
-        &mut self,
-        (id, node, tool): (GraphId, NodeId, ToolId),
-        leaf: &Leaf,
-        parent: Option<usize>,
-    ) -> Option<Source> {
-        let declared = self.program.tools.get(tool)?;
-        let path = leaf.path.0.get(1..).unwrap_or_default();
-        if let Some(ty) = &declared.returns {
-            match self.settled(&ty.node, path, leaf) {
-                Ok(Some(source)) => return Some(source),
-                Ok(None) => {}
-                Err(()) => return None,
-            }
-        }
-        if let Some((span, word)) = self.wanted.mark(&declared.marks) {
-            let said = format!("what tool `{}` gives back is `@{word}`", declared.name.node);
-            return Some((span, said));
-        }
-        let body = declared.body.as_ref()?;
-        let value = body.returns.as_ref()?;
-        for leaf in leaves(value, &env(&body.lets)) {
-            let hit = self.resolve(Inside::Body(id, node, tool), &leaf, parent);
-            if hit.is_some() {
-                return hit;
-            }
-        }
-        None
-    }
-
-    /// A name in the body of a tool: a parameter, or a field that it reads.
-    fn in_body(
-        &mut self,
-        (id, node, tool): (GraphId, NodeId, ToolId),
-        leaf: &Leaf,
-        parent: Option<usize>,
-    ) -> Option<Source> {
-        let declared = self.program.tools.get(tool)?;
-        let (name, rest) = leaf.path.0.split_first()?;
-        let body = declared.body.as_ref()?;
-        if body.reads.iter().any(|read| read.name.node == *name) {
-            let mut path = vec!["state".to_owned(), name.clone()];
-            path.extend(rest.iter().cloned());
-            let read = Leaf {
-                path: super::leaf::Path(path),
-                span: leaf.span,
-            };
-            return self.resolve(Inside::Before(id, node), &read, parent);
-        }
-        let param = declared
-            .params
-            .iter()
-            .find(|param| param.name.node == *name)?;
-        match self.settled(&param.ty.node, rest, leaf) {
-            Ok(Some(source)) => return Some(source),
-            Ok(None) => {}
-            Err(()) => return None,
-        }
-        if self.wanted.guarded && param.constraints.pattern.is_some() {
-            return None;
-        }
-        let (_, calling) = self.node(id, node)?;
-        match &calling.work {
-            Work::Call { args, .. } => {
-                let arg = args.iter().find(|arg| arg.name.node == *name)?;
-                let lets = env(&calling.lets);
-                let made_from = self.unguarded(calling, leaves(&arg.value, &lets), &lets);
-                for leaf in made_from {
-                    let hit = self.resolve(Inside::Before(id, node), &leaf, parent);
-                    if hit.is_some() {
-                        return hit;
-                    }
-                }
-                None
-            }
-            Work::Agent { .. } | Work::Tools { .. }
-                if self.wanted.model && declared.approve.is_none() =>
-            {
-                let said = format!(
-                    "a model chooses `{name}` of tool `{}` in `{}`",
-                    declared.name.node, calling.name.node
-                );
-                Some((param.name.span, said))
             }
             _ => None,
         }

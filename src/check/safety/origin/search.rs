@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::base::{IdVec, Span};
-use crate::ir::{FieldId, GraphId, NodeId, ToolId};
+use crate::ir::{FieldId, GraphId, JoinId, NodeId, ToolId};
+use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
@@ -27,8 +28,50 @@ pub enum Inside {
     Body(GraphId, NodeId, ToolId),
     /// Where the graph begins.
     Start(GraphId),
+    /// Where a join leads on.
+    Join(GraphId, JoinId),
+    /// In the graph's `on_error`, behind any node that it serves.
+    Handler(GraphId),
     /// Where the graph ends.
     End(GraphId),
+}
+
+impl Inside {
+    /// The graph that it is a place of.
+    pub fn graph(self) -> GraphId {
+        match self {
+            Inside::Before(graph, _)
+            | Inside::Work(graph, _)
+            | Inside::After(graph, _)
+            | Inside::Body(graph, ..)
+            | Inside::Start(graph)
+            | Inside::Join(graph, _)
+            | Inside::Handler(graph)
+            | Inside::End(graph) => graph,
+        }
+    }
+
+    /// The node that it is a place of.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Inside::Before(_, node)
+            | Inside::Work(_, node)
+            | Inside::After(_, node)
+            | Inside::Body(_, node, _) => Some(node),
+            Inside::Start(_) | Inside::Join(..) | Inside::Handler(_) | Inside::End(_) => None,
+        }
+    }
+
+    /// Where what is written with a jump is read.
+    pub fn jump(graph: GraphId, by: Maker) -> Self {
+        match by {
+            Maker::Start => Inside::Start(graph),
+            Maker::Join(join) => Inside::Join(graph, join),
+            Maker::Handler => Inside::Handler(graph),
+            Maker::Node(node, why) if why.is_own_way() => Inside::After(graph, node),
+            Maker::Node(node, _) => Inside::Before(graph, node),
+        }
+    }
 }
 
 /// A value's way from its source to its use.
@@ -70,6 +113,9 @@ pub(super) struct Item {
     pub note: Option<(Span, String)>,
 }
 
+/// How often what a condition compares with is held against what that was compared with, and so on.
+const JUDGES: usize = 2;
+
 /// The search for sources of one kind.
 pub struct Search<'a> {
     pub(super) program: &'a Program,
@@ -100,6 +146,10 @@ pub struct Search<'a> {
     seen: HashSet<Key>,
     /// Writes between a source and the item, or the use, that it was found for.
     pub(super) direct: Vec<(Span, String)>,
+    /// Another search, for what conditions compare with.
+    judge: Option<Box<Search<'a>>>,
+    /// How many searches ask this one; the last of them trusts constants only.
+    level: usize,
     /// What was looked into already: the prompts of a node (0), or what is sent as its n-th input.
     pub(super) entered: HashSet<(GraphId, NodeId, usize)>,
 }
@@ -127,6 +177,8 @@ impl<'a> Search<'a> {
             open: VecDeque::new(),
             seen: HashSet::new(),
             direct: Vec::new(),
+            judge: None,
+            level: 0,
             entered: HashSet::new(),
         }
     }
@@ -173,15 +225,31 @@ impl<'a> Search<'a> {
         })
     }
 
+    /// Whether a condition vouches for the leaf, and what it compares with is no such source itself.
+    pub(super) fn is_vouched(&mut self, inside: Inside, leaf: &Leaf) -> bool {
+        self.wanted.guarded && leaf.relies.iter().any(|with| self.trusts(inside, with))
+    }
+
+    /// Whether none of these comes from such a source.
+    pub(super) fn trusts(&mut self, inside: Inside, with: &[Leaf]) -> bool {
+        if with.is_empty() || self.level >= JUDGES {
+            return with.is_empty();
+        }
+        let (program, flows, wanted) = (self.program, self.flows, self.wanted);
+        let level = self.level + 1;
+        let judge = self.judge.get_or_insert_with(|| {
+            let judge = Search::new(program, flows, wanted);
+            Box::new(Search { level, ..judge })
+        });
+        judge.source(inside, with).is_none()
+    }
+
     /// Whether the node's guards let it go on only where a person said no.
     fn turned(&self, inside: Inside) -> bool {
-        let (graph, node) = match inside {
-            Inside::Before(graph, node)
-            | Inside::Work(graph, node)
-            | Inside::After(graph, node)
-            | Inside::Body(graph, node, _) => (graph, node),
-            Inside::Start(_) | Inside::End(_) => return false,
+        let Some(node) = inside.node() else {
+            return false;
         };
+        let graph = inside.graph();
         match (&self.persons, self.node(graph, node)) {
             (Some(persons), Some((_, node))) => persons.behind_guards(graph, node) == Says::No,
             _ => false,

@@ -6,44 +6,99 @@ use crate::base::Span;
 use crate::expr::{RecordId, Type};
 use crate::resolve::program::{Marks, Program};
 
+use super::made::{EACH, ELEMENT, KEY};
+
 /// What is known of the value at the end of a path.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shape {
     /// It is a truth value, a number, a time or one of few words.
     pub plain: bool,
+    /// It is the position of an element, which says nothing of the list.
+    pub position: bool,
     /// Its form is checked by a `@pattern` where it enters.
     pub formed: bool,
-    /// Marks of record fields on the path, and of those that the value holds.
+    /// Marks of record fields on the path.
     pub marks: Marks,
+    /// Marks of those that the value holds.
+    pub held: Marks,
 }
 
-/// Follows the fields of a path into a type.
+/// Follows the steps of a path into a type.
 pub fn shape(program: &Program, ty: &Type, path: &[String]) -> Shape {
     let mut shape = Shape::default();
-    let mut ty = ty.without_null();
-    for step in path {
-        let next = match (&ty, step.as_str()) {
-            (Type::List(of) | Type::Map(of), "*") => Some((**of).clone()),
-            (Type::Map(of), _) => Some((**of).clone()),
-            (Type::Record(id), field) => {
-                if let Some(marks) = program.marked.get(&(*id, field.to_owned())) {
-                    join(&mut shape.marks, marks);
-                }
-                let record = program.types.records.get(*id);
-                let found = record.and_then(|record| record.field(field));
-                shape.formed |= found.is_some_and(|field| field.constraints.pattern.is_some());
-                found.map(|field| field.ty.clone())
+    let types = walk(program, ty, path, &mut |at, step| match at {
+        Type::Record(id) => {
+            if let Some(marks) = program.marked.get(&(*id, step.to_owned())) {
+                join(&mut shape.marks, marks);
             }
-            _ => None,
+            let record = program.types.records.get(*id);
+            let found = record.and_then(|record| record.field(step));
+            shape.formed |= found.is_some_and(|field| field.constraints.pattern.is_some());
+        }
+        Type::List(_) => shape.position |= step == KEY,
+        _ => {}
+    });
+    shape.plain = !types.is_empty() && types.iter().all(is_plain);
+    for ty in &types {
+        join(&mut shape.held, &held(program, ty));
+    }
+    shape
+}
+
+/// The path, where what a macro goes over is told by the types: the elements of a list, the keys of a map.
+pub fn plainly(program: &Program, ty: &Type, path: &[String]) -> Vec<String> {
+    let mut steps = path.to_vec();
+    if !steps.iter().any(|step| step == EACH) {
+        return steps;
+    }
+    for at in 0..path.len() {
+        let Some(step) = steps.get(at).filter(|step| *step == EACH) else {
+            continue;
         };
-        match next {
-            Some(next) => ty = next.without_null(),
-            None => return shape,
+        let step = step.clone();
+        let mut keys = false;
+        walk(program, ty, steps.get(..=at).unwrap_or_default(), &mut |of, s| {
+            keys = s == step && matches!(of, Type::Map(_));
+        });
+        if let Some(step) = steps.get_mut(at) {
+            *step = if keys { KEY } else { ELEMENT }.to_owned();
         }
     }
-    shape.plain = is_plain(&ty);
-    join(&mut shape.marks, &held(program, &ty));
-    shape
+    steps
+}
+
+/// The types at the end of a path; none where it leads into what has no declared parts.
+fn walk(
+    program: &Program,
+    ty: &Type,
+    path: &[String],
+    visit: &mut dyn FnMut(&Type, &str),
+) -> Vec<Type> {
+    let mut types = vec![ty.without_null()];
+    for step in path {
+        let mut next = Vec::new();
+        while let Some(ty) = types.pop() {
+            visit(&ty, step);
+            match (&ty, step.as_str()) {
+                (Type::Union(members), _) => {
+                    types.extend(members.iter().map(Type::without_null));
+                }
+                (Type::Optional(of), _) => types.push(of.without_null()),
+                (Type::List(of), ELEMENT | EACH) => next.push(of.without_null()),
+                (Type::List(_), KEY) => next.push(Type::Int),
+                (Type::Map(_), KEY | EACH) => next.push(Type::String),
+                (Type::Map(of), _) => next.push(of.without_null()),
+                (Type::Record(id), field) => {
+                    let record = program.types.records.get(*id);
+                    let found = record.and_then(|record| record.field(field));
+                    next.extend(found.map(|field| field.ty.without_null()));
+                }
+                _ => {}
+            }
+        }
+        types = next;
+    }
+    types
 }
 
 fn join(marks: &mut Marks, other: &Marks) {
@@ -85,7 +140,7 @@ fn held(program: &Program, ty: &Type) -> Marks {
             Type::List(of) | Type::Map(of) | Type::Nullable(of) | Type::Optional(of) => {
                 open.push((*of).clone());
             }
-            Type::Union(members) => open.extend(members),
+            Type::Union(members) => open.extend(members.iter().cloned()),
             Type::Record(id) if seen.insert(id) => {
                 let record = program.types.records.get(id);
                 for field in record.into_iter().flat_map(|record| &record.fields) {

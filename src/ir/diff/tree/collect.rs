@@ -2,6 +2,7 @@
 
 use serde::ser::{self, Serialize};
 
+use super::text::{laid_out, renamed};
 use super::write::{Error, Writer, variant};
 use super::{At, Part, Tree};
 use crate::ir::text::Place;
@@ -114,8 +115,11 @@ impl<'n> Open<'n> {
         match (self.kind, self.entries.as_slice()) {
             ("Anchor", _) => return Tree::Nothing,
             // A text alone is that text.
-            ("Expr" | "Template", [(key, Tree::Leaf(text))]) if key == "text" => {
-                return Tree::Leaf(text.clone());
+            ("Expr", [(key, Tree::Leaf(text))]) if key == "text" => {
+                return Tree::Leaf(laid_out(text, self.writer.names.fields_now()));
+            }
+            ("Template", [(key, Tree::Leaf(text))]) if key == "text" => {
+                return Tree::Leaf(renamed(text, self.writer.names.fields_now()));
             }
             _ => {}
         }

@@ -7,6 +7,7 @@
 mod collect;
 mod names;
 mod show;
+mod text;
 mod write;
 
 use crate::ir::flow::Flow;
@@ -14,6 +15,7 @@ use crate::ir::graph::Migrate;
 use crate::ir::text::Place;
 
 pub(in crate::ir::diff) use show::{both, one};
+pub(in crate::ir::diff) use text::laid_out;
 
 /// A part of a flow.
 #[derive(Debug, Clone, PartialEq)]

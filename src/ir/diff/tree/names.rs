@@ -36,6 +36,8 @@ struct Scope {
     joins: Vec<String>,
     /// Old names of nodes with those that they have now.
     renamed: BTreeMap<String, String>,
+    /// Old names of fields with those that they have now.
+    renamed_fields: BTreeMap<String, String>,
 }
 
 impl Names {
@@ -115,6 +117,13 @@ impl Names {
         self.scope(false)?.renamed.get(node).cloned()
     }
 
+    /// Old names of the graph's fields with those that they have now.
+    pub fn fields_now(&self) -> &BTreeMap<String, String> {
+        const NONE: &BTreeMap<String, String> = &BTreeMap::new();
+        self.scope(false)
+            .map_or(NONE, |scope| &scope.renamed_fields)
+    }
+
     fn scope(&self, called: bool) -> Option<&Scope> {
         let (within, number) = self.at.get();
         match within {
@@ -151,6 +160,7 @@ impl Scope {
                 .collect(),
             nodes,
             renamed: renames.map_or_else(BTreeMap::new, |renames| renames.nodes.clone()),
+            renamed_fields: renames.map_or_else(BTreeMap::new, |renames| renames.fields.clone()),
         }
     }
 }

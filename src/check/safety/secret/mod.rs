@@ -1,14 +1,23 @@
 //! Secrets: what is marked `@secret` must not be shown to a model, a person, or whoever reads events and results.
+//!
+//! Here is what shows a value; [`leak`] says it, and where: at the place that shows it, or where the secret is written to a
+//! field that is there to be shown. [`handed`] tells fields that keep a secret for a tool.
+
+mod handed;
+mod leak;
 
 use crate::ast::Name;
-use crate::ast::item::NamedArg;
-use crate::base::{IdVec, Span};
+use crate::ast::item::{NamedArg, Require};
+use crate::base::IdVec;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{Ask, Emit, Graph, ModelCall, Node, Program, TargetKind, Work};
+use crate::resolve::program::{
+    Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work,
+};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Leaf, Path, Search, Trail, Wanted, env, jumps, leaves, text_leaves};
+use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
+use leak::Leaks;
 
 /// Reports places where a secret is shown.
 pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -22,11 +31,18 @@ pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
     let mut rule = Rule {
         search: Search::new(program, flows, wanted),
         program,
+        leaks: Leaks::default(),
         diags,
     };
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             rule.node((id, at), node);
+            rule.bodies((id, at), node);
+        }
+        for (by, jump) in graph.jumps() {
+            let own = by.node().and_then(|node| graph.nodes.get(node));
+            let lets = own.map_or_else(Env::new, |node| env(&node.lets));
+            rule.jump(Inside::jump(id, by), jump, &lets);
         }
     }
     for id in super::roots(program) {
@@ -34,11 +50,14 @@ pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
             rule.results(id, graph);
         }
     }
+    let Rule { leaks, diags, .. } = rule;
+    leaks.report(program, diags);
 }
 
 struct Rule<'a, 'd> {
     search: Search<'a>,
     program: &'a Program,
+    leaks: Leaks,
     diags: &'d mut Diagnostics,
 }
 
@@ -50,7 +69,7 @@ impl Rule<'_, '_> {
             Work::Llm(call) | Work::Agent { call, .. } => {
                 self.model((id, at), node, call);
                 if matches!(node.work, Work::Agent { .. }) {
-                    self.tools(node);
+                    self.tools((id, at), node);
                 }
             }
             Work::Interrupt { ask: Some(ask), .. } => self.asked(before, ask, &node.name, &lets),
@@ -69,21 +88,46 @@ impl Rule<'_, '_> {
             }
         }
         self.emits(Inside::After(id, at), node.emits.iter(), &lets);
-        for jump in jumps(node) {
-            self.emits(Inside::After(id, at), jump.emits.iter(), &lets);
-            for target in &jump.to {
-                if let TargetKind::Fail(Some(message)) = &target.kind {
-                    let read = leaves(message, &lets);
-                    self.shown(Inside::After(id, at), &read, "in an error's message");
-                }
-            }
+        self.requires(before, &node.requires, &lets);
+    }
+
+    /// What tools with a body show where a node runs them.
+    fn bodies(&mut self, (id, at): (GraphId, NodeId), node: &Node) {
+        if matches!(node.work, Work::Llm(_)) {
+            return;
         }
-        for message in node.requires.iter().filter_map(|r| r.message.as_ref()) {
-            self.shown(before, &leaves(message, &lets), "in an error's message");
+        for used in node.tools() {
+            let tool = self.program.tools.get(used.node);
+            let Some(body) = tool.and_then(|tool| tool.body.as_ref()) else {
+                continue;
+            };
+            let lets = env(&body.lets);
+            let inside = Inside::Body(id, at, used.node);
+            self.requires(inside, &body.requires, &lets);
+            self.emits(inside, body.emits.iter(), &lets);
+            for jump in body.goto.iter().flat_map(|route| route.jumps()) {
+                self.jump(inside, jump, &lets);
+            }
         }
     }
 
-    fn asked(&mut self, inside: Inside, ask: &Ask, name: &Name, lets: &super::origin::Env) {
+    fn jump(&mut self, inside: Inside, jump: &Jump, lets: &Env) {
+        self.emits(inside, jump.emits.iter(), lets);
+        for target in &jump.to {
+            if let TargetKind::Fail(Some(message)) = &target.kind {
+                let read = leaves(message, lets);
+                self.shown(inside, &read, "in an error's message");
+            }
+        }
+    }
+
+    fn requires(&mut self, inside: Inside, requires: &[Require], lets: &Env) {
+        for message in requires.iter().filter_map(|r| r.message.as_ref()) {
+            self.shown(inside, &leaves(message, lets), "in an error's message");
+        }
+    }
+
+    fn asked(&mut self, inside: Inside, ask: &Ask, name: &Name, lets: &Env) {
         let read = match ask {
             Ask::Fields(fields) => values(fields, lets),
             Ask::Text(text) => text_leaves(text, lets),
@@ -111,12 +155,12 @@ impl Rule<'_, '_> {
     }
 
     /// An agent reads what its tools give back.
-    fn tools(&mut self, node: &Node) {
+    fn tools(&mut self, at: (GraphId, NodeId), node: &Node) {
         for used in node.tools() {
             let Some(tool) = self.program.tools.get(used.node) else {
                 continue;
             };
-            if let Some((span, source)) = self.search.result_mark(tool) {
+            if let Some((span, source)) = self.search.result_source(at, used.node) {
                 let message = format!(
                     "the model of `{}` is shown what tool `{}` gives back, which is secret",
                     node.name.node, tool.name.node
@@ -134,7 +178,7 @@ impl Rule<'_, '_> {
         &mut self,
         inside: Inside,
         emits: impl Iterator<Item = &'e Emit>,
-        lets: &super::origin::Env,
+        lets: &Env,
     ) {
         for emit in emits {
             let read = values(&emit.fields, lets);
@@ -146,15 +190,14 @@ impl Rule<'_, '_> {
     fn results(&mut self, id: GraphId, graph: &Graph) {
         for field in graph.fields.iter().filter(|field| field.mode.is_out()) {
             let name = &field.name.node;
-            let read = Leaf {
-                path: Path(vec!["state".to_owned(), name.clone()]),
-                span: field.name.span,
-            };
+            let path = Path(vec!["state".to_owned(), name.clone()]);
+            let read = Leaf::new(path, field.name.span);
             if let Some(trail) = self.search.source(Inside::End(id), &[read]) {
-                let message = format!(
+                let whole = format!(
                     "a secret is shown to whoever runs the flow: `{name}` is part of its result"
                 );
-                self.report(message, field.name.span, &trail);
+                let to = "to whoever runs the flow";
+                self.leaks.add(trail, to.to_owned(), whole);
             }
         }
     }
@@ -162,26 +205,14 @@ impl Rule<'_, '_> {
     fn shown(&mut self, inside: Inside, read: &[Leaf], to: &str) {
         for leaf in read {
             if let Some(trail) = self.search.source(inside, std::slice::from_ref(leaf)) {
-                let path = leaf.path.0.join(".").replace(".*", "[..]");
-                let message = format!("a secret is shown {to}: `{path}`");
-                self.report(message, leaf.span, &trail);
+                let whole = format!("a secret is shown {to}: `{}`", leaf.path.shown());
+                self.leaks.add(trail, to.to_owned(), whole);
             }
         }
     }
-
-    fn report(&mut self, message: String, span: Span, trail: &Trail) {
-        let found = Diagnostic::new(&codes::SECRET_SHOWN, message, span)
-            .label(trail.source.0, trail.source.1.clone());
-        let found = trail.through.iter().fold(found, |found, (span, text)| {
-            found.label(*span, text.clone())
-        });
-        self.diags.push(
-            found.help("pass a secret to tools only, or show a part of the value that is none"),
-        );
-    }
 }
 
-fn values(fields: &[NamedArg], lets: &super::origin::Env) -> Vec<Leaf> {
+fn values(fields: &[NamedArg], lets: &Env) -> Vec<Leaf> {
     let all = fields.iter().flat_map(|field| leaves(&field.value, lets));
     all.collect()
 }

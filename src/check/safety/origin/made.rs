@@ -1,0 +1,245 @@
+//! What a value is made from, part by part: the marks of a record's fields hold for those fields, wherever the record is put.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::base::Span;
+
+use super::leaf::{Leaf, Path};
+use super::vouch::Vetted;
+
+/// The step to an element of a list, or to a value of a map.
+pub const ELEMENT: &str = "*";
+/// The step to a key of a map.
+pub const KEY: &str = "#";
+/// The step to what a macro with one name goes over: the elements of a list, the keys of a map.
+pub const EACH: &str = "@";
+
+/// How deep parts are told apart; below that a value is made from all that its parts are.
+const DEEPEST: u16 = 40;
+
+/// What a value is made from. What is shared is held once.
+#[derive(Debug, Clone)]
+pub struct Made {
+    kind: Rc<Kind>,
+    depth: u16,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The value at a path, part by part.
+    Leaf(Leaf),
+    /// Made from these in a way that is not followed, so that each part is.
+    Mixed(Made),
+    /// A value with parts of its own, and what all its other parts are made from.
+    Parts(BTreeMap<String, Made>, Made),
+    /// One of these.
+    Any(Vec<Made>),
+    /// Read at another place, under a name.
+    At(Span, Made),
+    /// Only where a condition holds, which vouches for paths.
+    Vouched(Rc<Vetted>, Made),
+}
+
+impl Made {
+    fn of(kind: Kind, depth: u16) -> Self {
+        let made = Self {
+            kind: Rc::new(kind),
+            depth,
+        };
+        match depth > DEEPEST {
+            true => Self::from_leaves(made.leaves()).mixed(),
+            false => made,
+        }
+    }
+
+    /// A value that no name in scope is part of.
+    pub fn nothing() -> Self {
+        Self::of(Kind::Any(Vec::new()), 0)
+    }
+
+    /// The value at a path.
+    pub fn leaf(leaf: Leaf) -> Self {
+        Self::of(Kind::Leaf(leaf), 0)
+    }
+
+    /// The value at one of these paths.
+    pub fn from_leaves(leaves: Vec<Leaf>) -> Self {
+        Self::any(leaves.into_iter().map(Self::leaf))
+    }
+
+    /// Whether it is made from nothing, as far as can be told without looking into its parts.
+    fn is_nothing(&self) -> bool {
+        matches!(&*self.kind, Kind::Any(all) if all.is_empty())
+    }
+
+    /// One of these.
+    pub fn any(all: impl IntoIterator<Item = Made>) -> Self {
+        let mut members: Vec<Made> = Vec::new();
+        let mut seen: HashSet<*const Kind> = HashSet::new();
+        for made in all {
+            let add = |members: &mut Vec<Made>, seen: &mut HashSet<_>, made: &Made| {
+                if seen.insert(Rc::as_ptr(&made.kind)) {
+                    members.push(made.clone());
+                }
+            };
+            match &*made.kind {
+                Kind::Any(inner) => inner
+                    .iter()
+                    .for_each(|one| add(&mut members, &mut seen, one)),
+                _ => add(&mut members, &mut seen, &made),
+            }
+        }
+        if let [one] = members.as_slice() {
+            return one.clone();
+        }
+        let depth = members.iter().map(|made| made.depth).max().unwrap_or(0) + 1;
+        Self::of(Kind::Any(members), depth)
+    }
+
+    /// A value that is made from this one in a way that is not followed.
+    pub fn mixed(self) -> Self {
+        if self.is_nothing() || matches!(&*self.kind, Kind::Mixed(_)) {
+            return self;
+        }
+        let depth = self.depth.min(DEEPEST - 1) + 1;
+        Self::of(Kind::Mixed(self), depth)
+    }
+
+    /// A value with such parts; every other part is made from `rest`.
+    pub fn parts(named: impl IntoIterator<Item = (String, Made)>, rest: Made) -> Self {
+        let named: BTreeMap<String, Made> = named.into_iter().collect();
+        let deepest = named.values().chain([&rest]).map(|made| made.depth).max();
+        Self::of(Kind::Parts(named, rest), deepest.unwrap_or(0) + 1)
+    }
+
+    /// A list of such elements.
+    pub fn list(element: Made) -> Self {
+        let steps = [ELEMENT, EACH];
+        let named = steps.map(|step| (step.to_owned(), element.clone()));
+        Self::parts(named, Self::nothing())
+    }
+
+    /// A map with such keys and values; `named` are those whose key is written out.
+    pub fn map(key: Made, value: Made, named: Vec<(String, Made)>) -> Self {
+        let keys = [KEY, EACH].map(|step| (step.to_owned(), key.clone()));
+        let all = named.into_iter().chain(keys);
+        Self::parts(all, value)
+    }
+
+    /// The same, read at a place.
+    pub fn at(self, span: Span) -> Self {
+        let inner = match &*self.kind {
+            Kind::At(_, inner) => inner.clone(),
+            _ => self,
+        };
+        let depth = inner.depth + 1;
+        Self::of(Kind::At(span, inner), depth)
+    }
+
+    /// The same, where a condition holds that vouches for these.
+    pub fn vouched(self, by: Vetted) -> Self {
+        if by.is_empty() || self.is_nothing() {
+            return self;
+        }
+        let depth = self.depth + 1;
+        Self::of(Kind::Vouched(Rc::new(by), self), depth)
+    }
+
+    /// A part of it: a field, or one of the steps.
+    pub fn part(&self, step: &str, span: Option<Span>) -> Made {
+        match &*self.kind {
+            Kind::Leaf(leaf) => Self::leaf(Leaf {
+                path: leaf.path.then(step),
+                span: span.unwrap_or(leaf.span),
+                relies: leaf.relies.clone(),
+            }),
+            Kind::Mixed(_) => match span {
+                Some(span) => self.clone().at(span),
+                None => self.clone(),
+            },
+            Kind::Parts(named, rest) => {
+                let found = named.get(step).unwrap_or(rest).clone();
+                match span {
+                    Some(span) => found.at(span),
+                    None => found,
+                }
+            }
+            Kind::Any(all) => Self::any(all.iter().map(|made| made.part(step, span))),
+            Kind::At(place, inner) => {
+                let place = span.unwrap_or(*place);
+                inner.part(step, None).at(place)
+            }
+            Kind::Vouched(by, inner) => {
+                let part = inner.part(step, span);
+                Self::of(Kind::Vouched(by.clone(), part.clone()), part.depth + 1)
+            }
+        }
+    }
+
+    /// The part at the end of several steps.
+    pub fn below(&self, steps: &[String]) -> Made {
+        steps
+            .iter()
+            .fold(self.clone(), |made, step| made.part(step, None))
+    }
+
+    /// All paths that it is made from, each once.
+    pub fn leaves(&self) -> Vec<Leaf> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![(self, None, Rc::new(Vetted::new()))];
+        while let Some((made, place, vetted)) = open.pop() {
+            let at: *const Kind = Rc::as_ptr(&made.kind);
+            if !seen.insert((at, place, Rc::as_ptr(&vetted))) {
+                continue;
+            }
+            match &*made.kind {
+                Kind::Leaf(leaf) => {
+                    let mut leaf = leaf.clone();
+                    leaf.span = place.unwrap_or(leaf.span);
+                    leaf.vouch(&vetted);
+                    found.push(leaf);
+                }
+                Kind::Mixed(inner) => open.push((inner, place, vetted)),
+                Kind::Parts(named, rest) => {
+                    open.push((rest, place, vetted.clone()));
+                    let named = named.values().rev();
+                    open.extend(named.map(|part| (part, place, vetted.clone())));
+                }
+                Kind::Any(all) => {
+                    let all = all.iter().rev();
+                    open.extend(all.map(|part| (part, place, vetted.clone())));
+                }
+                Kind::At(span, inner) => open.push((inner, place.or(Some(*span)), vetted)),
+                Kind::Vouched(by, inner) => {
+                    let all = match vetted.is_empty() {
+                        true => by.clone(),
+                        false => Rc::new(vetted.iter().chain(&**by).cloned().collect()),
+                    };
+                    open.push((inner, place, all));
+                }
+            }
+        }
+        unique(found)
+    }
+}
+
+/// Each path once. What is vouched for in one place and not in another is not.
+pub fn unique(leaves: Vec<Leaf>) -> Vec<Leaf> {
+    let mut found: Vec<Leaf> = Vec::with_capacity(leaves.len());
+    let mut at: HashMap<Path, usize> = HashMap::new();
+    for leaf in leaves {
+        let known = at.get(&leaf.path).and_then(|at| found.get_mut(*at));
+        match known {
+            Some(known) if leaf.relies.is_empty() && !known.relies.is_empty() => *known = leaf,
+            Some(known) if leaf.relies.is_empty() || known.relies.is_empty() => {}
+            Some(known) if known.relies == leaf.relies => {}
+            _ => {
+                at.insert(leaf.path.clone(), found.len());
+                found.push(leaf);
+            }
+        }
+    }
+    found
+}

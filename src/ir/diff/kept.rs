@@ -1,0 +1,174 @@
+//! What threads have kept of the fields of a state, and whether it still means what it did.
+
+use std::collections::BTreeMap;
+
+use super::Versions;
+use super::fields::begins;
+use super::finding::{Group, Side};
+use super::fit::{Way, fits};
+use super::graphs::Both;
+use super::tree::laid_out;
+use crate::ir::flow::Flow;
+use crate::ir::graph::{Channel, Field};
+
+impl<'f> Versions<'f> {
+    /// What a thread has kept.
+    pub(super) fn kept(&mut self, both: Both, old: &Field, new: &Field) {
+        let graph = both.new.name.as_str();
+        let at = (Some(old.at), Some(new.at));
+        let name = &new.name;
+        let fit = fits(
+            (&self.old.types, &old.ty),
+            (&self.new.types, &new.ty),
+            Way::Kept,
+        );
+        let what = what_of(graph, name);
+        let path = format!("/graphs/{graph}/fields/{name}");
+        match (&fit, both.new.migrate.defaults.contains_key(name)) {
+            (Err(why), true) => {
+                self.claim(format!("{path}/ty"));
+                self.claim(format!("/graphs/{graph}/migrate"));
+                let message = format!("{what}: {why}; its `migrate` gives such threads a value");
+                self.say(
+                    Group::NeedsMigration,
+                    Side::Threads,
+                    "field-type",
+                    at,
+                    message,
+                );
+            }
+            _ => self.type_changed((Side::Threads, "field-type"), &path, (old, new), what, fit),
+        }
+        self.first_value(both, old, new);
+        self.kept_at_all(&what_of(graph, name), &path, old, new);
+        let (was, is) = (
+            reducer(self.old, &old.channel),
+            reducer(self.new, &new.channel),
+        );
+        if was != is {
+            self.claim(format!("{path}/channel"));
+            for name in [&was.0, &is.0] {
+                self.claim(format!("/reducers/{name}"));
+            }
+        }
+        if was.0 != is.0 {
+            let message = format!(
+                "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
+                was.0, is.0
+            );
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
+        } else if was.1 != is.1 {
+            let message = format!(
+                "reducer `{}` of field `{name}` of graph `{graph}` computes something else",
+                is.0
+            );
+            self.say(
+                Group::NeedsMigration,
+                Side::Threads,
+                "reducer-changed",
+                at,
+                message,
+            );
+        }
+    }
+
+    /// A thread has no value of a field that it never wrote: it has begun with the first value, which no checkpoint
+    /// holds. Nor has it one of a field that was left out of checkpoints.
+    fn first_value(&mut self, both: Both, old: &Field, new: &Field) {
+        let began = begins(old) || old.untracked && !new.untracked;
+        if !began || begins(new) {
+            return;
+        }
+        let (graph, name) = (both.new.name.as_str(), &new.name);
+        let path = format!("/graphs/{graph}/fields/{name}");
+        let what = what_of(graph, name);
+        let lost = match begins(old) {
+            true => "has no first value any more",
+            false => "was left out of checkpoints and has no first value",
+        };
+        let then = match both.new.migrate.defaults.contains_key(name) {
+            true => "its `migrate` gives threads without a value one".to_owned(),
+            false => format!(
+                "threads that have not written it have no value; `migrate {{ default {name} = .. }}` gives them one"
+            ),
+        };
+        self.claim(format!("{path}/default"));
+        self.claim(format!("/graphs/{graph}/migrate"));
+        if old.untracked {
+            self.claim(format!("{path}/untracked"));
+        }
+        self.say(
+            Group::NeedsMigration,
+            Side::Threads,
+            "field-unset",
+            (Some(old.at), Some(new.at)),
+            format!("{what} {lost}; {then}"),
+        );
+    }
+
+    /// Whether what a thread has of a field is still looked at.
+    fn kept_at_all(&mut self, what: &str, path: &str, old: &Field, new: &Field) {
+        let at = (Some(old.at), Some(new.at));
+        for (key, was, is, then) in [
+            (
+                "untracked",
+                old.untracked,
+                new.untracked,
+                "what threads write to it is not kept any more",
+            ),
+            (
+                "ephemeral",
+                old.ephemeral,
+                new.ephemeral,
+                "threads that go on lose its value after a super-step",
+            ),
+        ] {
+            if is && !was {
+                self.claim(format!("{path}/{key}"));
+                let message = format!("{what} is `{key}` now: {then}");
+                let (group, side) = (Group::NeedsMigration, Side::Threads);
+                self.say(group, side, "field-kept", at, message);
+            }
+        }
+    }
+}
+
+fn what_of(graph: &str, name: &str) -> String {
+    format!("field `{name}` of graph `{graph}`")
+}
+
+/// A reducer as it is written in a flow, and what it computes where it is declared there.
+fn reducer(flow: &Flow, channel: &Channel) -> (String, String) {
+    let name = match channel {
+        Channel::Last => "last",
+        Channel::AnyLast => "any_last",
+        Channel::Append => "append",
+        Channel::Add => "add",
+        Channel::Min => "min",
+        Channel::Max => "max",
+        Channel::And => "and",
+        Channel::Or => "or",
+        Channel::Union => "union",
+        Channel::Merge => "merge",
+        Channel::DeepMerge => "deep_merge",
+        Channel::AddMessages => "add_messages",
+        Channel::Upsert { key } => return (format!("upsert({key})"), String::new()),
+        Channel::Barrier { names } => {
+            return (format!("barrier({})", names.join(", ")), String::new());
+        }
+        Channel::Own { reducer } => {
+            let declared = flow.reducers.get(*reducer);
+            return declared.map_or_else(Default::default, |declared| {
+                let body = laid_out(&declared.body.text, &BTreeMap::new());
+                (declared.name.clone(), body)
+            });
+        }
+    };
+    (name.to_owned(), String::new())
+}

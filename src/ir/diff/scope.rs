@@ -1,0 +1,61 @@
+//! Tools that a node may call, and the scope of a graph.
+
+use super::Versions;
+use super::finding::{Group, Side};
+use super::rest::Spot;
+use super::tree::Tree;
+use crate::base::name::list;
+
+impl Versions<'_> {
+    /// Tools that a node may call, or the scope of a graph.
+    pub(super) fn tools_of(&mut self, spot: &Spot, old: Option<&Tree>, new: Option<&Tree>) {
+        let of = &spot.of;
+        let scope = |tree: Option<&Tree>| tree.is_some() || spot.kind == "Node";
+        let set = match (scope(old), scope(new)) {
+            (false, _) => Some("a scope of tools now:"),
+            (_, false) => Some("no scope of tools any more; it was"),
+            (true, true) => None,
+        };
+        let names = |tree: Option<&Tree>| -> Vec<String> {
+            let elements = tree.map_or(&[] as &[Tree], Tree::elements);
+            elements.iter().map(Tree::show).collect()
+        };
+        // Without a scope any tool may be called: none is given or taken one by one.
+        if let Some(set) = set {
+            let all = names(new.or(old));
+            let message = match all.is_empty() {
+                true => format!("{of} sets {set} no tool"),
+                false => format!("{of} sets {set} {}", list(all.iter().map(String::as_str))),
+            };
+            let (group, side) = (Group::Compatible, Side::People);
+            self.say(group, side, "scope-changed", spot.at, message);
+            return;
+        }
+        let (was, is) = (names(old), names(new));
+        let (mut added, mut gone) = (is.clone(), was.clone());
+        added.retain(|name| !was.contains(name));
+        gone.retain(|name| !is.contains(name));
+        let (given, taken) = match spot.kind {
+            "Graph" => ("scope-changed", "scope-changed"),
+            _ => ("tool-given", "tool-taken"),
+        };
+        for name in &added {
+            let message = format!("{of} may call `{name}` now");
+            self.say(Group::Compatible, Side::People, given, spot.at, message);
+        }
+        for name in &gone {
+            let message = format!("{of} may not call `{name}` any more");
+            self.say(Group::Compatible, Side::People, taken, spot.at, message);
+        }
+        if added.is_empty() && gone.is_empty() && old.is_some() && new.is_some() {
+            let message = format!("tools of {of} stand in another order");
+            self.say(
+                Group::Compatible,
+                Side::People,
+                "tool-order",
+                spot.at,
+                message,
+            );
+        }
+    }
+}
