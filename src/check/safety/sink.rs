@@ -129,10 +129,7 @@ const MEND: &str = "ask a person on the way, or check the value with `require` (
 
 fn shown(leaves: &[Leaf], read: Span) -> String {
     let leaf = leaves.iter().find(|leaf| leaf.span == read);
-    leaf.map_or_else(
-        || "it".to_owned(),
-        |leaf| leaf.path.shown(),
-    )
+    leaf.map_or_else(|| "it".to_owned(), |leaf| leaf.path.shown())
 }
 
 /// Sinks of the tools that a model may call as it likes.

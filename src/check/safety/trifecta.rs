@@ -75,7 +75,10 @@ impl Rule<'_, '_> {
             .into_iter()
             .filter_map(|used| Some((used.node, self.program.tools.get(used.node)?, used.span)))
             .collect();
-        let Some(out) = tools.iter().find_map(|(_, tool, span)| outward(tool, *span)) else {
+        let Some(out) = tools
+            .iter()
+            .find_map(|(_, tool, span)| outward(tool, *span))
+        else {
             return;
         };
         let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {

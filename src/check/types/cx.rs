@@ -54,6 +54,8 @@ pub struct Cx<'a> {
     pub jump_sets: Vec<Type>,
     /// In a tool's body: what its `each` targets send, in order.
     pub sends: Vec<Sent>,
+    /// The tool whose body this is.
+    pub tool: Option<String>,
     /// What was found.
     pub diags: Diagnostics,
     /// Values of enums, shared by the places of a graph.
@@ -116,6 +118,7 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -142,6 +145,7 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -167,6 +171,7 @@ impl<'a> Cx<'a> {
             .infer(expr, expected);
         if ty != Type::Error && !found.has_errors() {
             doomed(expr, &self.scope, &self.program.types, &mut found);
+            self.choices(expr);
         }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
@@ -252,6 +257,9 @@ impl<'a> Cx<'a> {
             self.facts.known.clone(),
             &mut found,
         );
+        if !found.has_errors() {
+            self.choices_of_text(text);
+        }
         self.hear(found);
     }
 

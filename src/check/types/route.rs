@@ -257,7 +257,10 @@ impl Cx<'_> {
     /// What a route belongs to, for messages.
     fn route_of(&self, span: Span) -> String {
         let Some(graph) = self.graph else {
-            return "the `goto`".to_owned();
+            return match &self.tool {
+                Some(tool) => format!("the `goto` of tool `{tool}`"),
+                None => "the `goto`".to_owned(),
+            };
         };
         let holds = |route: &Route| matches!(route, Route::Arms(_, own) if *own == span);
         let goto = |node: &&Node| node.goto.as_ref().is_some_and(|goto| holds(&goto.node));

@@ -47,6 +47,7 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     }
     cx.emits(&body.emits);
     if let Some(goto) = &body.goto {
+        cx.tool = Some(tool.name.node.clone());
         cx.route(goto, &mut Behind::new());
     }
     returns(&mut cx, tool, body);

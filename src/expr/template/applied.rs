@@ -9,6 +9,7 @@ use super::super::eval::MACROS;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
 use super::check::Check;
+use super::receiver::Kind;
 use super::{filter, method};
 
 impl Check<'_> {
@@ -19,19 +20,25 @@ impl Check<'_> {
         let Some(found) = filter::find(applied.name) else {
             let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
             let message = format!("no filter `{}`", applied.name);
-            return self.report(
-                Diagnostic::new(&codes::UNKNOWN_FILTER, message, span).meant(
-                    span,
-                    applied.name,
-                    names,
-                    "there are",
-                ),
-            );
+            let found = Diagnostic::new(&codes::UNKNOWN_FILTER, message, span);
+            let method = of.as_ref().is_some_and(|(_, ty)| {
+                let ty = ty.without_null();
+                method::find(&ty, applied.name).is_some()
+                    || self.of_language(&ty, applied.name).is_some()
+            });
+            return self.report(match method {
+                true => found.help(format!("it is a method: `x.{}(..)`", applied.name)),
+                false => found.meant(span, applied.name, names, "there are"),
+            });
         };
         let ty = match of {
             Some((expr, ty)) if !found.takes_null => {
                 let so = format!("which the filter `{}` does not take", found.name);
-                self.not_null(expr, ty, &so)
+                let ty = self.not_null(expr, ty, &so);
+                if !self.receives(found.name, (expr, &ty), span) {
+                    return Type::Error;
+                }
+                ty
             }
             Some((_, ty)) => ty,
             None => Type::String,
@@ -99,15 +106,20 @@ impl Check<'_> {
     }
 
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
-        self.args(&call.args);
+        let args = self.args(&call.args);
         if self.locals.iter().any(|(n, _)| n == name) {
             return Type::Json;
+        }
+        if name == "range" {
+            self.range_takes(&call.args, &args);
+            return Type::list(Type::Int);
         }
         if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
             return gives.ty(&Type::Json);
         }
         let help = match filter::find(name) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
+            None if elsewhere(name).is_some() => elsewhere(name).map(str::to_owned),
             None => did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)),
         };
         let span = self.span(range);
@@ -123,13 +135,27 @@ impl Check<'_> {
 
     fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
         let of = self.expr(receiver);
-        self.args(&call.args);
         let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
+        let own = method::find(&of, name);
+        // The names that a macro binds are none of the template's: that it is none is said once.
+        let refused = own.is_none() && names_macro(name) && self.of_language(&of, name).is_none();
+        if !refused {
+            self.args(&call.args);
+        }
         if matches!(of, Type::Json | Type::Error | Type::Never) {
             return of;
         }
-        if let Some(found) = method::find(&of, name) {
-            return found.gives.ty(&of);
+        if let Some(found) = own {
+            let callee = call.expr.span();
+            let at = match callee.end_offset > callee.start_offset {
+                true => self.name_span(callee, name),
+                false => self.name_span(range, name),
+            };
+            let wanted = found.wants();
+            return match self.method_takes(name, found.args, wanted, (&call.args, at)) {
+                true => found.gives.ty(&of),
+                false => Type::Error,
+            };
         }
         if let Some(found) = self.of_language(&of, name) {
             return self.language_method(found, (receiver, of), call, range);
@@ -155,6 +181,42 @@ impl Check<'_> {
         };
         self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span).maybe_help(help))
     }
+}
+
+impl Check<'_> {
+    /// `range` counts in whole numbers.
+    fn range_takes(&mut self, args: &[ast::CallArg], types: &[Type]) {
+        for (arg, ty) in args.iter().zip(types) {
+            let ast::CallArg::Pos(value) = arg else {
+                continue;
+            };
+            let ty = self.not_null(value, ty.clone(), "which `range` does not take");
+            if Kind::of(&ty).is_some_and(|kind| kind != Kind::Whole) {
+                let found = self.named(value, &ty);
+                let message = format!("`range` takes whole numbers, found {found}");
+                let span = self.span(value.span());
+                self.report(
+                    Diagnostic::new(&codes::WRONG_ARGUMENTS, message, span)
+                        .help("go through a list by itself: `{% for x in xs %}`"),
+                );
+            }
+        }
+    }
+}
+
+/// What templates have in place of a function that people know from elsewhere.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "size" | "len" | "count" => "write `x | length`",
+        "has" => "write `x is defined`",
+        "str" => "write `x | string`",
+        "enumerate" => "a loop counts by itself: `{{ loop.index }}`",
+        "sorted" => "write `x | sort`",
+        "now" | "uuid" | "random" | "stale" | "invalidated_by" => {
+            "it belongs to expressions: use it in a `let`"
+        }
+        _ => return None,
+    })
 }
 
 fn names_macro(name: &str) -> bool {

@@ -15,21 +15,33 @@ pub type Guards = Vec<(Expr, bool)>;
 
 /// The conditions around each read of a field of the state. What is no condition of the language says nothing.
 pub fn guards(template: &TemplateText, field: &str) -> Vec<Guards> {
-    let text = &template.text;
-    if chain::too_long(text).is_some() || signs::too_long(text).is_some() {
-        return Vec::new();
+    walked(template, field).found
+}
+
+/// The conditions of all that is shown only where they hold, as far as the language has them too.
+pub fn conditions(template: &TemplateText) -> Vec<Expr> {
+    match template.text.contains(" if ") {
+        true => walked(template, "").conditions,
+        false => Vec::new(),
     }
-    let Ok(tree) = parse(text, "template", SyntaxConfig::default()) else {
-        return Vec::new();
-    };
+}
+
+fn walked<'a>(template: &'a TemplateText, field: &'a str) -> Walk<'a> {
     let mut walk = Walk {
         template,
         field,
         around: Vec::new(),
         found: Vec::new(),
+        conditions: Vec::new(),
     };
-    walk.statement(&tree);
-    walk.found
+    let text = &template.text;
+    if chain::too_long(text).is_some() || signs::too_long(text).is_some() {
+        return walk;
+    }
+    if let Ok(tree) = parse(text, "template", SyntaxConfig::default()) {
+        walk.statement(&tree);
+    }
+    walk
 }
 
 struct Walk<'a> {
@@ -38,6 +50,7 @@ struct Walk<'a> {
     /// What holds here; `None` of a condition that says nothing.
     around: Vec<Option<(Expr, bool)>>,
     found: Vec<Guards>,
+    conditions: Vec<Expr>,
 }
 
 impl Walk<'_> {
@@ -57,6 +70,7 @@ impl Walk<'_> {
                 match &each.filter_expr {
                     Some(condition) => {
                         self.expr(condition);
+                        self.decides(condition);
                         self.under(condition, true, |walk| walk.all(&each.body));
                     }
                     None => self.all(&each.body),
@@ -65,6 +79,7 @@ impl Walk<'_> {
             }
             Stmt::IfCond(branch) => {
                 self.expr(&branch.expr);
+                self.decides(&branch.expr);
                 self.under(&branch.expr, true, |walk| walk.all(&branch.true_body));
                 self.under(&branch.expr, false, |walk| walk.all(&branch.false_body));
             }
@@ -89,6 +104,10 @@ impl Walk<'_> {
             Stmt::Do(does) => self.args(&does.call.args),
             _ => {}
         }
+    }
+
+    fn decides(&mut self, condition: &ast::Expr) {
+        self.conditions.extend(self.condition(condition));
     }
 
     fn under(&mut self, condition: &ast::Expr, truth: bool, part: impl FnOnce(&mut Self)) {
@@ -139,6 +158,7 @@ impl Walk<'_> {
             }
             Expr::IfExpr(choice) => {
                 self.expr(&choice.test_expr);
+                self.decides(&choice.test_expr);
                 self.under(&choice.test_expr, true, |walk| walk.expr(&choice.true_expr));
                 if let Some(other) = &choice.false_expr {
                     self.under(&choice.test_expr, false, |walk| walk.expr(other));

@@ -7,13 +7,24 @@ use crate::diag::{Diagnostic, codes};
 use super::super::infer::{join, nearest_text, overlaps, widen};
 use super::super::ty::Type;
 use super::check::Check;
+use super::receiver::Kind;
 
 impl Check<'_> {
     pub(super) fn unary(&mut self, op: &ast::UnaryOp) -> Type {
         let ty = self.expr(&op.expr);
         match op.op {
             ast::UnaryOpKind::Not => Type::Bool,
-            ast::UnaryOpKind::Neg => self.not_null(&op.expr, ty, "which `-` does not take"),
+            ast::UnaryOpKind::Neg => {
+                let ty = self.not_null(&op.expr, ty, "which `-` does not take");
+                match Kind::of(&ty) {
+                    None | Some(Kind::Whole | Kind::Number) => ty,
+                    Some(_) => {
+                        let message = format!("{} has no negative", self.named(&op.expr, &ty));
+                        let span = self.span(op.expr.span());
+                        self.error(&codes::TYPE_MISMATCH, message, span)
+                    }
+                }
+            }
         }
     }
 
@@ -30,7 +41,8 @@ impl Check<'_> {
         match op.op {
             BinOpKind::ScAnd => join(&left, &right, self.types),
             BinOpKind::ScOr => join(&left.without_null(), &right, self.types),
-            BinOpKind::Eq | BinOpKind::Ne => self.equal((&op.left, &left), (&op.right, &right)),
+            BinOpKind::Eq => self.equal((&op.left, &left), (&op.right, &right), true),
+            BinOpKind::Ne => self.equal((&op.left, &left), (&op.right, &right), false),
             BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
                 let left = self.not_null(&op.left, left, "which has no order");
                 let right = self.not_null(&op.right, right, "which has no order");
@@ -87,7 +99,8 @@ impl Check<'_> {
             let right = (&op.expr, self.expr(&op.expr));
             match op.op {
                 CompareOpKind::Eq | CompareOpKind::Ne => {
-                    self.equal((left.0, &left.1), (right.0, &right.1));
+                    let equal = matches!(op.op, CompareOpKind::Eq);
+                    self.equal((left.0, &left.1), (right.0, &right.1), equal);
                 }
                 CompareOpKind::In | CompareOpKind::NotIn => {
                     self.among((left.0, &left.1), (right.0, &right.1));
@@ -118,6 +131,12 @@ impl Check<'_> {
 
     /// A value in a list that never holds one of its type.
     fn among(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+        if let Some(Kind::Whole | Kind::Number | Kind::Bool) = Kind::of(b) {
+            let message = format!("nothing is in {}: it is no list", self.named(right, b));
+            let span = self.span(left.span()).to(self.span(right.span()));
+            self.error(&codes::TYPE_MISMATCH, message, span);
+            return;
+        }
         // Elements that are written out are compared one by one.
         let written = match right {
             ast::Expr::List(list) => list.items.as_slice(),
@@ -150,12 +169,19 @@ impl Check<'_> {
         }
     }
 
-    fn equal(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) -> Type {
+    /// A comparison of values that are never equal. `equal` says that it asks whether they are.
+    fn equal(
+        &mut self,
+        (left, a): (&ast::Expr, &Type),
+        (right, b): (&ast::Expr, &Type),
+        equal: bool,
+    ) -> Type {
         // A guard that was given before already has taken null out of the type.
         let is_null = matches!(a, Type::Null) || matches!(b, Type::Null);
         if !is_null && !overlaps(a, b, self.types) {
             let message = format!(
-                "this is never true: {} and {} have no value in common",
+                "this is {} true: {} and {} have no value in common",
+                if equal { "never" } else { "always" },
                 self.named(left, a),
                 self.named(right, b)
             );

@@ -68,7 +68,10 @@ impl Overwritten {
         let mut written: HashMap<NodeId, Span> = HashMap::new();
         for write in writes {
             harmful.insert(write.span, !write.is_harmless());
-            let node = write.by.node().and_then(|by| Some((by, graph.nodes.get(by)?)));
+            let node = write
+                .by
+                .node()
+                .and_then(|by| Some((by, graph.nodes.get(by)?)));
             if let Some((by, node)) = node {
                 let set = node.set.iter().map(|item| item.name.span);
                 let mut own = set.chain(match &node.work {

@@ -10,8 +10,8 @@ use super::super::super::flow::Cause;
 use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says, joined};
 use super::decided::Decided;
-use super::walk::chosen_by;
 use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
+use super::walk::chosen_by;
 
 /// What persons say in a program.
 pub struct Persons<'a> {
@@ -151,7 +151,12 @@ impl<'a> Persons<'a> {
             field.is_some_and(|field| self.decided.turned.contains(&(id, field)))
         };
         let turned = &turned;
-        Answers { lets, is: &is, turned }.says(condition, truth)
+        Answers {
+            lets,
+            is: &is,
+            turned,
+        }
+        .says(condition, truth)
     }
 
     /// Whether the answer is kept for what follows.

@@ -654,7 +654,12 @@ impl<'a> Walk<'a> {
             field.is_some_and(|field| self.decided.turned.contains(&(here.graph_id, field)))
         };
         let turned = &turned;
-        Answers { lets, is: &is, turned }.says(condition, truth)
+        Answers {
+            lets,
+            is: &is,
+            turned,
+        }
+        .says(condition, truth)
     }
 
     /// The write that took the place of the answer which a condition would speak of.

@@ -497,12 +497,7 @@ impl<'a> Search<'a> {
     }
 
     /// The leaves, with what the node's own guards vouch for.
-    pub fn unguarded(
-        &self,
-        node: &Node,
-        leaves: Vec<Leaf>,
-        env: &Env,
-    ) -> Vec<Leaf> {
+    pub fn unguarded(&self, node: &Node, leaves: Vec<Leaf>, env: &Env) -> Vec<Leaf> {
         if !self.wanted.guarded {
             return leaves;
         }

@@ -97,9 +97,7 @@ fn plainly(of: Option<Made>, function: &str, args: Vec<Made>) -> Made {
         "first" | "last" | "min" | "max" => value.part(ELEMENT, None),
         "keys" => Made::list(value.part(KEY, None)),
         "values" => Made::list(value.part(ELEMENT, None)),
-        "flatten" if args.is_empty() => {
-            Made::list(value.part(ELEMENT, None).part(ELEMENT, None))
-        }
+        "flatten" if args.is_empty() => Made::list(value.part(ELEMENT, None).part(ELEMENT, None)),
         "enumerate" => {
             let element = value.part(ELEMENT, None);
             let named = vec![

@@ -75,11 +75,7 @@ impl<'a> Backwards<'a> {
     }
 }
 
-fn sent<'a>(
-    sends: &mut HashMap<NodeId, Vec<Send<'a>>>,
-    by: Maker,
-    jump: &'a Jump,
-) {
+fn sent<'a>(sends: &mut HashMap<NodeId, Vec<Send<'a>>>, by: Maker, jump: &'a Jump) {
     for target in &jump.to {
         if let TargetKind::Each(each) = &target.kind
             && let Some(worker) = each.worker

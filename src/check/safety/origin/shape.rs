@@ -57,9 +57,14 @@ pub fn plainly(program: &Program, ty: &Type, path: &[String]) -> Vec<String> {
         };
         let step = step.clone();
         let mut keys = false;
-        walk(program, ty, steps.get(..=at).unwrap_or_default(), &mut |of, s| {
-            keys = s == step && matches!(of, Type::Map(_));
-        });
+        walk(
+            program,
+            ty,
+            steps.get(..=at).unwrap_or_default(),
+            &mut |of, s| {
+                keys = s == step && matches!(of, Type::Map(_));
+            },
+        );
         if let Some(step) = steps.get_mut(at) {
             *step = if keys { KEY } else { ELEMENT }.to_owned();
         }

@@ -1,6 +1,6 @@
 //! What the value of an expression is made from.
 
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, Entry, Literal};
+use crate::ast::expr::{BinaryOp, Entry, Expr, ExprKind, Literal};
 use crate::base::Span;
 
 use super::function::call;

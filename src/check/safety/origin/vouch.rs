@@ -156,8 +156,8 @@ fn with_name(name: &Expr, condition: &Expr, env: &Env) -> Vetted {
 
 /// The same, where the macro's name stands for one of `among`.
 fn known_as(vouch: Vouch, among: &[Leaf]) -> Vouch {
-    let (named, mut relies): (Vec<Leaf>, Vec<Leaf>) = (vouch.relies.iter().cloned())
-        .partition(|leaf| leaf.path.root() == BOUND);
+    let (named, mut relies): (Vec<Leaf>, Vec<Leaf>) =
+        (vouch.relies.iter().cloned()).partition(|leaf| leaf.path.root() == BOUND);
     if !named.is_empty() {
         relies.extend(among.iter().cloned());
     }

@@ -103,7 +103,8 @@ impl Find<'_> {
         match &node.work {
             Work::Call { args, .. } => given.extend(args.iter().map(|arg| &arg.value)),
             Work::Extern { reads, .. } => {
-                self.given.extend(reads.iter().map(|field| (id, field.node)));
+                self.given
+                    .extend(reads.iter().map(|field| (id, field.node)));
             }
             Work::Subgraph { with, .. } => {
                 given.extend(with.iter().map(|pass| &pass.value));
@@ -111,7 +112,9 @@ impl Find<'_> {
             }
             _ => {}
         }
-        let given = given.into_iter().flat_map(|expr| fields(graph, expr, &lets));
+        let given = given
+            .into_iter()
+            .flat_map(|expr| fields(graph, expr, &lets));
         self.given.extend(given.map(here));
         for (_, body) in called_bodies(self.program, node) {
             let read = body.reads.iter().map(|read| &read.name.node);

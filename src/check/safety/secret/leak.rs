@@ -82,9 +82,12 @@ fn straight(leak: &Leak) -> Diagnostic {
 fn by_way_of(leak: &Leak, place: Span, field: &str) -> Diagnostic {
     let trail = &leak.trail;
     let source = &trail.source.1;
-    let message = format!("{source}, and goes into `{field}`, which is shown {}", leak.to);
-    let found = Diagnostic::new(&codes::SECRET_SHOWN, message, place)
-        .label(trail.source.0, source.clone());
+    let message = format!(
+        "{source}, and goes into `{field}`, which is shown {}",
+        leak.to
+    );
+    let found =
+        Diagnostic::new(&codes::SECRET_SHOWN, message, place).label(trail.source.0, source.clone());
     let through = trail.through.iter().filter(|(span, _)| *span != place);
     let found = through.fold(found, |found, (span, text)| {
         found.label(*span, text.clone())

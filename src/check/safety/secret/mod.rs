@@ -11,9 +11,7 @@ use crate::ast::item::{NamedArg, Require};
 use crate::base::IdVec;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{GraphId, NodeId};
-use crate::resolve::program::{
-    Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work,
-};
+use crate::resolve::program::{Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work};
 
 use super::super::flow::Flow;
 use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
@@ -174,12 +172,7 @@ impl Rule<'_, '_> {
         }
     }
 
-    fn emits<'e>(
-        &mut self,
-        inside: Inside,
-        emits: impl Iterator<Item = &'e Emit>,
-        lets: &Env,
-    ) {
+    fn emits<'e>(&mut self, inside: Inside, emits: impl Iterator<Item = &'e Emit>, lets: &Env) {
         for emit in emits {
             let read = values(&emit.fields, lets);
             self.shown(inside, &read, &format!("in event `{}`", emit.name.node));

@@ -233,7 +233,7 @@ impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
             };
         };
         let (mut surely, mut perhaps) = (Vec::new(), Vec::new());
-        for (at, member) in (0..).zip(&members) {
+        for (at, member) in (0..).zip(members.iter()) {
             let Type::Record(id) = member else {
                 return self.whole(expr, truth);
             };
