@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, codes};
 use crate::expr::infer::macros;
 use crate::expr::template;
 
-use super::cases::Reader;
+use super::cases::{Atom, Reader};
 use super::constant::Verdict;
 use super::cx::Cx;
 
@@ -81,7 +81,8 @@ impl Cx<'_> {
     }
 
     fn choice(&mut self, condition: &Expr, what: &str, (always, never): (&str, &str)) {
-        let verdict = Reader::new(self).by_values(condition);
+        let mut reader = Reader::new(self);
+        let verdict = reader.by_values(condition);
         let Some(Verdict {
             value,
             subject: Some(subject),
@@ -89,6 +90,11 @@ impl Cx<'_> {
         else {
             return;
         };
+        // An enum of one member asks for the others that it will have.
+        let domain = reader.domains.get(&subject);
+        if domain.is_some_and(|all| all.iter().count() == 1 && !all.contains(&Atom::Other)) {
+            return;
+        }
         let (message, so) = match value {
             true => (
                 format!("{what} is always true: it takes every value of `{subject}`"),

@@ -1,6 +1,6 @@
 //! The expressions of one graph or tool, typed in the scope and with the knowledge of their place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ast::Name;
@@ -54,6 +54,8 @@ pub struct Cx<'a> {
     pub jump_sets: Vec<Type>,
     /// In a tool's body: what its `each` targets send, in order.
     pub sends: Vec<Sent>,
+    /// Lists and maps that are written out in a `let`, by its name.
+    pub written: BTreeMap<String, Expr>,
     /// The tool whose body this is.
     pub tool: Option<String>,
     /// What was found.
@@ -118,6 +120,7 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            written: BTreeMap::new(),
             tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
@@ -145,6 +148,7 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            written: BTreeMap::new(),
             tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
@@ -172,6 +176,7 @@ impl<'a> Cx<'a> {
         if ty != Type::Error && !found.has_errors() {
             doomed(expr, &self.scope, &self.program.types, &mut found);
             self.choices(expr);
+            self.keys_of_lets(expr);
         }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
@@ -238,6 +243,7 @@ impl<'a> Cx<'a> {
     /// Adds a name; what was known of one that it hides is forgotten.
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.facts.known.forget(name);
+        self.written.remove(name);
         self.scope.declare(name, ty);
     }
 

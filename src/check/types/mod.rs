@@ -3,7 +3,7 @@
 //! [`cx`] types one expression after another in a place; [`facts`] is what is known there (what is not null, what
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
-//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], `choice`, [`route`] with `coverage`, [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
+//! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], `choice`, `written`, [`route`] with `coverage`, [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
 //! [`node`], [`order`], [`company`], [`says`], `added`, `guards`, `explored` and [`paths`] (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
 
 mod added;
@@ -34,5 +34,6 @@ mod unread;
 pub mod walk;
 pub mod work;
 pub mod write;
+mod written;
 
 pub use order::beside;

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::base::{SharedSet, Span};
+use crate::base::{SharedSet, Span, Spanned};
 use crate::expr::fold::same::same;
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
@@ -359,7 +359,20 @@ fn said(
         };
         return Some((format!("#{}", found.subject), values));
     }
-    let number = (!own).then(|| saying.number(expr))??;
+    // `a != b` is the same question as `a == b`.
+    let denied = match &expr.kind {
+        ExprKind::Binary(op, left, right) if op.node == BinaryOp::NotEqual => {
+            let equal = Spanned::new(BinaryOp::Equal, op.span);
+            let kind = ExprKind::Binary(equal, left.clone(), right.clone());
+            Some(Expr {
+                kind,
+                span: expr.span,
+            })
+        }
+        _ => None,
+    };
+    let truth = truth != denied.is_some();
+    let number = (!own).then(|| saying.number(denied.as_ref().unwrap_or(expr)))??;
     let atoms = Atoms::from([Atom::Bool(truth)]);
     Some((format!("?{number}"), Values::Atoms(atoms)))
 }

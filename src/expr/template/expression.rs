@@ -10,6 +10,7 @@ use super::super::infer::{has_field, join, narrowed};
 use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
+use super::{filter, method};
 
 /// What a `for` tells of itself.
 const LOOP: [&str; 11] = [
@@ -235,7 +236,17 @@ impl Check<'_> {
             }
             other => {
                 let message = format!("{} has no field `{name}`", self.show(other));
-                self.error(&codes::UNKNOWN_FIELD, message, span)
+                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
+                let help = match name {
+                    "length" | "size" | "count" => Some("write `x | length`".to_owned()),
+                    _ if method::find(other, name).is_some()
+                        || self.of_language(other, name).is_some() =>
+                    {
+                        Some(format!("it is a method: `.{name}(..)`"))
+                    }
+                    _ => filter::find(name).map(|_| format!("it is a filter: `x | {name}`")),
+                };
+                self.report(found.maybe_help(help))
             }
         }
     }

@@ -84,6 +84,10 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
         }
         for found in HALF_TAG.captures_iter(text) {
             let Some(all) = found.get(0) else { continue };
+            // As a placeholder, a whole tag is text on purpose in a `raw` block.
+            if all.as_str().starts_with("{%") && all.as_str().ends_with("%}") {
+                continue;
+            }
             let word = found
                 .get(1)
                 .or(found.get(2))

@@ -97,6 +97,10 @@ impl Check<'_> {
         let found = self.named(of, ty);
         // Texts can be gone through like lists: sign by sign, which is hardly ever meant.
         let signs = kind == Kind::Text && takes.kinds.contains(&Kind::Map);
+        // That a sign has no fields, and no filter gathers them, is said of the argument.
+        if signs && matches!(filter, "map" | "groupby" | "selectattr" | "rejectattr") {
+            return true;
+        }
         let mut wrong = match signs {
             true => {
                 let message = format!("the filter `{filter}` goes through {found} sign by sign");

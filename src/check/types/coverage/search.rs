@@ -10,7 +10,7 @@ use super::formula::Formula;
 use super::set::Set;
 
 /// Most steps of one search.
-const STEPS: usize = 400_000;
+const STEPS: usize = 100_000;
 
 /// Some answers to a question.
 #[derive(Debug, Clone)]
