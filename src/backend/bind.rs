@@ -56,9 +56,8 @@ pub fn lacking(
 /// Finds a backend for each model and tool of a flow. `folder` is the one of `graphc.yaml`, where
 /// commands run.
 ///
-/// With a scenario all models are played by it, and so are the tools that it names; the other tools
-/// without a body stay with what `graphc.yaml` says, and a call of one that nothing serves fails the
-/// scenario.
+/// A scenario takes the place of all that `graphc.yaml` says: all models are played by it, and so are the tools that
+/// it names. No other tool without a body is reached: a call of one has no reply.
 ///
 /// # Errors
 /// All that is missing at once: providers and tools that nothing says anything about, variables that
@@ -245,23 +244,16 @@ impl<'a> Binding<'a> {
         if tool.body.is_some() {
             return Some(None);
         }
-        let bound = match self.config.tools.get(&tool.name) {
-            Some(entry) => {
-                self.variables(&entry.missing);
-                self.bound(tool, &entry.value, entry.span)
-            }
-            None => match self.script {
-                Some(script) => return Some(Some(script.absent_tool())),
-                None => {
-                    self.unbound(flow, tool);
-                    return None;
-                }
-            },
+        // A scenario in which a reply was forgotten must not pay, mail or delete.
+        if let Some(script) = self.script {
+            return Some(Some(script.absent_tool()));
+        }
+        let Some(entry) = self.config.tools.get(&tool.name) else {
+            self.unbound(flow, tool);
+            return None;
         };
-        Some(Some(match self.script {
-            Some(script) => script.counted(bound),
-            None => bound,
-        }))
+        self.variables(&entry.missing);
+        Some(Some(self.bound(tool, &entry.value, entry.span)))
     }
 
     fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {

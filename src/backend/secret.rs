@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 /// A text that shows itself as `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
@@ -48,12 +50,51 @@ impl Secrets {
         }
     }
 
+    /// Adds those of another.
+    pub fn add_all(&mut self, others: &Secrets) {
+        others.0.iter().for_each(|secret| self.add(secret));
+    }
+
     /// The text with every secret in it as `***`.
     pub fn scrub(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| {
             text.replace(secret.reveal(), "***")
         })
     }
+
+    /// A result with every secret in its texts as `***`.
+    ///
+    /// An address without a user, a query or a fragment is none here: it says where a service is, and results link to it.
+    pub fn scrub_result(&self, result: Json) -> Json {
+        let kept = self.0.iter().filter(|s| !is_plain_address(s.reveal()));
+        let hidden = Secrets(kept.cloned().collect());
+        match hidden.0.is_empty() {
+            true => result,
+            false => hidden.scrub_tree(result),
+        }
+    }
+
+    /// As deep as what was read as JSON may be, which its reader bounds.
+    fn scrub_tree(&self, tree: Json) -> Json {
+        match tree {
+            Json::String(text) => Json::String(self.scrub(&text)),
+            Json::Array(items) => items.into_iter().map(|one| self.scrub_tree(one)).collect(),
+            Json::Object(entries) => {
+                let entries = entries.into_iter();
+                let scrubbed =
+                    entries.map(|(key, value)| (self.scrub(&key), self.scrub_tree(value)));
+                Json::Object(scrubbed.collect())
+            }
+            other => other,
+        }
+    }
+}
+
+fn is_plain_address(text: &str) -> bool {
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    rest.is_some_and(|rest| !rest.contains(['@', '?', '#']))
 }
 
 impl<'a> Extend<&'a Secret> for Secrets {

@@ -5,6 +5,7 @@
 
 pub mod credential;
 pub mod duration;
+pub mod foreign;
 pub mod id;
 pub mod index;
 pub mod name;

@@ -23,7 +23,7 @@ pub fn report(
         Rule::only_arm
             if slice.contains("->")
                 && !matches!(after.get(..2), Some("->"))
-                && super::recover::other_word(word, only).is_none() =>
+                && super::other_word::other_word(word, only).is_none() =>
         {
             let at = Span::new(builder.file, start, start);
             Some(
@@ -33,6 +33,9 @@ pub fn report(
                 .help("write `when CONDITION -> TARGET`")
                 .fix(at, "when "),
             )
+        }
+        Rule::only_member if after.starts_with('{') && begins_arms(after) => {
+            Some(new(format!("no arms stand behind `{word}`, found `{{`")).help(arms_of(word)))
         }
         Rule::only_property if matches!(word, "when" | "else") => Some(
             new(format!("expected {what}, but `{word}` begins an arm"))
@@ -78,6 +81,91 @@ pub fn report(
         Rule::only_property => several_targets(builder, slice, start),
         _ => None,
     }
+}
+
+/// Whether a brace holds arms.
+pub fn begins_arms(text: &str) -> bool {
+    let inside = text.strip_prefix('{').unwrap_or("").trim_ascii_start();
+    matches!(first_word(inside), "when" | "else" | "if" | "default")
+}
+
+/// What to do about arms that stand with an edge of a node.
+pub fn arms_of(node: &str) -> String {
+    format!(
+        "conditions stand in the node, in the braces of `{node}`: `goto {{ when .. -> ..  else -> .. }}`"
+    )
+}
+
+/// A stretch that begins with no word.
+pub fn without_word(
+    builder: &Builder,
+    slice: &str,
+    start: usize,
+    only: Rule,
+) -> Option<Diagnostic> {
+    let at = |length: usize| Span::new(builder.file, start, start + length);
+    let new =
+        |length: usize, message: String| Diagnostic::new(&codes::SYNTAX_ERROR, message, at(length));
+    if slice.starts_with("--") && slice.get(2..3) == Some(" ") {
+        return Some(
+            new(2, "`--` begins no comment".to_owned())
+                .help("a comment begins with `//` and ends with its line")
+                .fix(at(2), "//"),
+        );
+    }
+    let token = super::message::token(slice);
+    let quoted = slice.starts_with(['"', '\'']);
+    match only {
+        Rule::only_arm if slice.contains("->") => Some(
+            new(
+                token.len(),
+                format!(
+                    "expected `when` before the condition, found {}",
+                    super::message::found(slice)
+                ),
+            )
+            .help("write `when CONDITION -> TARGET`")
+            .fix(at(0), "when "),
+        ),
+        Rule::only_item | Rule::only_member | Rule::only_property if quoted => Some(
+            new(token.len(), "a text stands here alone".to_owned())
+                .help("a comment begins with `//`; one before an item, a node or a field, that says what it is for, with `///`"),
+        ),
+        _ => None,
+    }
+}
+
+/// `node a: llm -> b, c { .. }`, `a -> b, c`: what stands behind the comma. `previous` is where the piece before it stands.
+pub fn targets(
+    builder: &Builder,
+    (from, to): (usize, usize),
+    slice: &str,
+    start: usize,
+) -> Option<Diagnostic> {
+    let before = builder.text.get(from..to)?;
+    let (_, target) = before.rsplit_once("->")?;
+    let first = target.trim_ascii();
+    let head = slice
+        .split(['{', '\n'])
+        .next()
+        .unwrap_or("")
+        .trim_ascii_end();
+    let is_name = |name: &str| !name.is_empty() && first_word(name) == name;
+    let names: Vec<&str> = head.split(',').map(str::trim_ascii).collect();
+    (is_name(first) && names.iter().copied().all(is_name)).then(|| {
+        let word = first_word(slice);
+        let list = format!("[{first}, {}]", names.join(", "));
+        Diagnostic::new(
+            &codes::SYNTAX_ERROR,
+            format!("several targets stand in brackets, found `{word}` behind a comma"),
+            Span::new(builder.file, start, start + word.len()),
+        )
+        .help(format!("write `-> {list}`"))
+        .fix(
+            Span::new(builder.file, to - first.len(), start + head.len()),
+            list,
+        )
+    })
 }
 
 /// `a, b -> c`, `(a, b) -> c`, `{a, b} -> c`

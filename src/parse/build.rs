@@ -55,6 +55,8 @@ pub struct Builder<'a> {
     pub explained: Vec<usize>,
     /// Where the last entry begins that neither a comma nor a line end stands before.
     pub unseparated: Option<usize>,
+    /// Where heads of nodes begin that are reported to lack their `{`.
+    pub heads: Vec<usize>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -75,6 +77,7 @@ impl<'a> Builder<'a> {
             surplus: &scanned.surplus,
             explained: Vec::new(),
             unseparated: None,
+            heads: Vec::new(),
             diags,
             too_deep: false,
         }

@@ -8,6 +8,7 @@ use crate::diag::{Code, Diagnostic, Edit, codes};
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Rule};
 use super::mend::Meant;
+use super::other_word::{advice, other_word};
 use super::{keyword, message, mistake};
 
 /// An arrow, and what is written for one.
@@ -33,6 +34,11 @@ impl Builder<'_> {
             && !self.text.get(before..start).unwrap_or("").contains('\n')
         {
             return Meant { start, edit: None };
+        }
+        if only == Rule::only_member
+            && let Some(meant) = self.headless(start, end)
+        {
+            return meant;
         }
         if let Some(meant) = self.reported(start, end) {
             if let Some(previous) = previous
@@ -72,9 +78,11 @@ impl Builder<'_> {
             }
         };
         let slice = self.text.get(from..end).unwrap_or("");
+        let mut unread = None;
         let found = match Grammar::parse(only, slice) {
             Err(error) => {
                 let at = from + message::offset(&error);
+                unread = super::inline::meant(self.text, at, &error);
                 let found = mistake::report(slice, from, self.file, error);
                 self.with_brace(found, (from, end), at, only)
             }
@@ -88,7 +96,18 @@ impl Builder<'_> {
                 )
             }
         };
-        self.meant(from, found)
+        let meant = self.meant(from, found);
+        let unread = unread.map(|(span, text)| Edit {
+            span: Span {
+                file: self.file,
+                ..span
+            },
+            text,
+        });
+        Meant {
+            edit: meant.edit.or(unread),
+            ..meant
+        }
     }
 
     /// Whether something in the stretch, or right behind it, is reported already.
@@ -138,6 +157,36 @@ impl Builder<'_> {
         let own = Span::new(self.file, start, start + word.len());
         let before = self.text.get(previous.start..previous.end)?;
         match only {
+            Rule::only_member if !word.is_empty() && !between.contains('\n') => {
+                let found =
+                    super::astray::targets(self, (previous.start, previous.end), slice, start)?;
+                Some(self.meant(previous.start, found))
+            }
+            Rule::only_property if before.starts_with("require ") && !between.contains('\n') => {
+                let message =
+                    "what `require` says where it does not hold stands behind `else`, found `,`";
+                let at = Span::new(self.file, comma, comma + 1);
+                let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+                    .help("write `require CONDITION else \"why\"`")
+                    .fix(at, " else");
+                Some(self.meant(previous.start, found))
+            }
+            Rule::only_state_field | Rule::only_field
+                if before.ends_with(['"', '\''])
+                    && slice.starts_with(['"', '\''])
+                    && before.contains(':') =>
+            {
+                let token = message::token(slice);
+                let at = Span::new(self.file, comma, comma + 1);
+                let found = Diagnostic::new(
+                    &codes::SYNTAX_ERROR,
+                    format!("texts of a type are joined by `|`, found `,` before `{token}`"),
+                    at,
+                )
+                .help("write `\"a\" | \"b\"`")
+                .fix(at, " |");
+                Some(self.meant(previous.start, found))
+            }
             Rule::only_state_field if matches!(word, "via" | "based_on") => {
                 let field = before.split(':').next()?.split_ascii_whitespace().last()?;
                 let message = format!("`{word}` belongs to the field `{field}` before it");
@@ -217,6 +266,9 @@ impl Builder<'_> {
                     return found;
                 }
             }
+            if let Some(found) = super::astray::without_word(self, slice, start, only) {
+                return Some(found);
+            }
             return (only != Rule::only_member || !slice.starts_with('[')).then(|| {
                 Diagnostic::new(
                     &codes::SYNTAX_ERROR,
@@ -273,21 +325,41 @@ impl Builder<'_> {
             );
         }
         if let Some(place) = elsewhere(word, only) {
-            return Some(new(
-                &codes::UNKNOWN_KEYWORD,
-                format!("expected {what}, but `{word}` is {place}"),
-            ));
+            let message = format!("expected {what}, but `{word}` is {place}");
+            let found = new(&codes::UNKNOWN_KEYWORD, message);
+            return Some(match other_word(word, only) {
+                Some(meant) => found.help(format!("did you mean `{meant}`?")),
+                None => found.maybe_help(advice(word, only)),
+            });
         }
         let found = new(
             &codes::UNKNOWN_KEYWORD,
             format!("expected {what}, found `{word}`"),
         );
         let close = name::closest(word, words.iter().copied());
-        Some(match close.or_else(|| other_word(word, only)) {
-            Some(close) => found
+        let is_graph = only == Rule::only_item && (slice.contains("->") || slice.contains("node "));
+        let other = other_word(word, only).map(|meant| match meant {
+            "type" if is_graph => "graph",
+            meant => meant,
+        });
+        let told = advice(word, only).filter(|_| other.is_none());
+        Some(match (other.or(close), told) {
+            (_, Some(help)) => found.help(help),
+            (Some(close), _) if other.is_none() => found
                 .help(format!("did you mean `{close}`?"))
                 .fix(span, close),
-            None => found,
+            (Some(meant), _) => {
+                let found = found.help(format!("did you mean `{meant}`?"));
+                // What goes on as it does behind that word is certain enough.
+                let behind = slice.get(word.len()..).unwrap_or("");
+                match only == Rule::only_arm
+                    || Grammar::parse(only, &format!("{meant}{behind}")).is_ok()
+                {
+                    true => found.fix(span, meant),
+                    false => found,
+                }
+            }
+            (None, None) => found,
         })
     }
 }
@@ -307,24 +379,6 @@ fn words_of(only: Rule) -> Option<(&'static [&'static str], &'static str)> {
         ),
         Rule::only_arm => (&["when", "else"], "`when` or `else`"),
         Rule::only_cache => (&["key", "ttl"], "`key` or `ttl`"),
-        _ => return None,
-    })
-}
-
-/// The keyword for what other languages call so.
-pub(super) fn other_word(word: &str, only: Rule) -> Option<&'static str> {
-    Some(match (only, word) {
-        (Rule::only_arm, "if" | "case" | "elif") => "when",
-        (Rule::only_arm, "otherwise" | "default" | "_") => "else",
-        (Rule::only_property, "needs" | "requires" | "assert") => "require",
-        (Rule::only_property, "loop_limit" | "max_visit" | "max_loops") => "max_visits",
-        (Rule::only_property, "catch" | "onerror") => "on_error",
-        (Rule::only_property, "next" | "route" | "then" | "routes") => "goto",
-        (Rule::only_property, "schema" | "response") => "output",
-        (Rule::only_property, "write" | "assign" | "update") => "set",
-        (Rule::only_tool_line, "write" | "assign" | "writes") => "set",
-        (Rule::only_item, "struct" | "record" | "interface" | "class") => "type",
-        (Rule::only_item, "workflow" | "flow") => "graph",
         _ => return None,
     })
 }

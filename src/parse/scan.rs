@@ -16,6 +16,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::bracket::{self, Brackets, Meant};
 use super::comment::Comments;
+use super::comment_sign::Foreign;
 use super::layout::{Culprit, Layout};
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
@@ -91,7 +92,7 @@ fn culprit(
 pub fn expression<'a>(text: &'a str, id: FileId, diags: &mut Diagnostics) -> Option<Scanned<'a>> {
     let mut scan = Scan::new(text, id);
     scan.run();
-    let clean = !scan.brackets.is_open() && scan.found.is_empty();
+    let clean = !scan.brackets.is_open() && scan.found.is_empty() && scan.foreign.is_empty();
     let scanned = scan.finish(diags);
     clean.then_some(scanned)
 }
@@ -105,6 +106,10 @@ struct Scan<'a> {
     at: usize,
     brackets: Brackets,
     comments: Comments<'a>,
+    /// Comments that begin with another sign.
+    foreign: Foreign,
+    /// Where the last string of one line ended in which a letter follows at once: it may have been meant to go on.
+    cut: Option<usize>,
     found: Vec<Diagnostic>,
     /// Start of the item that is being read.
     item: usize,
@@ -145,6 +150,8 @@ impl<'a> Scan<'a> {
             at: 0,
             brackets: Brackets::default(),
             comments: Comments::default(),
+            foreign: Foreign::default(),
+            cut: None,
             found: Vec::new(),
             item: 0,
             damaged: false,
@@ -194,6 +201,7 @@ impl<'a> Scan<'a> {
                     self.at += 1;
                 }
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => self.comment(),
+                b'#' | b'/' if self.foreign_comment() => {}
                 _ => {
                     self.token(byte, line_start);
                     self.brackets.content(byte);
@@ -340,6 +348,16 @@ impl<'a> Scan<'a> {
         self.comments.add(self.text, start, self.at);
     }
 
+    /// Passes over a comment that begins as in other languages.
+    fn foreign_comment(&mut self) -> bool {
+        let Some(end) = self.foreign.take(self.text, self.at) else {
+            return false;
+        };
+        self.comments.add(self.text, self.at, end);
+        self.at = end;
+        true
+    }
+
     /// A string from its opening quote; reports one that is left open.
     fn string(&mut self, raw: bool) {
         let start = self.at;
@@ -365,6 +383,10 @@ impl<'a> Scan<'a> {
                     .is_some_and(|b| b.iter().all(|b| *b == quote))
             {
                 self.at = start + i + width;
+                let goes_on = self.rest().starts_with(|c: char| c.is_alphanumeric());
+                if width == 1 && goes_on {
+                    self.cut = Some(self.at - 1);
+                }
                 return;
             } else {
                 i += 1;
@@ -387,11 +409,27 @@ impl<'a> Scan<'a> {
             return;
         }
         let line_end = self.text.get(..end).unwrap_or("").trim_end().len();
-        self.found.push(
+        let cut = self.cut.filter(|cut| {
+            let between = self.text.get(*cut..start).unwrap_or("\n");
+            between.starts_with(quote) && !between.contains('\n')
+        });
+        let other = if quote == "'" { '"' } else { '\'' };
+        let within = cut.map(|cut| {
+            Diagnostic::new(
+                &codes::UNCLOSED,
+                format!("the text ends at this `{quote}`, and the one that begins at the last `{quote}` is never closed"),
+                self.span(cut, cut + 1),
+            )
+            .label(self.span(start, start + 1), "begins here")
+            .help(format!(
+                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
+            ))
+        });
+        self.found.push(within.unwrap_or_else(|| {
             found
                 .label(self.span(line_end, line_end), "the line ends here")
-                .help("close it on its line, or write a longer text between `\"\"\"`"),
-        );
+                .help("close it on its line, or write a longer text between `\"\"\"`")
+        }));
         self.reported.push(start);
         let content = self.text.get(start + 1..line_end).unwrap_or("");
         let content = without_foreign_closers(content);
@@ -591,7 +629,8 @@ impl<'a> Scan<'a> {
         self.unclosed_before(end, "the text ends here");
         self.at = self.text.len();
         self.end_item();
-        for found in self.found {
+        let foreign = self.foreign.findings(self.text, self.file);
+        for found in self.found.into_iter().chain(foreign) {
             diags.push(found);
         }
         let mended = !(self.blanked.is_empty() && self.replaced.is_empty());

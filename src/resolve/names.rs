@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ast::Name;
-use crate::base::{FileId, Span, name};
+use crate::base::{FileId, Span, foreign, name};
 use crate::diag::{Code, Diagnostic, Home, codes};
 use crate::expr::ty::{EnumId, RecordId};
 use crate::ir::{EventId, GraphId, ModelId, ReducerId, ToolId};
@@ -212,6 +212,21 @@ impl Resolver<'_> {
                 .map(|(known, _)| known.as_str())
                 .chain(wanted.built_in().iter().copied())
         };
+        let own_near = || {
+            own()
+                .filter(|(_, entry)| wanted.takes(entry.thing))
+                .map(|(known, _)| known.as_str())
+        };
+        if wanted == Wanted::Type
+            && name::closest(&name.node, own_near()).is_none()
+            && let Some((help, meant)) = foreign::ty::alone(&name.node)
+        {
+            let found = diagnostic.near(meant).help(help);
+            return match meant {
+                Some(meant) => found.fix(name.span, meant),
+                None => found,
+            };
+        }
         if let Some(close) = name::closest(&name.node, near()) {
             let diagnostic = diagnostic
                 .near(Some(close))

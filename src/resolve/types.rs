@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ast::Name;
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
+use crate::base::foreign::{self, ty::Kind};
 use crate::base::{FileId, Span, Spanned, name};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::ty::{self, Type};
@@ -45,12 +46,55 @@ impl Resolver<'_> {
             }
             TypeKind::Optional(of) => self.built(file, of).around(Type::nullable),
             TypeKind::Union(members) => {
+                if let Some(texts) = self.bare_texts(file, written, members) {
+                    return texts;
+                }
                 let found: Vec<Built> = members.iter().map(|m| self.built(file, m)).collect();
                 self.members_once(members, &found);
                 Built::union(found)
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()).into(),
         }
+    }
+
+    /// `red | blue`, where both are names of nothing: texts without their quotes.
+    fn bare_texts(
+        &mut self,
+        file: FileId,
+        written: &TypeExpr,
+        members: &[TypeExpr],
+    ) -> Option<Built> {
+        let known = self.names.get(file.0 as usize);
+        let bare = |member: &TypeExpr| match &member.kind {
+            TypeKind::Name(name)
+                if name.starts_with(|c: char| c.is_ascii_lowercase())
+                    && name != "null"
+                    && !BUILT_IN.contains(&name.as_str())
+                    && foreign::ty::kind(name).is_none()
+                    && known.is_none_or(|names| !names.contains_key(name))
+                    && name::closest(name, BUILT_IN.iter().copied()).is_none()
+                    && !self.is_lost(file, name) =>
+            {
+                Some(name.clone())
+            }
+            _ => None,
+        };
+        let names: Vec<String> = members.iter().map(bare).collect::<Option<_>>()?;
+        let texts: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        let texts = texts.join(" | ");
+        let message = format!(
+            "unknown types {}",
+            name::list(names.iter().map(String::as_str))
+        );
+        self.diags.push(
+            Diagnostic::new(&codes::UNKNOWN_TYPE, message, written.span)
+                .help(format!("texts are written in quotes: `{texts}`"))
+                .fix(written.span, texts),
+        );
+        let literals = names
+            .iter()
+            .map(|name| Type::Literal(name.as_str().into()).into());
+        Some(Built::union(literals.collect()))
     }
 
     /// Reports a member of a union that is there already.
@@ -81,10 +125,30 @@ impl Resolver<'_> {
             "map" => of.around(Type::map),
             other => {
                 let message = format!("`{other}` takes no type in `<>`");
-                let diagnostic = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
-                self.diags
-                    .push(diagnostic.help("`list<T>` and `map<T>` do"));
-                Type::Error.into()
+                let found = Diagnostic::new(&codes::UNKNOWN_TYPE, message, name.span);
+                let kind = foreign::ty::kind(other);
+                let own = match kind {
+                    Some(Kind::List) => Some("list"),
+                    Some(Kind::Map) => Some("map"),
+                    _ => None,
+                };
+                let inner = self.program.types.show(&of.ty).to_string();
+                let known = !holds_error(&of.ty);
+                let (built, shown) = match kind {
+                    Some(Kind::List) => (of.around(Type::list), None),
+                    Some(Kind::Map) => (of.around(Type::map), None),
+                    Some(Kind::Optional) => (of.around(Type::nullable), Some("?")),
+                    Some(Kind::Wrapper) => (of, Some("")),
+                    _ => (Type::Error.into(), None),
+                };
+                self.diags.push(match (own, shown) {
+                    (Some(own), _) => found
+                        .help(format!("did you mean `{own}`?"))
+                        .fix(name.span, own),
+                    (_, Some(behind)) if known => found.help(format!("write `{inner}{behind}`")),
+                    _ => found.help("`list<T>` and `map<T>` do"),
+                });
+                built
             }
         }
     }
@@ -188,10 +252,13 @@ impl Resolver<'_> {
         let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
         let help = match name::closest(word, words.iter().copied()) {
             Some(near) => format!("did you mean `@{near}`?"),
-            None => format!(
-                "known here are {}",
-                name::few(known.iter().map(String::as_str))
-            ),
+            None => match foreign::attribute::meant(word, words) {
+                Some(help) => help.to_owned(),
+                None => format!(
+                    "known here are {}",
+                    name::few(known.iter().map(String::as_str))
+                ),
+            },
         };
         let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
         self.diags

@@ -19,6 +19,7 @@ use super::context::RunContext;
 use super::effect::{EffectScope, TaskKey};
 use super::error::RunError;
 use super::freshness::{Freshness, Writers};
+use super::limit::StepLimit;
 use super::plan::{GraphPlan, JumpPlan};
 use super::store::{Change, FieldWrite};
 use super::task::{Next, Output, Surroundings, Task, TaskRun};
@@ -39,6 +40,8 @@ pub struct Frame {
     pub context: Value,
     /// Graphs above it that narrow tools, from the outermost in.
     pub callers: Vec<GraphId>,
+    /// Limits of the calls that it is in, from the outermost in, its own last.
+    pub limits: Vec<StepLimit>,
     /// Values of the fields; `None` where a field has none yet.
     pub fields: Vec<Option<Value>>,
     /// What of the state is stale.
@@ -113,6 +116,7 @@ impl Frame {
             path,
             context: plan.context_of(context),
             callers: Vec::new(),
+            limits: Vec::new(),
             fields,
             freshness: Freshness::default(),
             live: BTreeSet::new(),

@@ -8,7 +8,7 @@
 //! ([`Journal::barrier`]), except under [`Durability::Exit`]. `tests/processes.rs` holds it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct Journal {
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
+    /// Tasks that wait for the store.
+    waiting: Arc<AtomicUsize>,
     state: Mutex<State>,
 }
 
@@ -70,6 +72,15 @@ struct Writer {
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
 }
 
+/// Counted as long as a task waits for the store.
+pub struct AtTheStore<'a>(&'a AtomicUsize);
+
+impl Drop for AtTheStore<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
 enum Job {
     Append(Vec<Record>),
     /// Answers with the first error so far, once all before it is kept.
@@ -85,6 +96,7 @@ impl Journal {
             finished: HashMap::new(),
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(1),
+            waiting: Arc::default(),
             state: Mutex::default(),
         }
     }
@@ -124,11 +136,18 @@ impl Journal {
             finished,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
+            waiting: Arc::default(),
             state: Mutex::new(State {
                 counts,
                 ..State::default()
             }),
         }
+    }
+
+    /// Counts what waits for the store there.
+    pub fn counted(mut self, waiting: Arc<AtomicUsize>) -> Self {
+        self.waiting = waiting;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -262,9 +281,16 @@ impl Journal {
         let Some(writer) = &self.writer else {
             return Ok(());
         };
+        let _waits = self.waits();
         let (done, kept) = oneshot::channel();
         writer.queue.send(Job::Barrier(done)).map_err(|_| ended())?;
         kept.await.map_err(|_| ended())?
+    }
+
+    /// Counts a task as one that waits for the store, until the result is dropped.
+    pub fn waits(&self) -> AtTheStore<'_> {
+        self.waiting.fetch_add(1, Ordering::Acquire);
+        AtTheStore(&self.waiting)
     }
 
     /// Keeps all that is still held and gives the thread back.

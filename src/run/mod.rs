@@ -29,6 +29,7 @@ pub mod freshness;
 pub mod interrupt;
 pub mod journal;
 pub mod kept;
+pub mod limit;
 pub mod model;
 pub mod plan;
 pub mod schedule;

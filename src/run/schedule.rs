@@ -154,9 +154,12 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
         let inputs = agenda.deferred_sends.entry(node(&task.node)?).or_default();
         inputs.push(input.unwrap_or_default());
     }
-    for (name, count) in &stored.visits {
-        agenda.visits.insert(node(name)?, *count);
-    }
+    let counted = graph.nodes.entries();
+    let counted: BTreeMap<&str, NodeId> = counted.map(|(id, node)| (&*node.name, id)).collect();
+    // Nothing asks how often a node was visited that is gone.
+    let known = stored.visits.iter();
+    let known = known.filter_map(|(name, count)| Some((*counted.get(name.as_str())?, *count)));
+    agenda.visits.extend(known);
     agenda.leaves = stored
         .leaves
         .iter()

@@ -21,10 +21,11 @@ use super::error::RunError;
 use super::event::{EventKind, Mode};
 use super::frame::Frame;
 use super::interrupt::OpenInterrupt;
+use super::limit::count_step;
 use super::plan::{GraphPlan, NodePlan, Plan};
 use super::schedule;
 use super::store::{Change, Checkpoint, FieldWrite, Record, Source};
-use super::task::{Outcome, Output, Surroundings, Task, TaskRun, brief, count_step, join_path};
+use super::task::{Outcome, Output, Surroundings, Task, TaskRun, brief, join_path};
 use super::view::short_hash;
 use super::work;
 
@@ -83,7 +84,8 @@ async fn one_step(
     let plan = cx.plan.clone();
     let graph = &plan.graphs[frame.graph];
     stops_before(cx, graph, frame)?;
-    count_step(cx).map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
+    count_step(cx, &frame.limits)
+        .map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
     trail.note(frame);
     let outputs = run_tasks(cx, graph, frame, stop).await?;
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;

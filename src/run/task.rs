@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
@@ -610,19 +609,6 @@ pub fn show(value: &Value) -> String {
         Value::String(text) => text.to_string(),
         other => other.to_json().to_string(),
     }
-}
-
-/// Counts a super-step against the run's limit.
-///
-/// # Errors
-/// Kind `recursion_limit`.
-pub fn count_step(cx: &RunContext) -> Result<(), RunError> {
-    let made = cx.steps.fetch_add(1, Ordering::Relaxed);
-    if made < cx.step_limit {
-        return Ok(());
-    }
-    let message = format!("the run has made {made} super-steps, which is its limit");
-    Err(RunError::new(ErrorKind::RecursionLimit, message))
 }
 
 /// `kind` and `message` of an error, for events.

@@ -10,34 +10,38 @@ use crate::run::interrupt::OpenInterrupt;
 pub type Used = BTreeMap<Option<String>, usize>;
 
 /// The answers of a scenario as they are used up.
-pub struct Pending<'a> {
-    answers: &'a Answers,
+#[derive(Debug, Default)]
+pub struct Pending {
+    answers: Answers,
     used: Used,
 }
 
 /// An answer to one interrupt.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given<'a> {
+pub struct Given {
     /// Id of the interrupt.
     pub interrupt: String,
     /// The answer.
-    pub answer: &'a Answer,
+    pub answer: Answer,
     /// Its key in `answers`; `None` where they go in order.
     pub node: Option<String>,
 }
 
-impl<'a> Pending<'a> {
+impl Pending {
     /// The answers that are left after some were used.
-    pub fn new(answers: &'a Answers, used: Used) -> Self {
-        Self { answers, used }
+    pub fn new(answers: &Answers, used: Used) -> Self {
+        Self {
+            answers: answers.clone(),
+            used,
+        }
     }
 
     /// An answer to each open interrupt that there is one for, in their order. Empty where none is
     /// left that fits.
-    pub fn next(&mut self, open: &[OpenInterrupt]) -> Vec<Given<'a>> {
+    pub fn next(&mut self, open: &[OpenInterrupt]) -> Vec<Given> {
         let mut given = Vec::new();
         for interrupt in open {
-            let (node, list) = match self.answers {
+            let (node, list) = match &self.answers {
                 Answers::InOrder(list) => (None, list),
                 Answers::ByNode(nodes) => {
                     let of = |name: &str| nodes.iter().find(|(node, _)| node == name);
@@ -52,7 +56,7 @@ impl<'a> Pending<'a> {
                 *used += 1;
                 given.push(Given {
                     interrupt: interrupt.id.clone(),
-                    answer,
+                    answer: answer.clone(),
                     node,
                 });
             }
@@ -69,7 +73,7 @@ impl<'a> Pending<'a> {
                 .map(|answer| answer.at.clone())
                 .collect()
         };
-        match self.answers {
+        match &self.answers {
             Answers::InOrder(list) => after(None, list),
             Answers::ByNode(nodes) => nodes
                 .iter()

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use serde_json::Value as Json;
@@ -23,6 +23,7 @@ pub struct Doom {
     crash: Crash,
     count: AtomicU64,
     struck: Notify,
+    over: AtomicBool,
 }
 
 impl Doom {
@@ -32,6 +33,7 @@ impl Doom {
             crash,
             count: AtomicU64::new(0),
             struck: Notify::new(),
+            over: AtomicBool::new(false),
         }
     }
 
@@ -80,8 +82,14 @@ impl Doom {
 
     /// Says that the end has come, and waits for it.
     pub async fn strike(&self) {
+        self.over.store(true, Ordering::Release);
         self.struck.notify_one();
         std::future::pending::<()>().await;
+    }
+
+    /// Whether the end has come.
+    pub fn has_struck(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     /// Returns once the end has come.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::backend::bind::bind;
 use crate::backend::config::Config;
-use crate::backend::scenario::{Scenario, Script};
+use crate::backend::scenario::{Scenario, Script, in_turns};
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
@@ -153,7 +153,7 @@ impl Player<'_> {
     }
 
     /// Gives answers. One that is refused is told with its place.
-    async fn give(&self, given: &[Given<'_>]) -> Result<Result<RunResult, StartError>, String> {
+    async fn give(&self, given: &[Given]) -> Result<Result<RunResult, StartError>, String> {
         for Given { node, .. } in given {
             self.log.tell(Sighting::Answered { node: node.clone() });
         }
@@ -187,7 +187,11 @@ impl Player<'_> {
         let modes = [Mode::Custom, Mode::Tasks, Mode::Debug];
         let (sink, stream) = stream::channel(modes);
         let options = self.options(sink);
-        Ok(self.watch_events(act(&engine, options), stream).await)
+        let at_the_store = Arc::clone(&options.at_the_store);
+        let doom = self.how.doom.as_ref();
+        let ended = || doom.is_some_and(|doom| doom.has_struck());
+        let run = in_turns(self.script, &at_the_store, ended, act(&engine, options));
+        Ok(self.watch_events(run, stream).await)
     }
 
     fn engine(&self) -> Result<Engine, String> {

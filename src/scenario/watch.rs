@@ -1,6 +1,8 @@
 //! Backends that tell what reaches them, and may be shuffled or struck down.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use async_trait::async_trait;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -79,7 +81,7 @@ impl Watch {
         let digest = Sha256::digest(call.as_bytes());
         let times = digest.first().map_or(0, |byte| byte % 16);
         for _ in 0..times {
-            tokio::task::yield_now().await;
+            yielded().await;
         }
     }
 
@@ -91,6 +93,19 @@ impl Watch {
             doom.strike().await;
         }
     }
+}
+
+/// Lets others go first, once. Unlike the one of `tokio`, it says at once that it can go on.
+async fn yielded() {
+    let mut before = false;
+    poll_fn(|cx| match std::mem::replace(&mut before, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 struct WatchedModel {
@@ -106,14 +121,16 @@ impl ChatModel for WatchedModel {
         cx: &CallContext,
     ) -> Result<ChatStream, ModelError> {
         let messages = request.messages.iter().map(|message| message.to_json());
-        self.watch.log.tell(Sighting::Asked(Asked {
+        let asked = Sighting::Asked(Asked {
             node: cx.node.clone(),
             send: cx.send,
             model: request.model_name.clone(),
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             messages: messages.collect(),
-        }));
+        });
         let reply = self.model.stream(request, cx).await;
+        // Behind the reply: calls take their turns there, and are told in that order.
+        self.watch.log.tell(asked);
         self.watch.pause(cx).await;
         self.watch.made("model", &cx.node).await;
         reply
@@ -133,8 +150,8 @@ impl ExternNode for WatchedExtern {
         cx: &CallContext,
     ) -> Result<JsonMap<String, Json>, ToolError> {
         let tool = call.name.clone();
-        self.watch.log.tell(Sighting::Called { tool: tool.clone() });
         let result = self.node.run(call, cx).await;
+        self.watch.log.tell(Sighting::Called { tool: tool.clone() });
         self.watch.pause(cx).await;
         self.watch.made("tool", &tool).await;
         result
@@ -150,8 +167,8 @@ struct WatchedTool {
 impl ToolBackend for WatchedTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let tool = call.tool.clone();
-        self.watch.log.tell(Sighting::Called { tool: tool.clone() });
         let result = self.tool.call(call, cx).await;
+        self.watch.log.tell(Sighting::Called { tool: tool.clone() });
         self.watch.pause(cx).await;
         self.watch.made("tool", &tool).await;
         result

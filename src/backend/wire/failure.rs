@@ -10,7 +10,7 @@ use crate::ir::ErrorKind;
 use crate::run::model::ModelError;
 use crate::run::tool::ToolError;
 
-use super::Peer;
+use super::{Peer, redirect};
 
 /// Most characters of a body without a message of its own that are shown.
 const EXCERPT: usize = 300;
@@ -65,6 +65,13 @@ impl Failure {
     /// The request or its reply did not get through. The address is shown without path and query,
     /// where keys may stand.
     pub fn transport(peer: Peer<'_>, error: reqwest::Error) -> Self {
+        if let Some(elsewhere) = redirect::elsewhere(&error) {
+            let message = format!(
+                "`{}` redirects to `{}`, which graphc.yaml does not name: nothing was sent there",
+                peer.name, elsewhere.to
+            );
+            return Self::new(ErrorKind::InvalidRequest, message);
+        }
         let (kind, what) = if error.is_timeout() {
             (ErrorKind::Timeout, "did not answer in time")
         } else if error.is_builder() {

@@ -6,12 +6,13 @@
 mod bounds;
 mod events;
 mod failure;
+mod redirect;
 mod retry_after;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder, Response, redirect};
+use reqwest::{Client, RequestBuilder, Response};
 
 use crate::backend::secret::Secrets;
 
@@ -52,7 +53,8 @@ impl Wire {
                 .user_agent(concat!("graphc/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(CONNECT)
                 .read_timeout(SILENCE)
-                .redirect(redirect::Policy::limited(5))
+                .redirect(redirect::policy())
+                .referer(false)
                 .build()
                 .map_err(|error| failure::causes(&error))
         });

@@ -9,6 +9,7 @@ use crate::backend::config::{Config, wrong_levels};
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
 use crate::compile::Analysis;
+use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
@@ -206,6 +207,9 @@ impl Findings {
         let id = self.sources.add(&source.name, &source.text);
         let (suite, found) = scenario::load_all(&self.sources, id);
         self.diagnostics.append(found);
+        for secret in literal_secrets_of_scenarios(id, &source.text) {
+            self.diagnostics.push(secret);
+        }
         let Some(suite) = suite else { return Ok(()) };
         let flow = load::flow_of(file, &suite);
         if let Some(found) = load::missing_flow(&suite, &flow) {

@@ -1,14 +1,14 @@
 //! Where the answers to a run's interrupts come from.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::stdin;
 
 use serde_json::Value as Json;
 
-use crate::backend::scenario;
 use crate::expr::TypeTable;
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::step::BEFORE;
+use crate::scenario::answers::Pending;
 
 use super::ask::{self, Asked};
 
@@ -18,10 +18,8 @@ use super::ask::{self, Asked};
 pub struct Answers {
     /// Those of `--answer`, to interrupts in the order in which they open.
     pub given: VecDeque<Json>,
-    /// Those of a scenario, in that order.
-    pub scripted: VecDeque<Json>,
-    /// The same, by path or name of the node.
-    pub by_node: BTreeMap<String, VecDeque<Json>>,
+    /// Those of a scenario.
+    pub scripted: Pending,
     /// Whether a person can be asked.
     pub person: bool,
 }
@@ -36,30 +34,16 @@ pub enum Reply {
 }
 
 impl Answers {
-    /// Adds those of a scenario.
-    pub fn script(&mut self, answers: &scenario::Answers) {
-        match answers {
-            scenario::Answers::InOrder(list) => {
-                self.scripted
-                    .extend(list.iter().map(|answer| answer.value.clone()));
-            }
-            scenario::Answers::ByNode(nodes) => {
-                for (node, list) in nodes {
-                    let list = list.iter().map(|answer| answer.value.clone());
-                    self.by_node.entry(node.clone()).or_default().extend(list);
-                }
-            }
-        }
-    }
-
     /// The answers to open interrupts.
     pub fn to(&mut self, open: &[OpenInterrupt], types: &TypeTable) -> Reply {
         let mut answers = Vec::new();
-        for interrupt in open.iter().filter(|open| open.effect != BEFORE) {
-            let named = self.by_node.get_mut(&interrupt.path);
-            let scripted = named.and_then(VecDeque::pop_front);
-            let scripted = scripted.or_else(|| self.scripted.pop_front());
-            if let Some(value) = self.given.pop_front().or(scripted) {
+        let questions = open.iter().filter(|open| open.effect != BEFORE);
+        let questions: Vec<OpenInterrupt> = questions.cloned().collect();
+        let scripted = self.scripted.next(&questions);
+        for interrupt in &questions {
+            let own = scripted.iter().find(|own| own.interrupt == interrupt.id);
+            let scripted = || own.map(|own| own.answer.value.clone());
+            if let Some(value) = self.given.pop_front().or_else(scripted) {
                 answers.push(answer(interrupt, value));
             }
         }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 
 use crate::backend::bind::bind;
-use crate::backend::scenario::{Scenario, Script, Start};
+use crate::backend::scenario::{Scenario, Script, Start, in_turns};
 use crate::base::{SourceMap, name};
 use crate::ir::{Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
@@ -17,6 +17,7 @@ use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
 use crate::scenario::ambient::StillAmbient;
+use crate::scenario::answers::{Pending, Used};
 
 use super::super::{Context, Exit, Failure, files, flow, settings, storage};
 use super::answers::{Answers, Reply};
@@ -132,7 +133,7 @@ impl<'a> Session<'a> {
         if let (Some(scenario), Some((_, Start::Run)), false) =
             (scenario, &wanted.scenario, wanted.alone)
         {
-            answers.script(&scenario.answers);
+            answers.scripted = Pending::new(&scenario.answers, Used::new());
         }
         let scenario = wanted.scenario.as_ref().map(|(name, _)| name.as_str());
         let file = wanted.file.to_string_lossy();
@@ -226,6 +227,9 @@ impl<'a> Session<'a> {
         if let Some(note) = self.answers.unused() {
             self.context.say(&note);
         }
+        for call in self.script.iter().flat_map(|script| script.unmatched()) {
+            self.context.say(&format!("warning: {call}"));
+        }
         let printed = self.watch.result(&result, self.context);
         self.say(&result);
         if let Err(failure) = printed {
@@ -267,20 +271,27 @@ impl<'a> Session<'a> {
             ..self.options.clone()
         };
         let reader = tokio::spawn(watch.follow(events));
-        let ended = match leg {
-            Leg::Start {
-                graph,
-                input,
-                constants,
-            } => {
-                let options = engine::RunOptions {
-                    context: constants,
-                    ..options
-                };
-                let start = self.engine.start(graph, &self.thread, &input, options);
-                start.await
+        let at_the_store = Arc::clone(&options.at_the_store);
+        let run = async {
+            match leg {
+                Leg::Start {
+                    graph,
+                    input,
+                    constants,
+                } => {
+                    let options = engine::RunOptions {
+                        context: constants,
+                        ..options
+                    };
+                    let start = self.engine.start(graph, &self.thread, &input, options);
+                    start.await
+                }
+                Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
             }
-            Leg::Resume(answers) => self.engine.resume(&self.thread, &answers, options).await,
+        };
+        let ended = match &self.script {
+            Some(script) => in_turns(script, &at_the_store, || false, run).await,
+            None => run.await,
         };
         self.watch = reader
             .await

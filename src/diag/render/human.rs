@@ -11,6 +11,7 @@ use miette::{
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostic, Diagnostics, Level};
 
+use super::apart;
 use super::snippet::{Quoted, Shelf, visible};
 
 /// How a text for people may look; the caller knows its terminal.
@@ -179,14 +180,14 @@ impl Report {
     fn new(diagnostic: &Diagnostic, sources: &SourceMap, shelf: &mut Shelf) -> Self {
         let mut quoted = Quoted::default();
         let mut labels = Vec::with_capacity(diagnostic.labels.len());
-        for (index, label) in diagnostic.labels.iter().take(PLACES).enumerate() {
+        for label in apart::drawn(diagnostic, PLACES, |span| sources.text(span)) {
             let Some(span) = quoted.place(label.span, sources, shelf) else {
                 continue;
             };
-            let text = Some(visible(&label.message)).filter(|text| !text.is_empty());
-            labels.push(match index {
-                0 => LabeledSpan::new_primary_with_span(text, span),
-                _ => LabeledSpan::new_with_span(text, span),
+            let text = Some(visible(label.message)).filter(|text| !text.is_empty());
+            labels.push(match label.primary {
+                true => LabeledSpan::new_primary_with_span(text, span),
+                false => LabeledSpan::new_with_span(text, span),
             });
         }
         Self {

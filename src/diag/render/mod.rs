@@ -8,6 +8,7 @@
 //! - [`sarif`](fn@sarif): one SARIF 2.1.0 log;
 //! - [`github`](fn@github): workflow commands that become annotations of a pull request.
 
+mod apart;
 pub mod github;
 pub mod human;
 pub mod json;

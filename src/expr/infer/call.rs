@@ -2,6 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind, Literal, UnaryOp};
+use crate::base::foreign;
 use crate::base::name::did_you_mean;
 use crate::diag::{Diagnostic, Home, codes};
 
@@ -227,9 +228,12 @@ impl Checker<'_> {
             None => format!("no function `{}`", name.node),
         };
         let other = function::find(name, receiver.is_none());
+        let foreign = foreign::call::in_expression(name).filter(|_| other.is_none());
+        let is_foreign = foreign.is_some();
         let help = match (receiver, other) {
-            _ if matches!(name.node.as_str(), "len" | "length" | "count") => {
-                Some("write `size(x)`".to_owned())
+            _ if is_foreign => foreign,
+            (None, None) if macros::is_macro(name) => {
+                Some(format!("it is written `{}`", macros::usage(name)))
             }
             (None, Some(_)) => Some(format!("it is a method: `x.{}(..)`", name.node)),
             (Some(_), Some(_)) => Some(format!(
@@ -254,8 +258,8 @@ impl Checker<'_> {
         };
         let found = Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, name.span).maybe_help(help);
         self.report(match receiver {
-            Some(_) => found,
-            None => found.unknown(&name.node, Home::Items),
+            None if !is_foreign => found.unknown(&name.node, Home::Items),
+            _ => found,
         })
     }
 

@@ -1,13 +1,14 @@
 //! `a[i]` and `a[?i]`.
 
 use crate::ast::expr::Expr;
-use crate::diag::codes;
+use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::join;
 use super::numbered::element_of;
 use super::path::path;
+use super::usage::named;
 
 impl Checker<'_> {
     pub(super) fn index(
@@ -46,7 +47,20 @@ impl Checker<'_> {
                 (**of).clone()
             }
             Type::Map(of) => {
-                self.check(index, &Type::String);
+                let found = self.unheard(index);
+                if matches!(found, Type::Int | Type::Uint | Type::Float | Type::Bool) {
+                    let message = format!(
+                        "keys of {} are texts, found {}",
+                        named(operand, &self.show(&Type::Map(of.clone()))),
+                        self.show(&found)
+                    );
+                    self.report(
+                        Diagnostic::new(&codes::TYPE_MISMATCH, message, index.span)
+                            .help("write the key as a text: `m[\"key\"]`"),
+                    );
+                } else {
+                    self.check(index, &Type::String);
+                }
                 match element_of(&Type::Map(of.clone())) {
                     Some(_) => Type::Json,
                     None => (**of).clone(),
@@ -83,9 +97,15 @@ impl Checker<'_> {
                 self.expr(index, None);
                 let message = format!(
                     "{} has no elements; only a list, a map or `json` can be indexed",
-                    self.show(other)
+                    named(operand, &self.show(other))
                 );
-                self.error(&codes::TYPE_MISMATCH, message, operand.span)
+                let help = matches!(other, Type::String | Type::Literal(_) | Type::Enum(_));
+                let help = help.then(|| {
+                    "a letter of a text is `.charAt(0)`, a part `.substring(from, to)`".to_owned()
+                });
+                self.report(
+                    Diagnostic::new(&codes::TYPE_MISMATCH, message, operand.span).maybe_help(help),
+                )
             }
         }
     }

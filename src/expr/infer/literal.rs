@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ast::expr::{Element, Entry, Expr, ExprKind, Literal};
 use crate::base::Span;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::ty::{RecordId, Type};
 use super::checker::Checker;
@@ -85,6 +85,19 @@ impl Checker<'_> {
     }
 
     fn key(&mut self, key: &Expr) {
+        if let ExprKind::Ident(bare) = &key.kind
+            && self.named(bare).is_none()
+            && bare != "state"
+        {
+            let message = format!("`{bare}` is a name, and keys of a map are texts");
+            self.report(
+                Diagnostic::new(&codes::UNKNOWN_NAME, message, key.span)
+                    .unknown(bare, Home::Scope(None))
+                    .help(format!("write `\"{bare}\"`"))
+                    .fix(key.span, format!("{bare:?}")),
+            );
+            return;
+        }
         let found = self.expr(key, None);
         if matches!(found, Type::Bool | Type::Int | Type::Uint) {
             return;

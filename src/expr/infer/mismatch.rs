@@ -4,7 +4,7 @@ use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::base::name::{certain, closest, few};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
-use super::super::ty::{EnumId, RecordId, Type};
+use super::super::ty::{EnumId, MESSAGE, RecordId, Type};
 use super::checker::Checker;
 use super::null::without_null;
 use super::path::path;
@@ -113,6 +113,10 @@ impl Checker<'_> {
                 .help(format!("write `{i}.0`"))
                 .fix(expr.span, format!("{i}.0"));
         }
+        if let (Type::Record(MESSAGE), Type::String) = (from, to) {
+            let value = path(expr).unwrap_or_else(|| "..".to_owned());
+            return found.help(format!("its text is `string({value}.content)`"));
+        }
         if let (Type::Record(from), Type::Record(to)) = (from, to) {
             return found.maybe_help(self.record_gap(*from, *to));
         }
@@ -139,7 +143,11 @@ impl Checker<'_> {
         let value = path(expr).unwrap_or_else(|| "..".to_owned());
         let condition = match from {
             _ if *to != Type::Bool => None,
-            Type::String | Type::Literal(_) | Type::Enum(_) => Some(format!("{value} != \"\"")),
+            _ if is_written(expr) => None,
+            Type::Enum(id) => self
+                .first_of(*id)
+                .map(|member| format!("{value} == {member}")),
+            Type::String | Type::Literal(_) => Some(format!("{value} != \"\"")),
             Type::Int => Some(format!("{value} != 0")),
             Type::Float => Some(format!("{value} != 0.0")),
             Type::List(_) | Type::Map(_) => Some(format!("size({value}) > 0")),
@@ -147,6 +155,26 @@ impl Checker<'_> {
         };
         if let Some(condition) = condition {
             return found.help(format!("compare it: `{condition}`"));
+        }
+        if *to == Type::Bool && is_written(expr) {
+            return found.help("write `true` or `false`");
+        }
+        // A number that is written out is written otherwise, not converted.
+        if let (ExprKind::Literal(Literal::Float(_)), Type::Int) = (&expr.kind, to) {
+            return found.help("write a whole number, without a point");
+        }
+        if let (ExprKind::Literal(Literal::String(text)), Type::Int | Type::Float) =
+            (&expr.kind, to)
+            && text.parse::<f64>().is_ok()
+        {
+            return found.help(format!("write `{text}`, without quotes"));
+        }
+        if *from == Type::Json && value == "answer" {
+            let call = conversion(from, to).unwrap_or("string");
+            return found.help(format!(
+                "say what the answer is, `expect {}` in the node, or convert it: `{call}(answer)`",
+                self.types.show(to)
+            ));
         }
         let call = conversion(from, to);
         found.maybe_help(call.map(|call| match (from, call) {
@@ -197,6 +225,13 @@ impl Checker<'_> {
         )
     }
 
+    /// A member of an enum, as it is written.
+    fn first_of(&self, id: EnumId) -> Option<String> {
+        let declared = self.types.enums.get(id)?;
+        let first = declared.members.first()?;
+        Some(format!("{}.{}", declared.name, first.name))
+    }
+
     /// The first field in which one record doesn't fit another.
     fn record_gap(&self, from: RecordId, to: RecordId) -> Option<String> {
         let (from, to) = (self.types.records.get(from)?, self.types.records.get(to)?);
@@ -221,6 +256,11 @@ fn written(found: &Type, wanted: &Type) -> Type {
         (Type::Literal(_), Type::String | Type::Union(_)) => found.clone(),
         _ => super::join::widen(found.clone()),
     }
+}
+
+/// Whether a value is written out.
+fn is_written(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(_))
 }
 
 /// The function that turns one type into another, where there is one.

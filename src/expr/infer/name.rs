@@ -1,6 +1,8 @@
 //! Names standing alone.
 
 use crate::ast::expr::Expr;
+use crate::base::foreign;
+use crate::base::name::{closest, few};
 use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function;
@@ -95,6 +97,10 @@ impl Checker<'_> {
         if let Some(place) = self.field_elsewhere(name) {
             return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
         }
+        if let Some(meant) = foreign::name::constant(name) {
+            let asked = found.help(format!("write `{meant}`"));
+            return self.report(asked.fix(expr.span, meant));
+        }
         if let Some(quoted) = self.quoted(name, hint) {
             return self.report(
                 found
@@ -113,9 +119,9 @@ impl Checker<'_> {
             let help = "declare it in the graph: `context { name: string }`";
             return self.report(found.help(help));
         }
-        if let Some(meant) = foreign(name) {
-            let asked = found.help(format!("write `{meant}`"));
-            return self.report(asked.fix(expr.span, meant));
+        if let Some(help) = foreign::name::behind_work(name).filter(|_| self.scope.state.is_some())
+        {
+            return self.report(found.help(help));
         }
         let state = self.scope.state.is_some().then_some("state");
         let known = self
@@ -135,14 +141,30 @@ impl Checker<'_> {
             "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`"
                 .to_owned()
         });
-        self.report(match params.or_else(member) {
+        let taken = hint.is_some_and(|hint| matches!(hint.without_null(), Type::Enum(_)));
+        let reads = || {
+            let in_tool = self.scope.state.is_none() && self.scope.slot("run").is_some();
+            let near = closest(name, known.iter().copied()).is_some();
+            let plain = name.starts_with(|c: char| c.is_ascii_lowercase());
+            (in_tool && !near && plain).then(|| {
+                format!(
+                    "known here are {}; a field of the graph is named in `reads {{ {name}: .. }}`",
+                    few(known.iter().copied())
+                )
+            })
+        };
+        let advice = match taken {
+            true => params.or_else(member).or_else(reads),
+            false => params.or_else(reads).or_else(member),
+        };
+        self.report(match advice {
             Some(help) => found.help(help),
             None => found.meant(expr.span, name, known, "known here are"),
         })
     }
 
     /// A field of that name of something in scope, where only one thing has it: `context.x`.
-    fn field_elsewhere(&self, name: &str) -> Option<String> {
+    pub(super) fn field_elsewhere(&self, name: &str) -> Option<String> {
         let names = self.scope.names.iter();
         let mut holders = names.filter(|(root, ty)| match ty.without_null() {
             Type::Record(id) => {
@@ -187,14 +209,4 @@ fn uncalled(name: &str) -> Option<String> {
     let alone = effect::is_effect(name)
         || function::find(name, false).is_some_and(|found| found.arities().any(|count| count == 0));
     alone.then(|| format!("{name}()"))
-}
-
-/// What a word of other languages is here.
-fn foreign(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "True" | "TRUE" => "true",
-        "False" | "FALSE" => "false",
-        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
-        _ => return None,
-    })
 }

@@ -19,7 +19,10 @@ impl Checker<'_> {
         match ty {
             Type::Int | Type::Float | Type::Duration | Type::Json | Type::Error | Type::Never => ty,
             other => {
-                let message = format!("{} has no negative; expected a number", self.show(&other));
+                let message = format!(
+                    "{} has no negative; expected a number",
+                    named(operand, &self.show(&other))
+                );
                 self.error(&codes::TYPE_MISMATCH, message, operand.span)
             }
         }
@@ -110,6 +113,17 @@ impl Checker<'_> {
         (right, b): (&Expr, &Type),
     ) -> Type {
         let whole = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::Int(_)));
+        if matches!(a, Type::Optional(_)) || matches!(b, Type::Optional(_)) {
+            let message = format!(
+                "`{sign}` does not go with {} and {}",
+                named(left, &self.show(a)),
+                named(right, &self.show(b))
+            );
+            let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, op.span)
+                .help(or_value(if matches!(a, Type::Optional(_)) { a } else { b }));
+            let found = self.with_types(found, &[(left, a), (right, b)]);
+            return self.report(found);
+        }
         let help = match (a, b) {
             (Type::Int, Type::Float) if whole(left) => Some("write it with a point, as in `1.0`"),
             (Type::Float, Type::Int) if whole(right) => Some("write it with a point, as in `1.0`"),
@@ -212,6 +226,27 @@ fn as_text(ty: &Type) -> Type {
         Type::Literal(_) | Type::Enum(_) => Type::String,
         Type::Union(members) if members.iter().all(|m| as_text(m) == Type::String) => Type::String,
         other => other.clone(),
+    }
+}
+
+/// The help for an optional where a value is needed.
+fn or_value(ty: &Type) -> String {
+    let value = match ty {
+        Type::Optional(of) => first_value(of),
+        _ => "..",
+    };
+    format!("give the optional a default: `.orValue({value})`")
+}
+
+/// How the empty value of a type is written.
+fn first_value(of: &Type) -> &'static str {
+    match as_text(of) {
+        Type::Int => "0",
+        Type::Float => "0.0",
+        Type::String => "\"\"",
+        Type::List(_) => "[]",
+        Type::Map(_) => "{}",
+        _ => "..",
     }
 }
 

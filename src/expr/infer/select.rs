@@ -2,6 +2,7 @@
 
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
+use crate::base::{foreign, name::closest};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
 use super::super::ty::{EnumId, Type};
@@ -55,10 +56,14 @@ impl Checker<'_> {
         let fields = self.scope.state.clone().unwrap_or_default();
         let names: Vec<&str> = fields.iter().map(|(n, _)| n.as_str()).collect();
         let message = format!("the state has no field `{}`", field.node);
+        let near = closest(field, names.iter().copied());
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
+            .unknown(field, Home::State(None));
         self.report(
-            Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span)
-                .unknown(field, Home::State(None))
-                .meant(field.span, field, names, "its fields are"),
+            match self.field_elsewhere(field).filter(|_| near.is_none()) {
+                Some(place) => found.help(format!("write `{place}`")),
+                None => found.meant(field.span, field, names, "its fields are"),
+            },
         )
     }
 
@@ -206,6 +211,7 @@ impl Checker<'_> {
             Some(call) if found.fix.is_empty() => found
                 .help(format!("it is a method: `x.{call}`"))
                 .fix(field.span, call),
+            _ if found.help.is_none() => found.maybe_help(foreign::call::in_expression(field)),
             _ => found,
         })
     }

@@ -2,10 +2,12 @@
 
 use minijinja::machinery::{Span as Range, ast};
 
+use crate::base::foreign;
 use crate::base::name::{closest, did_you_mean};
 use crate::diag::{Diagnostic, codes};
 
 use super::super::eval::MACROS;
+use super::super::function;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
 use super::check::Check;
@@ -21,14 +23,9 @@ impl Check<'_> {
             let names: Vec<&str> = filter::FILTERS.iter().map(|f| f.name).collect();
             let message = format!("no filter `{}`", applied.name);
             let found = Diagnostic::new(&codes::UNKNOWN_FILTER, message, span);
-            let method = of.as_ref().is_some_and(|(_, ty)| {
-                let ty = ty.without_null();
-                method::find(&ty, applied.name).is_some()
-                    || self.of_language(&ty, applied.name).is_some()
-            });
-            return self.report(match method {
-                true => found.help(format!("it is a method: `x.{}(..)`", applied.name)),
-                false => found.meant(span, applied.name, names, "there are"),
+            return self.report(match self.other_than_filter(applied.name, of.as_ref()) {
+                Some(help) => found.help(help),
+                None => found.meant(span, applied.name, names, "there are"),
             });
         };
         let ty = match of {
@@ -105,9 +102,22 @@ impl Check<'_> {
         }
     }
 
+    /// What a name is that is no filter: a method, or what another language calls so.
+    fn other_than_filter(&self, name: &str, of: Option<&(&ast::Expr, Type)>) -> Option<String> {
+        let source = of.map_or("x", |(expr, _)| self.source(expr));
+        let ty = of.map_or(Type::Json, |(_, ty)| ty.without_null());
+        if self.of_language(&ty, name).is_some() {
+            let empty = function::find(name, true)
+                .is_some_and(|found| found.arities().any(|count| count == 1));
+            let args = if empty { "" } else { ".." };
+            return Some(format!("it is a method: `{source}.{name}({args})`"));
+        }
+        foreign::call::in_template(name)
+    }
+
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
         let args = self.args(&call.args);
-        if self.locals.iter().any(|(n, _)| n == name) {
+        if self.locals.iter().rev().any(|(n, _)| n == name) {
             return Type::Json;
         }
         if name == "range" {
@@ -119,8 +129,17 @@ impl Check<'_> {
         }
         let help = match filter::find(name) {
             Some(_) => Some(format!("it is a filter: `x | {name}`")),
-            None if elsewhere(name).is_some() => elsewhere(name).map(str::to_owned),
-            None => did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)),
+            None => foreign::call::in_template(name)
+                .or_else(|| did_you_mean(name, filter::FUNCTIONS.iter().map(|(n, _)| *n)))
+                .or_else(|| {
+                    let known = function::find(name, false).is_some()
+                        || matches!(name, "stale" | "invalidated_by");
+                    known.then(|| {
+                        format!(
+                            "`{name}` belongs to expressions: use it in a `let`, and its name here"
+                        )
+                    })
+                }),
         };
         let span = self.span(range);
         self.report(
@@ -171,7 +190,7 @@ impl Check<'_> {
             (None, None) if names_macro(name) => Some(format!(
                 "`{name}` with a condition or a value belongs to expressions: use it in a `let`"
             )),
-            (None, None) => None,
+            (None, None) => foreign::call::in_template(name),
         };
         let message = format!("{} has no method `{name}`", self.show(&of));
         let callee = call.expr.span();
@@ -202,21 +221,6 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// What templates have in place of a function that people know from elsewhere.
-fn elsewhere(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "size" | "len" | "count" => "write `x | length`",
-        "has" => "write `x is defined`",
-        "str" => "write `x | string`",
-        "enumerate" => "a loop counts by itself: `{{ loop.index }}`",
-        "sorted" => "write `x | sort`",
-        "now" | "uuid" | "random" | "stale" | "invalidated_by" => {
-            "it belongs to expressions: use it in a `let`"
-        }
-        _ => return None,
-    })
 }
 
 fn names_macro(name: &str) -> bool {

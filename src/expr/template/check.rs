@@ -12,7 +12,7 @@ use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
 use super::lost::Rounds;
 use super::narrow::path;
-use super::{chain, place, placeholder, signs, syntax};
+use super::{chain, place, placeholder, syntax};
 
 /// Reports what is wrong with a template in a scope.
 pub fn check(template: &TemplateText, scope: &Scope, types: &TypeTable, diags: &mut Diagnostics) {
@@ -27,25 +27,10 @@ pub fn check_knowing(
     known: Narrowing,
     diags: &mut Diagnostics,
 ) {
-    if let Some(place) = chain::too_long(&template.text) {
-        let message = format!("a template has at most {} `elif` in a row", chain::MOST);
-        let place = template.span_of(place.start, place.end);
-        diags.push(
-            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
-                .help("look the text up in a map, or make it where the state is written"),
-        );
-        return;
-    }
-    if let Some(place) = signs::too_long(&template.text) {
-        let message = format!(
-            "an expression of a template chains at most {} operators",
-            signs::MOST
-        );
-        let place = template.span_of(place.start, place.end);
-        diags.push(
-            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
-                .help("name parts of it with `{% set %}`, or make it in a `let`"),
-        );
+    if let Some(beyond) = chain::too_long(&template.text) {
+        let place = template.span_of(beyond.place.start, beyond.place.end);
+        let found = Diagnostic::new(&codes::LIMIT_EXCEEDED, beyond.message, place);
+        diags.push(found.help(beyond.help));
         return;
     }
     let tree = match machinery::parse(&template.text, "template", SyntaxConfig::default()) {

@@ -3,14 +3,13 @@
 use minijinja::machinery::{Span as Range, ast};
 use minijinja::value::ValueKind;
 
-use crate::base::Span;
+use crate::base::{Span, foreign};
 use crate::diag::{Diagnostic, Fact, Home, Level, codes};
 
 use super::super::infer::{has_field, join, narrowed};
 use super::super::ty::Type;
 use super::check::Check;
 use super::narrow::path;
-use super::{filter, method};
 
 /// What a `for` tells of itself.
 const LOOP: [&str; 11] = [
@@ -130,6 +129,17 @@ impl Check<'_> {
                     .fix(span, format!("state.{name}")),
             );
         }
+        if let Some(meant) = match foreign::name::constant(name) {
+            Some("null") => Some("none"),
+            _ if name == "null" => Some("none"),
+            other => other,
+        } {
+            return self.report(found.help(format!("write `{meant}`")).fix(span, meant));
+        }
+        if let Some(help) = foreign::name::behind_work(name).filter(|_| self.scope.state.is_some())
+        {
+            return self.report(found.help(help));
+        }
         let state = self.scope.state.is_some().then_some("state");
         let all = self.locals.iter().chain(&self.scope.names);
         let all: Vec<&str> = all.map(|(n, _)| n.as_str()).chain(state).collect();
@@ -236,17 +246,14 @@ impl Check<'_> {
             }
             other => {
                 let message = format!("{} has no field `{name}`", self.show(other));
-                let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
-                let help = match name {
-                    "length" | "size" | "count" => Some("write `x | length`".to_owned()),
-                    _ if method::find(other, name).is_some()
-                        || self.of_language(other, name).is_some() =>
-                    {
-                        Some(format!("it is a method: `.{name}(..)`"))
-                    }
-                    _ => filter::find(name).map(|_| format!("it is a filter: `x | {name}`")),
+                let method = self.of_language(other, name).is_some();
+                let filter = super::filter::find(name).is_some();
+                let help = match (method, filter) {
+                    (_, true) => Some(format!("it is a filter: `x | {name}`")),
+                    (true, _) => Some(format!("it is a method: `x.{name}(..)`")),
+                    _ => foreign::call::in_template(name),
                 };
-                self.report(found.maybe_help(help))
+                self.report(Diagnostic::new(&codes::UNKNOWN_FIELD, message, span).maybe_help(help))
             }
         }
     }

@@ -13,13 +13,14 @@ pub struct Foreign {
 }
 
 /// Signs, the longest first where one begins with another.
-const SIGNS: [(&str, &str); 9] = [
+const SIGNS: [(&str, &str); 10] = [
     ("===", "write `==`"),
     ("!==", "write `!=`"),
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("??", "write `x | default(other)`"),
     ("?.", "a name that is null prints nothing: write `.`"),
+    (".?", "a name that is null prints nothing: write `.`"),
     (
         "=>",
         "a template has no functions of its own: write `map(attribute=\"name\")`",

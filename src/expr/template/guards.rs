@@ -8,7 +8,7 @@ use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::ast::node::TemplateText;
 use crate::base::{Span, Spanned};
 
-use super::{chain, place, signs};
+use super::{chain, place};
 
 /// Conditions, each with whether it holds.
 pub type Guards = Vec<(Expr, bool)>;
@@ -35,7 +35,7 @@ fn walked<'a>(template: &'a TemplateText, field: &'a str) -> Walk<'a> {
         conditions: Vec::new(),
     };
     let text = &template.text;
-    if chain::too_long(text).is_some() || signs::too_long(text).is_some() {
+    if chain::too_long(text).is_some() {
         return walk;
     }
     if let Ok(tree) = parse(text, "template", SyntaxConfig::default()) {

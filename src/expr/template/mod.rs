@@ -32,7 +32,6 @@ mod placeholder;
 mod printed;
 mod receiver;
 mod render;
-mod signs;
 mod statement;
 mod syntax;
 

@@ -23,7 +23,7 @@ pub fn printed(template: &TemplateText) -> Vec<Printed> {
         return Vec::new();
     }
     let text = &template.text;
-    if super::chain::too_long(text).is_some() || super::signs::too_long(text).is_some() {
+    if super::chain::too_long(text).is_some() {
         return Vec::new();
     }
     let Ok(tree) = machinery::parse(&template.text, "template", SyntaxConfig::default()) else {

@@ -13,7 +13,7 @@ use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::object::shown;
-use super::{chain, language, method, place, signs};
+use super::{chain, language, method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -62,6 +62,12 @@ impl Template {
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
+        if let Some(beyond) = super::chain::too_long(&text.text) {
+            return Err(TemplateError {
+                message: beyond.message,
+                span: text.span_of(beyond.place.start, beyond.place.end),
+            });
+        }
         let environment = environment(&text.text, scope.functions.clone())
             .map_err(|error| located(text, &error))?;
         let reads = reads(text, scope);
@@ -137,10 +143,8 @@ pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
 }
 
 fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
-    let long = chain::too_long(text).or_else(|| signs::too_long(text));
-    if long.is_some() {
-        let message = "a tag of the template is too long";
-        return Err(Error::new(ErrorKind::SyntaxError, message));
+    if let Some(beyond) = chain::too_long(text) {
+        return Err(Error::new(ErrorKind::SyntaxError, beyond.message));
     }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);

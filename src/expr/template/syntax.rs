@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::ast::node::TemplateText;
-use crate::base::name;
+use crate::base::{foreign, name};
 use crate::diag::{Diagnostic, codes};
 
 /// Statements that end with `end` and their name.
@@ -134,7 +134,7 @@ fn read(text: &str) -> Result<(), Fault> {
 }
 
 /// The next `{{`, `{%` or `{#`.
-fn next(text: &str, from: usize) -> Option<(usize, &str)> {
+pub(super) fn next(text: &str, from: usize) -> Option<(usize, &str)> {
     let rest = text.get(from..)?;
     rest.match_indices('{').find_map(|(at, _)| {
         let sign = rest.get(at..at + 2)?;
@@ -180,7 +180,7 @@ fn closed(text: &str, mark: &Range<usize>, close: &str) -> Result<usize, Fault> 
 }
 
 /// Length of a quoted text, which ends in its line: a quote that goes on is an apostrophe of what follows.
-fn quoted(text: &str, quote: char) -> Option<usize> {
+pub(super) fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -260,7 +260,17 @@ fn statement<'t>(
         if name.is_empty() { whole } else { place },
         format!("there is no statement `{name}`"),
     );
-    Err(match name::did_you_mean(name, known) {
+    let print = || {
+        let value = inside.get(start..)?.trim_end_matches(['-', '+', ' ']);
+        let path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | '"' | '\'');
+        (!value.is_empty() && value.chars().all(path))
+            .then(|| format!("a value is printed by `{{{{ {value} }}}}`"))
+    };
+    let help = foreign::statement::meant(name)
+        .map(str::to_owned)
+        .or_else(|| name::did_you_mean(name, known))
+        .or_else(print);
+    Err(match help {
         Some(help) => fault.help(help),
         None => fault,
     })

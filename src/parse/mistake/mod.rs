@@ -1,7 +1,8 @@
 //! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
-//! those of fields, types and lists, [`value`] those of expressions.
+//! those of fields, types and lists, [`value`] those of expressions, [`foreign`] forms of other languages.
 
 mod declared;
+mod foreign;
 mod target;
 mod value;
 
@@ -96,8 +97,26 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 54] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 72] = [
+        foreign::nameless_node,
+        foreign::expression_for_name,
+        foreign::attribute_without_parens,
+        foreign::type_on_next_line,
+        foreign::name_in_list,
+        foreign::when_in_tools,
+        unseen_blank,
         foreign_letter,
+        foreign::comment,
+        foreign::ty,
+        foreign::list_of,
+        foreign::inline_record,
+        foreign::import,
+        foreign::inner_quote,
+        foreign::python_if,
+        foreign::tuple,
+        foreign::negative_attempts,
+        foreign::spaced_duration,
+        target::parent_twice,
         curly_quote,
         odd_number,
         unnamed_argument,
@@ -156,6 +175,28 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         .iter()
         .find_map(|mistake| mistake(&place))
         .unwrap_or_else(|| message::expected(text, base, file, error))
+}
+
+/// Blanks that look like one and are none: U+00A0, U+200B.
+fn unseen_blank(place: &Place) -> Option<Diagnostic> {
+    let first = place.rest.chars().next()?;
+    let unseen = !first.is_ascii()
+        && (first.is_whitespace() || ('\u{200b}'..='\u{200f}').contains(&first))
+        || matches!(first, '\u{2060}' | '\u{feff}' | '\u{ad}');
+    unseen.then(|| {
+        let at = place.at(0, first.len_utf8());
+        let blank = if first.is_whitespace() { " " } else { "" };
+        place
+            .error_at(
+                at,
+                format!(
+                    "the character U+{:04X}, which looks like a blank or like nothing",
+                    u32::from(first)
+                ),
+            )
+            .help("write a blank, or take it out")
+            .fix(at, blank)
+    })
 }
 
 /// `node größe`: the grammar gives up within the name.
@@ -341,7 +382,10 @@ fn wrong_kind(place: &Place) -> Option<Diagnostic> {
 
 /// `node a update`, `node a = update`
 fn kind_without_colon(place: &Place) -> Option<Diagnostic> {
-    if first_word(place.text) != "node" || !place.tried(Rule::colon) {
+    if first_word(place.text) != "node"
+        || !place.tried(Rule::colon)
+        || innermost_open(place.before).is_some()
+    {
         return None;
     }
     let (sign, kind) = match place.rest.strip_prefix('=') {
@@ -375,7 +419,9 @@ fn kind_without_colon(place: &Place) -> Option<Diagnostic> {
 
 /// `node a -> b`
 fn missing_kind(place: &Place) -> Option<Diagnostic> {
-    let is_node = first_word(place.text) == "node" && place.tried(Rule::colon);
+    let is_node = first_word(place.text) == "node"
+        && place.tried(Rule::colon)
+        && innermost_open(place.before).is_none();
     (is_node && place.text.split_ascii_whitespace().count() > 1).then(|| {
         let name = place.last_word();
         place
@@ -410,6 +456,23 @@ fn equals_sign(place: &Place) -> Option<Diagnostic> {
     if !place.rest.starts_with('=') || place.rest.starts_with("==") {
         return None;
     }
+    if let Some(key) = map_key(place) {
+        return Some(
+            place
+                .error(format!("expected `:` after the key {key}, found `=`"))
+                .help(format!("write `{key}: ..`"))
+                .fix(place.span, ":"),
+        );
+    }
+    if place.rest.starts_with("=!") && place.after_operand() {
+        let at = place.at(0, 2);
+        return Some(
+            place
+                .error_at(at, "`=!` is no operator")
+                .help("write `!=`")
+                .fix(at, "!="),
+        );
+    }
     if place.after_operand() {
         return Some(
             place
@@ -425,6 +488,27 @@ fn equals_sign(place: &Place) -> Option<Diagnostic> {
             .help(format!("write `{name}: ..`"))
             .fix(place.span, ":")
     })
+}
+
+/// The key of a map that is written out before a place.
+fn map_key<'a>(place: &'a Place) -> Option<&'a str> {
+    let quote = place
+        .before
+        .chars()
+        .last()
+        .filter(|c| matches!(c, '"' | '\''))?;
+    let key = place.before.get(..place.before.len() - 1)?;
+    let start = key
+        .rfind([quote, '\n'])
+        .filter(|at| key.get(*at..).is_some_and(|t| t.starts_with(quote)))?;
+    let open = place
+        .before
+        .get(..start)?
+        .trim_ascii_end()
+        .ends_with(['{', ',']);
+    (open && place.tried(Rule::colon) && innermost_open(place.before) == Some('{'))
+        .then(|| place.before.get(start..))
+        .flatten()
 }
 
 /// Operators of other languages.
@@ -527,11 +611,14 @@ fn missing_arrow(place: &Place) -> Option<Diagnostic> {
         _ => return None,
     };
     let wanted = message::wanted(&place.tried)?;
-    Some(
-        place
-            .error(format!("expected {wanted}, found {found}"))
-            .fix(at, text),
-    )
+    let missing = place
+        .error(format!("expected {wanted}, found {found}"))
+        .fix(at, text);
+    let result = place.before.ends_with(')') && first_word(place.text) == "tool";
+    Some(match result {
+        true => missing.help("what it gives back stands behind `->`"),
+        false => missing,
+    })
 }
 
 /// `name type` for `name: type`
@@ -566,9 +653,34 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
             Rule::rbracket | Rule::rparen | Rule::kw_where | Rule::kw_as | Rule::kw_keep
         ) || message::wanted(&[*rule]).is_none()
     };
-    let complete = place.after_operand() || place.tried.iter().all(ends);
+    let gap = place
+        .text
+        .get(place.before.len()..place.text.len() - place.rest.len())?;
+    let lists = [Rule::rparen, Rule::rbracket];
+    let next_line =
+        gap.contains('\n') && open != '{' && lists.iter().any(|rule| place.tried(*rule));
+    let complete = next_line || place.after_operand() || place.tried.iter().all(ends);
     (complete && open != '{' || place.after_operand()).then(|| {
         let found = message::found(place.rest);
+        if gap.contains('\n') {
+            // The line that lacks it is the one before.
+            let end = place.before.len();
+            let last = match place.last_word() {
+                "" => 1,
+                word => word.len(),
+            };
+            let start = (0..=end - last)
+                .rev()
+                .find(|at| place.before.is_char_boundary(*at));
+            let own = place.before_at(start.unwrap_or(end), end);
+            let shown = match place.before.get(start.unwrap_or(end)..).unwrap_or("") {
+                "\"" | "'" => "a text in quotes".to_owned(),
+                shown => format!("`{shown}`"),
+            };
+            return place
+                .error_at(own, format!("expected `,` behind {shown}, before {found}"))
+                .fix(place.before_at(end, end), ",");
+        }
         let here = place.span.before();
         place
             .error(format!("expected `,` before {found}"))

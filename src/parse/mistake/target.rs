@@ -120,7 +120,7 @@ pub fn arms_without_braces(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
     let arm = place.first_word();
     let leads = matches!(word, "goto" | "start" | "on_error");
-    (leads && matches!(arm, "when" | "else" | "if")).then(|| {
+    (leads && matches!(arm, "when" | "else" | "if" | "switch" | "match" | "case")).then(|| {
         place
             .error(format!("expected `{{` after `{word}`, found `{arm}`"))
             .help(format!(
@@ -134,17 +134,31 @@ pub fn arrow_before_arms(place: &Place) -> Option<Diagnostic> {
     let before = place.before.strip_suffix("->")?.trim_ascii_end();
     let inside = place.rest.strip_prefix('{')?.trim_ascii_start();
     let word = super::last_word(before);
-    (matches!(word, "start" | "goto" | "on_error") && matches!(first_word(inside), "when" | "else"))
-        .then(|| {
-            let arrow = place.before_at(before.len(), place.before.len());
+    let arms = matches!(first_word(inside), "when" | "else" | "if" | "default");
+    if arms && !word.is_empty() && !matches!(word, "start" | "goto" | "on_error") {
+        let node = match before.strip_prefix("node ") {
+            Some(head) => first_word(head.trim_ascii_start()),
+            None => word,
+        };
+        return Some(
             place
                 .error_at(
-                    arrow,
-                    format!("no `->` stands between `{word}` and its arms"),
+                    place.at(0, 1),
+                    "an edge leads to nodes, not to arms, found `{`",
                 )
-                .help(format!("write `{word} {{ when .. -> ..  else -> .. }}`"))
-                .fix(arrow, "")
-        })
+                .help(super::super::astray::arms_of(node)),
+        );
+    }
+    (matches!(word, "start" | "goto" | "on_error") && arms).then(|| {
+        let arrow = place.before_at(before.len(), place.before.len());
+        place
+            .error_at(
+                arrow,
+                format!("no `->` stands between `{word}` and its arms"),
+            )
+            .help(format!("write `{word} {{ when .. -> ..  else -> .. }}`"))
+            .fix(arrow, "")
+    })
 }
 
 /// `else if c -> a`
@@ -270,6 +284,23 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
         return None;
     }
     let own = place.before_at(place.before.len() - word.len(), place.before.len());
+    if matches!(word, "if" | "switch" | "match" | "case" | "unless") {
+        let before = super::last_word(head);
+        let (leads, form) = match before {
+            "goto" => ("goto", "goto"),
+            _ => ("->", "goto"),
+        };
+        return Some(
+            place
+                .error_at(
+                    own,
+                    format!("expected a target after `{leads}`, found `{word}`"),
+                )
+                .help(format!(
+                    "conditions are arms in braces: `{form} {{ when CONDITION -> ..  else -> .. }}`"
+                )),
+        );
+    }
     let near = |meant: &'static str| name::closest(word, [meant]).map(|_| meant);
     let other = |meant: &'static str| {
         place
@@ -348,6 +379,20 @@ pub fn after_target(place: &Place) -> Option<Diagnostic> {
             }
             _ => return None,
         },
+    })
+}
+
+/// `parent.parent.x`
+pub fn parent_twice(place: &Place) -> Option<Diagnostic> {
+    let twice = place.before.ends_with("parent.parent") && place.rest.starts_with('.');
+    twice.then(|| {
+        let end = place.before.len();
+        place
+            .error_at(
+                place.before_at(end - "parent.parent".len(), end),
+                "`parent.parent` is no target: a jump leaves one graph",
+            )
+            .help("write `parent.x` here, and `ends [parent.x]` where this graph is called")
     })
 }
 

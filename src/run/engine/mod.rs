@@ -3,7 +3,7 @@
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers`. What a run came to is in `result`.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -80,6 +80,8 @@ pub struct RunOptions {
     pub events: Option<EventSink>,
     /// Cancels the run.
     pub cancel: CancellationToken,
+    /// Counts the tasks that wait for the store, for who must know whether any can go on by itself.
+    pub at_the_store: Arc<AtomicUsize>,
 }
 
 /// A thread that is held, and what is known of it.
@@ -111,7 +113,7 @@ impl Engine {
             effects: Vec::new(),
             ..image.clone()
         });
-        let journal = self.journal(held.lease, options.durability, image.as_ref());
+        let journal = self.journal(held.lease, &options, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
         let root = image.iter().flat_map(|image| image.frames.first());
@@ -170,7 +172,7 @@ impl Engine {
             Err(error) => return Err(self.give_up(held, error).await),
         };
         image.effects.extend(answered.iter().cloned());
-        let journal = self.journal(held.lease, options.durability, Some(&image));
+        let journal = self.journal(held.lease, &options, Some(&image));
         let mut cx = self.context(
             graph,
             thread_id,
@@ -243,13 +245,15 @@ impl Engine {
     fn journal(
         &self,
         lease: Option<HeldLease>,
-        durability: Durability,
+        options: &RunOptions,
         image: Option<&ThreadImage>,
     ) -> Journal {
-        match (&self.store, lease.and_then(HeldLease::take)) {
+        let durability = options.durability;
+        let journal = match (&self.store, lease.and_then(HeldLease::take)) {
             (Some(store), Some(lease)) => Journal::open(store.clone(), lease, durability, image),
             _ => Journal::none(),
-        }
+        };
+        journal.counted(Arc::clone(&options.at_the_store))
     }
 
     fn context(

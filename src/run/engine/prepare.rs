@@ -9,7 +9,7 @@ use crate::ir::{Channel, FieldId, Graph, GraphId};
 use crate::run::frame::Frame;
 use crate::run::interrupt::Answer;
 use crate::run::store::{EffectRecord, RunState, ThreadImage};
-use crate::run::work::subgraph::restore;
+use crate::run::work::subgraph::{restore, restore_fields};
 use crate::value::Value;
 
 use super::{Engine, StartError};
@@ -39,11 +39,11 @@ impl Engine {
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
             if let Some(root) = image.frames.first() {
-                restore(&mut frame, plan, root).map_err(StartError::from_run)?;
+                // What the last run left undone is dropped, also what the graph has no more; its effects must not
+                // answer this run's.
+                restore_fields(&mut frame, plan, root).map_err(StartError::from_run)?;
                 self.check_types(flow_graph, &frame, image)?;
-                // What the last run left undone is dropped; its effects must not answer this run's.
                 frame.step = root.step + 1;
-                frame.agenda = crate::run::frame::Agenda::default();
             }
         }
         let input = self.input(flow_graph, &frame, input)?;

@@ -34,7 +34,10 @@ pub async fn work<'a>(
     let key = key(run, cache)?;
     let id = run.effects.next();
     let now = cx.ambient.now().as_millisecond();
-    let look = async { Ok(store.kept(&key, now).await?.unwrap_or_default()) };
+    let look = async {
+        let _waits = cx.journal.waits();
+        Ok(store.kept(&key, now).await?.unwrap_or_default())
+    };
     let path = run.path();
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
     if found.is_object() {
@@ -50,6 +53,7 @@ pub async fn work<'a>(
             .and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
         let until = ttl.map(|ttl| cx.ambient.now().as_millisecond().saturating_add(ttl));
         let result = result(run, before);
+        let _waits = cx.journal.waits();
         store
             .keep(&key, &result, until)
             .await

@@ -8,6 +8,7 @@ use crate::ir::{ErrorKind, FieldId, GraphId};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
+use crate::run::limit::StepLimit;
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
@@ -41,6 +42,9 @@ pub async fn work(
         join_path(&frame.path, run.name),
         &frame.context,
     );
+    child.limits.clone_from(&frame.limits);
+    let limit = plan.flow.graphs[graph].recursion_limit;
+    child.limits.extend(limit.map(StepLimit::new));
     child.tracked = frame.tracked && persist != Persist::None;
     let lasting = (persist == Persist::Thread).then(|| lasting(run));
     child.callers.clone_from(&frame.callers);
@@ -151,8 +155,20 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 /// # Errors
 /// Kind `version`, where the graph has changed so that the thread does not fit it any more.
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
-    frame.step = image.step;
     frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    restore_fields(frame, graph, image)
+}
+
+/// The same without what was left to do: for a run that begins anew on what the thread has.
+///
+/// # Errors
+/// Kind `version`, where the thread has a field that the graph has no more.
+pub fn restore_fields(
+    frame: &mut Frame,
+    graph: &GraphPlan,
+    image: &FrameImage,
+) -> Result<(), RunError> {
+    frame.step = image.step;
     frame.freshness = schedule::freshness(graph, &image.schedule);
     for (id, name) in graph.fields.entries() {
         if let (Some(field), Some(place)) = (

@@ -3,6 +3,7 @@
 
 mod model;
 mod tool;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,9 @@ use super::queue::{Order, Queue};
 use super::{Scenario, Suite};
 
 pub use model::{ModelRecord, prompt};
+pub use turns::in_turns;
+
+use turns::Turns;
 
 /// What the scenario begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +39,7 @@ pub struct Script {
     /// make, one for each reply of theirs.
     earlier: Calls,
     state: Mutex<State>,
+    turns: Mutex<Turns>,
 }
 
 #[derive(Debug, Default)]
@@ -84,6 +89,7 @@ impl Script {
             start,
             earlier,
             state: Mutex::new(state),
+            turns: Mutex::default(),
         }))
     }
 
@@ -115,20 +121,12 @@ impl Script {
         })
     }
 
-    /// A real tool whose calls are counted.
-    pub fn counted(self: &Arc<Self>, tool: Arc<dyn ToolBackend>) -> Arc<dyn ToolBackend> {
-        Arc::new(tool::CountedTool {
-            script: Arc::clone(self),
-            tool,
-        })
-    }
-
     /// What the models were asked, in the order of the calls.
     pub fn journal(&self) -> Vec<ModelRecord> {
         self.state().journal.clone()
     }
 
-    /// How many calls reached each tool that has no body of its own or is played.
+    /// How many calls were made of each tool that has no body of its own or is played.
     pub fn calls(&self) -> BTreeMap<String, u64> {
         self.state().calls.clone()
     }
@@ -182,6 +180,10 @@ impl Script {
     /// A thread that panicked while it held the state has left it whole: no update has a middle.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many calls a caller had made on the thread before this scenario.

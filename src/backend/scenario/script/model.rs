@@ -14,7 +14,7 @@ use crate::run::model::{
 };
 use crate::value::{List, Value};
 
-use super::{Script, State, nothing_fits};
+use super::{Script, State, nothing_fits, turns};
 
 /// What a model was asked.
 #[derive(Debug, Clone)]
@@ -119,6 +119,7 @@ impl ChatModel for ScriptedModel {
         request: ChatRequest,
         cx: &CallContext,
     ) -> Result<ChatStream, ModelError> {
+        let cx = &turns::wait(&self.script, "model", &cx.node, cx).await;
         match &self.reply(&request, cx)?.body {
             Err(fault) => Err(ModelError {
                 kind: fault.kind,

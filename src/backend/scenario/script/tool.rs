@@ -9,7 +9,7 @@ use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use super::{Script, nothing_fits};
+use super::{Script, nothing_fits, turns};
 
 /// A tool that the scenario plays.
 pub struct ScriptedTool {
@@ -22,6 +22,7 @@ pub struct ScriptedTool {
 impl ToolBackend for ScriptedTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let script = &self.script;
+        let cx = &turns::wait(script, "tool", &call.tool, cx).await;
         let lists = script.scenario.tools.get(self.list);
         let replies = lists.map_or(&[][..], |(_, replies)| replies);
         let earlier = script.earlier.tools.get(&call.tool);
@@ -43,7 +44,7 @@ impl ToolBackend for ScriptedTool {
     }
 }
 
-/// A tool that neither the scenario nor `graphc.yaml` serves.
+/// A tool that the scenario has no replies for.
 pub struct AbsentTool {
     pub(super) script: Arc<Script>,
 }
@@ -51,30 +52,12 @@ pub struct AbsentTool {
 #[async_trait]
 impl ToolBackend for AbsentTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let cx = &turns::wait(&self.script, "tool", &call.tool, cx).await;
         let message = nothing_fits(&self.script.scenario, &describe(&call, cx), None);
         let mut state = self.script.state();
         *state.calls.entry(call.tool).or_default() += 1;
         state.unmatched.push(message.clone());
         Err(ToolError::new(ErrorKind::ToolError, message))
-    }
-}
-
-/// A tool that is really called.
-pub struct CountedTool {
-    pub(super) script: Arc<Script>,
-    pub(super) tool: Arc<dyn ToolBackend>,
-}
-
-#[async_trait]
-impl ToolBackend for CountedTool {
-    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
-        *self
-            .script
-            .state()
-            .calls
-            .entry(call.tool.clone())
-            .or_default() += 1;
-        self.tool.call(call, cx).await
     }
 }
 

@@ -63,7 +63,7 @@ pub struct CommandSpec {
     pub at: Vec<Span>,
     /// All variables that it sees, besides those of the call.
     pub env: Vec<(String, Secret)>,
-    /// Those of `env` that must not be told.
+    /// What of the environment must not be told.
     pub secrets: Secrets,
     /// Longest time of one call.
     pub timeout: Option<Duration>,
@@ -165,7 +165,7 @@ impl CommandTool {
         if output.stdout.trim_ascii().is_empty() {
             return Ok(Json::Null);
         }
-        serde_json::from_slice(&output.stdout).map_err(|error| {
+        let result = serde_json::from_slice(&output.stdout).map_err(|error| {
             let begins = crate::backend::wire::excerpt(&String::from_utf8_lossy(&output.stdout));
             let what = match error.is_eof() {
                 true => "JSON that breaks off".to_owned(),
@@ -174,7 +174,8 @@ impl CommandTool {
             self.error(format!(
                 "the command `{program}` wrote {what}; it begins: {begins}"
             ))
-        })
+        })?;
+        Ok(self.spec.secrets.scrub_result(result))
     }
 }
 

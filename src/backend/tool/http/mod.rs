@@ -139,10 +139,13 @@ impl HttpTool {
             }
         };
         match &self.spec.result {
-            None => Ok(json),
-            Some(selector) => selector.of(&json).cloned().ok_or_else(|| {
-                unusable(format!("the reply of `{}` has no `{selector}`", call.tool))
-            }),
+            None => Ok(self.spec.secrets.scrub_result(json)),
+            Some(selector) => {
+                let part = selector.of(&json).cloned().ok_or_else(|| {
+                    unusable(format!("the reply of `{}` has no `{selector}`", call.tool))
+                });
+                Ok(self.spec.secrets.scrub_result(part?))
+            }
         }
     }
 }

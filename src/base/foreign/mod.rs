@@ -1,0 +1,9 @@
+//! Words that people bring along from other languages (Python, TypeScript, LangGraph, Jinja, JSON Schema), and what is written for
+//! them here: data for help lines. A table each for [types](ty), [functions](call), [attributes](attribute) and
+//! [statements of templates](statement).
+
+pub mod attribute;
+pub mod call;
+pub mod name;
+pub mod statement;
+pub mod ty;

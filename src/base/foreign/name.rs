@@ -1,0 +1,33 @@
+//! Names of values: those of other languages, and those of this one that are known behind the work of a node.
+
+/// What is written for a constant.
+pub fn constant(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "None" | "nil" | "NULL" | "Null" | "undefined" => "null",
+        _ => return None,
+    })
+}
+
+/// Where a name is known that is what a node's work gives.
+pub fn behind_work(name: &str) -> Option<String> {
+    let found = WORK.iter().find(|(known, ..)| *known == name);
+    found.map(|(name, of, more)| {
+        format!("`{name}` is known behind the work of {of}{more}: in `set`, `emit` and `goto`")
+    })
+}
+
+/// The name, the kinds of node that give it, what else there must be.
+static WORK: &[(&str, &str, &str)] = &[
+    ("reply", "`llm` and `agent`", ""),
+    (
+        "output",
+        "`llm` and `agent`",
+        ", where `output TYPE` stands in the node",
+    ),
+    ("transcript", "`agent`", ""),
+    ("results", "`tools`", ""),
+    ("result", "`call` and `subgraph`", ""),
+    ("answer", "`interrupt`", ""),
+];

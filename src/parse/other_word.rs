@@ -1,0 +1,398 @@
+//! Words that begin an entry of some list, but not of this one: what other languages call so, and what stands elsewhere.
+
+use super::grammar::Rule;
+use super::keyword;
+
+/// The keyword for what other languages call so.
+pub fn other_word(word: &str, only: Rule) -> Option<&'static str> {
+    let found = RENAMED
+        .iter()
+        .find(|(rules, words, _)| rules.contains(&only) && words.contains(&word));
+    found.map(|(.., meant)| *meant)
+}
+
+/// What to do about a word that no single keyword stands for.
+pub fn advice(word: &str, only: Rule) -> Option<String> {
+    let found = ADVICE
+        .iter()
+        .find(|(rule, words, _)| *rule == only && words.contains(&word));
+    let plain = found.map(|(.., help)| *help);
+    plain
+        .or_else(|| moved(word, only))
+        .map(|help| help.replace("WORD", word))
+}
+
+/// Where an entry goes that stands in the wrong list.
+fn moved(word: &str, only: Rule) -> Option<&'static str> {
+    Some(match only {
+        Rule::only_member if keyword::PROPERTIES.contains(&word) => {
+            "it stands in the braces of a node: `node NAME: KIND { WORD .. }`"
+        }
+        Rule::only_member if keyword::ITEMS.contains(&word) => "move it out of the graph",
+        Rule::only_property if keyword::MEMBERS.contains(&word) => {
+            "move it out of the node, into the graph"
+        }
+        Rule::only_property if keyword::ITEMS.contains(&word) => "move it out of the graph",
+        Rule::only_item if keyword::MEMBERS.contains(&word) => {
+            "it stands in a graph: `graph NAME { WORD .. }`"
+        }
+        Rule::only_item if keyword::PROPERTIES.contains(&word) => {
+            "it stands in a node of a graph: `graph NAME { node x: KIND { WORD .. } }`"
+        }
+        Rule::only_interrupt if keyword::PROPERTIES.contains(&word) => {
+            "only a node has it: `node NAME: interrupt { ask ..  WORD .. }`"
+        }
+        Rule::only_tool_line if keyword::PROPERTIES.contains(&word) => {
+            "it stands in the node that calls the tool"
+        }
+        _ => return None,
+    })
+}
+
+/// Lists, words, the keyword that was meant.
+static RENAMED: &[(&[Rule], &[&str], &str)] = &[
+    (&[Rule::only_arm], &["if", "case", "elif"], "when"),
+    (&[Rule::only_arm], &["otherwise", "default", "_"], "else"),
+    (
+        &[Rule::only_property],
+        &["needs", "requires", "assert", "guard", "ensure"],
+        "require",
+    ),
+    (
+        &[Rule::only_property],
+        &["loop_limit", "max_visit", "max_loops"],
+        "max_visits",
+    ),
+    (
+        &[Rule::only_property],
+        &["max_iterations", "max_steps", "max_rounds", "max_calls"],
+        "max_turns",
+    ),
+    (
+        &[Rule::only_property],
+        &["catch", "onerror", "error_handler"],
+        "on_error",
+    ),
+    (
+        &[Rule::only_property],
+        &["next", "route", "then", "routes", "jump"],
+        "goto",
+    ),
+    (
+        &[Rule::only_property],
+        &[
+            "schema",
+            "response",
+            "response_format",
+            "structured_output",
+            "result_type",
+            "output_type",
+        ],
+        "output",
+    ),
+    (
+        &[Rule::only_property, Rule::only_update],
+        &["write", "assign", "update", "store"],
+        "set",
+    ),
+    (
+        &[Rule::only_tool_line],
+        &["write", "assign", "writes"],
+        "set",
+    ),
+    (
+        &[Rule::only_property],
+        &["user", "human", "question", "user_prompt", "user_message"],
+        "prompt",
+    ),
+    (
+        &[Rule::only_property],
+        &[
+            "instructions",
+            "instruction",
+            "system_prompt",
+            "system_message",
+        ],
+        "system",
+    ),
+    (
+        &[Rule::only_property],
+        &["tool", "functions", "toolset", "toolkit"],
+        "tools",
+    ),
+    (
+        &[Rule::only_property, Rule::only_member],
+        &["retries", "attempts", "max_retries", "max_attempts"],
+        "retry",
+    ),
+    (
+        &[Rule::only_property],
+        &["history", "chat_history", "conversation"],
+        "messages",
+    ),
+    (
+        &[Rule::only_member],
+        &[
+            "max_steps",
+            "max_iterations",
+            "step_limit",
+            "max_supersteps",
+        ],
+        "recursion_limit",
+    ),
+    (
+        &[Rule::only_member],
+        &[
+            "var",
+            "vars",
+            "fields",
+            "variables",
+            "channels",
+            "schema",
+            "data",
+        ],
+        "state",
+    ),
+    (
+        &[Rule::only_member],
+        &["config", "constants", "configurable"],
+        "context",
+    ),
+    (
+        &[Rule::only_item],
+        &[
+            "struct",
+            "record",
+            "interface",
+            "class",
+            "typedef",
+            "alias",
+            "dataclass",
+            "schema",
+            "message",
+        ],
+        "type",
+    ),
+    (
+        &[Rule::only_item],
+        &["workflow", "flow", "pipeline", "subgraph"],
+        "graph",
+    ),
+    (
+        &[Rule::only_item],
+        &["use", "include", "using", "load"],
+        "import",
+    ),
+    (&[Rule::only_item], &["llm"], "model"),
+    (&[Rule::only_item], &["tools", "toolkit"], "toolset"),
+    (
+        &[Rule::only_interrupt],
+        &["message", "question", "text", "prompt", "show", "title"],
+        "ask",
+    ),
+    (
+        &[Rule::only_interrupt],
+        &[
+            "answer", "type", "schema", "output", "response", "returns", "expects",
+        ],
+        "expect",
+    ),
+    (
+        &[Rule::only_tool_line],
+        &["result", "output", "returns", "give", "yield"],
+        "return",
+    ),
+    (
+        &[Rule::only_tool_line],
+        &["assert", "check", "guard", "ensure", "requires"],
+        "require",
+    ),
+    (&[Rule::only_migration], &["remove", "delete"], "drop"),
+    (&[Rule::only_migration], &["move"], "rename"),
+    (
+        &[Rule::only_cache],
+        &["expires", "expiry", "timeout", "duration", "max_age", "for"],
+        "ttl",
+    ),
+    (&[Rule::only_cache], &["by", "on", "keys"], "key"),
+];
+
+/// List, words, what to do; `WORD` stands for the word.
+static ADVICE: &[(Rule, &[&str], &str)] = &[
+    (
+        Rule::only_member,
+        &["input", "inputs", "in", "parameters", "params", "args"],
+        "what a caller gives are `in` fields of the state: `state { in q: string }`",
+    ),
+    (
+        Rule::only_member,
+        &["output", "outputs", "out", "returns", "return", "result"],
+        "what a caller reads are `out` fields of the state: `state { out a: string }`",
+    ),
+    (
+        Rule::only_member,
+        &[
+            "entry",
+            "entry_point",
+            "entrypoint",
+            "begin",
+            "set_entry_point",
+        ],
+        "write `start -> NODE`",
+    ),
+    (
+        Rule::only_member,
+        &[
+            "llm", "agent", "update", "branch", "call", "subgraph", "extern",
+        ],
+        "write `node NAME: WORD { .. }`",
+    ),
+    (
+        Rule::only_member,
+        &[
+            "nodes",
+            "steps",
+            "step",
+            "task",
+            "tasks",
+            "state_node",
+            "add_node",
+        ],
+        "each node is written by itself: `node NAME: KIND { .. }`",
+    ),
+    (
+        Rule::only_member,
+        &["edges", "add_edge", "connect", "link"],
+        "each edge is written by itself: `a -> b`",
+    ),
+    (
+        Rule::only_member,
+        &[
+            "if",
+            "switch",
+            "match",
+            "when",
+            "else",
+            "conditional",
+            "route",
+            "router",
+            "add_conditional_edges",
+        ],
+        "conditions stand in the `goto` of a node: `goto { when .. -> ..  else -> .. }`",
+    ),
+    (
+        Rule::only_member,
+        &["for", "foreach", "each", "loop", "while"],
+        "a node for each element is a target: `goto each x in xs -> NODE with { .. }`; a loop is an edge back",
+    ),
+    (
+        Rule::only_member,
+        &["memory", "checkpointer", "checkpoint", "store"],
+        "state is kept by itself; where to is set in graphc.yaml",
+    ),
+    (
+        Rule::only_property,
+        &[
+            "temperature",
+            "top_p",
+            "max_tokens",
+            "seed",
+            "stop",
+            "reasoning",
+            "effort",
+            "thinking",
+            "thinking_budget",
+            "fallback",
+            "base_url",
+            "provider",
+            "api_key",
+        ],
+        "it belongs to the model: `model NAME = \"..\" { WORD .. }`",
+    ),
+    (
+        Rule::only_property,
+        &["description", "desc", "doc", "comment", "title"],
+        "what a node is for stands before it, behind `///`",
+    ),
+    (
+        Rule::only_property,
+        &["return", "returns", "result"],
+        "write `set { field: value }`",
+    ),
+    (
+        Rule::only_property,
+        &["if", "switch", "match", "case", "for", "while"],
+        "write `goto { when .. -> ..  else -> .. }`",
+    ),
+    (
+        Rule::only_property,
+        &["args", "arguments", "params", "parameters"],
+        "values stand behind the name of the tool or graph, `call TOOL(name: value)`, or in `with { .. }` of a `subgraph`",
+    ),
+    (
+        Rule::only_property,
+        &["type", "kind"],
+        "the kind stands in the head: `node NAME: llm { .. }`",
+    ),
+    (
+        Rule::only_property,
+        &["call", "run", "execute", "invoke", "function"],
+        "one node calls one tool: `node NAME: call TOOL(..)`",
+    ),
+    (
+        Rule::only_property,
+        &[
+            "approve",
+            "human_input",
+            "confirm",
+            "interrupt_before",
+            "interrupt_after",
+        ],
+        "write `interrupt NAME before NODE { ask \"..\"  expect bool }` in the graph, or a node of the kind `interrupt`",
+    ),
+    (
+        Rule::only_item,
+        &["from"],
+        "write `import { NAME } from \"./file.graph\"`",
+    ),
+    (
+        Rule::only_item,
+        &["def", "func", "fn", "async", "proc"],
+        "what a program does is a `tool NAME(x: T) -> T`, bound in graphc.yaml; what puts writes together a `reducer`",
+    ),
+    (
+        Rule::only_item,
+        &["const", "let", "var"],
+        "a constant is a parameter of a graph: `graph NAME(n: int = 3)`",
+    ),
+    (
+        Rule::only_item,
+        &["agent", "step", "task"],
+        "an agent is a node of a graph: `graph NAME { node x: agent { .. } }`",
+    ),
+    (
+        Rule::only_item,
+        &["export", "public", "pub"],
+        "every item can be imported: take it out",
+    ),
+    (
+        Rule::only_item,
+        &["provider", "config", "secret", "env", "profile"],
+        "that is set in graphc.yaml",
+    ),
+    (
+        Rule::only_tool_line,
+        &["description", "desc", "doc"],
+        "what a tool does stands before it, behind `///`",
+    ),
+    (
+        Rule::only_tool_line,
+        &["command", "url", "http", "run", "call", "exec", "script"],
+        "how a tool is reached is set in graphc.yaml, under `tools`",
+    ),
+    (
+        Rule::only_tool_line,
+        &["if", "when", "switch"],
+        "write `goto { when .. -> ..  else -> .. }`, or `require CONDITION else \"why\"`",
+    ),
+];
