@@ -71,7 +71,14 @@ pub fn dependent(
         if let Some((first, second)) = meeting(&writers, together, past, counts) {
             let last = if past(&first.1) { first.1 } else { second.1 };
             let pair = (first, second);
-            diags.push(report(graph, flow, together, pair, (why, last.span)));
+            diags.push(report(
+                program,
+                graph,
+                flow,
+                together,
+                pair,
+                (why, last.span),
+            ));
         }
     }
 }
@@ -129,6 +136,7 @@ fn ordered(program: &Program, channel: &Channel) -> bool {
 }
 
 fn report(
+    program: &Program,
     graph: &Graph,
     flow: &Flow,
     together: &Together,
@@ -143,13 +151,33 @@ fn report(
         false => format!("`{}` and `{}`, in the same super-step,", name(a), name(b)),
     };
     let other = if place == first.span { second } else { first };
+    let own = graph
+        .fields
+        .get(first.field)
+        .and_then(|field| match &field.channel {
+            Channel::Own { reducer } => program.reducers.get(*reducer),
+            _ => None,
+        });
+    let comes = match a == b {
+        true => "the writes come in the order of the tasks",
+        false => "the writes come in the order in which the nodes are declared",
+    };
     let mut found = match why {
+        Why::Reducer if own.is_some() => Diagnostic::new(
+            &codes::ORDER_DEPENDENT,
+            format!(
+                "{both} both write `{field}`, and reducer `{}` may make something else of them in another order",
+                own.map_or("?", |reducer| &*reducer.name.node)
+            ),
+            place,
+        )
+        .help(format!("{comes}; where that matters, let one run after the other")),
         Why::Reducer => Diagnostic::new(
             &codes::ORDER_DEPENDENT,
             format!("{both} both write `{field}`, whose value depends on which comes last"),
             place,
         )
-        .help(format!("it is the one declared last; give `{field}` a reducer that puts writes together, or let one run after the other")),
+        .help(format!("{comes}, and the last one counts; give `{field}` a reducer that puts writes together, or let one run after the other")),
         Why::Replaced => Diagnostic::new(
             &codes::REPLACED_BESIDE,
             format!("{both} both write `{field}`, and `:=` drops what was written before it in that step"),

@@ -52,6 +52,10 @@ impl Checker<'_> {
             Some(span) => diagnostic.label(span, "declared here"),
             None => diagnostic,
         };
+        let diagnostic = match (found, path(expr)) {
+            (Type::Json, Some(path)) => diagnostic.fact(Fact::Value(path)),
+            _ => diagnostic,
+        };
         // One text where others are expected is a mistake of its own.
         let shown = match texts(&expected.without_null(), self.types) {
             Some(Texts::Of(_)) => Type::String,
@@ -162,6 +166,19 @@ impl Checker<'_> {
         // A number that is written out is written otherwise, not converted.
         if let (ExprKind::Literal(Literal::Float(_)), Type::Int) = (&expr.kind, to) {
             return found.help("write a whole number, without a point");
+        }
+        if let (ExprKind::Literal(Literal::String(text)), Type::Int | Type::Float) =
+            (&expr.kind, to)
+            && text.parse::<f64>().is_ok()
+        {
+            return found.help(format!("write `{text}`, without quotes"));
+        }
+        if *from == Type::Json && value == "answer" {
+            let call = conversion(from, to).unwrap_or("string");
+            return found.help(format!(
+                "say what the answer is, `expect {}` in the node, or convert it: `{call}(answer)`",
+                self.types.show(to)
+            ));
         }
         let call = conversion(from, to);
         found.maybe_help(call.map(|call| match (from, call) {
