@@ -159,6 +159,7 @@ codes! {
     Error JOIN_WITHOUT_FORK "join-without-fork";
     Warning JOIN_MAY_WAIT "join-may-wait";
     Warning JOIN_OF_ONE "join-of-one";
+    Warning RUNS_TWICE "runs-twice";
     Error DUPLICATE_EDGE "duplicate-edge";
     Error VISITS_CIRCLE "visits-circle";
     Warning STUCK_CYCLE "stuck-cycle";

@@ -108,6 +108,8 @@ struct Scan<'a> {
     comments: Comments<'a>,
     /// Comments that begin with another sign.
     foreign: Foreign,
+    /// Where the last string of one line ended in which a letter follows at once: it may have been meant to go on.
+    cut: Option<usize>,
     found: Vec<Diagnostic>,
     /// Start of the item that is being read.
     item: usize,
@@ -149,6 +151,7 @@ impl<'a> Scan<'a> {
             brackets: Brackets::default(),
             comments: Comments::default(),
             foreign: Foreign::default(),
+            cut: None,
             found: Vec::new(),
             item: 0,
             damaged: false,
@@ -380,6 +383,10 @@ impl<'a> Scan<'a> {
                     .is_some_and(|b| b.iter().all(|b| *b == quote))
             {
                 self.at = start + i + width;
+                let goes_on = self.rest().starts_with(|c: char| c.is_alphanumeric());
+                if width == 1 && goes_on {
+                    self.cut = Some(self.at - 1);
+                }
                 return;
             } else {
                 i += 1;
@@ -402,11 +409,27 @@ impl<'a> Scan<'a> {
             return;
         }
         let line_end = self.text.get(..end).unwrap_or("").trim_end().len();
-        self.found.push(
+        let cut = self.cut.filter(|cut| {
+            let between = self.text.get(*cut..start).unwrap_or("\n");
+            between.starts_with(quote) && !between.contains('\n')
+        });
+        let other = if quote == "'" { '"' } else { '\'' };
+        let within = cut.map(|cut| {
+            Diagnostic::new(
+                &codes::UNCLOSED,
+                format!("the text ends at this `{quote}`, and the one that begins at the last `{quote}` is never closed"),
+                self.span(cut, cut + 1),
+            )
+            .label(self.span(start, start + 1), "begins here")
+            .help(format!(
+                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
+            ))
+        });
+        self.found.push(within.unwrap_or_else(|| {
             found
                 .label(self.span(line_end, line_end), "the line ends here")
-                .help("close it on its line, or write a longer text between `\"\"\"`"),
-        );
+                .help("close it on its line, or write a longer text between `\"\"\"`")
+        }));
         self.reported.push(start);
         let content = self.text.get(start + 1..line_end).unwrap_or("");
         let content = without_foreign_closers(content);

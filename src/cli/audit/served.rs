@@ -108,14 +108,10 @@ fn variables(entry: &Json) -> BTreeSet<String> {
     while let Some(json) = waiting.pop() {
         match json {
             Json::String(text) => {
-                let mut rest = text.as_str();
-                while let Some((before, after)) = rest.split_once("${") {
-                    rest = after;
-                    // `$${` is the two characters themselves.
-                    if !before.ends_with('$') {
-                        let name = after.split(['}', ':']).next().unwrap_or("");
-                        names.insert(name.to_owned());
-                    }
+                // `$${` is written for `${`.
+                for part in text.replace("$${", "").split("${").skip(1) {
+                    let name = part.split(['}', ':']).next().unwrap_or("");
+                    names.insert(name.to_owned());
                 }
             }
             Json::Array(items) => waiting.extend(items),

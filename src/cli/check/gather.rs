@@ -8,6 +8,7 @@ use crate::backend::bind;
 use crate::backend::config::{Config, wrong_levels};
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
+use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
@@ -209,6 +210,9 @@ impl Findings {
         let id = self.sources.add(&source.name, &source.text);
         let (suite, found) = scenario::load_all(&self.sources, id);
         self.diagnostics.append(found);
+        for secret in literal_secrets_of_scenarios(id, &source.text) {
+            self.diagnostics.push(secret);
+        }
         let Some(suite) = suite else { return Ok(()) };
         let flow = scenes::flow_of(file, &suite);
         if let Some(found) = scenes::missing_flow(&suite, id, &flow) {

@@ -112,7 +112,7 @@ impl Check<'_> {
 
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
         self.args(&call.args);
-        if self.locals.iter().any(|(n, _)| n == name) {
+        if self.locals.iter().rev().any(|(n, _)| n == name) {
             return Type::Json;
         }
         if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
@@ -145,7 +145,14 @@ impl Check<'_> {
 
     fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
         let of = self.expr(receiver);
-        self.args(&call.args);
+        // What a macro binds is known to nothing here, and that it is one is said below.
+        match names_macro(name) && filter::find(name).is_none() || matches!(name, "filter" | "map")
+        {
+            true => {}
+            false => {
+                self.args(&call.args);
+            }
+        }
         let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
         if matches!(of, Type::Json | Type::Error | Type::Never) {
             return of;
