@@ -21,7 +21,13 @@ const FRONTS: [&str; 1] = ["cli"];
 /// What touches the machine: modules of `std` and `tokio`, and macros; and who may.
 const MACHINE: [&str; 3] = ["env", "fs", "process"];
 /// The clock and chance, which a run gets through one trait.
-const CHANCE: [&str; 5] = ["Timestamp::now", "SystemTime::now", "Instant::now", "new_v4", "RandomState"];
+const CHANCE: [&str; 5] = [
+    "Timestamp::now",
+    "SystemTime::now",
+    "Instant::now",
+    "new_v4",
+    "RandomState",
+];
 const AMBIENT: &str = "run/ambient.rs";
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 const AT_THE_MACHINE: [&str; 5] = ["cli", "scenario", "backend", "store", "main"];

@@ -225,7 +225,7 @@ impl<'a> Binding<'a> {
             });
             let file = flow.files.get(model.at.file as usize);
             let place = match (span, file) {
-                (None, Some(file)) => format!(" ({file}:{})", model.at.line),
+                (None, Some(file)) if model.at.line > 0 => format!(" ({file}:{})", model.at.line),
                 _ => String::new(),
             };
             let model = &model.name;
