@@ -226,7 +226,12 @@ fn topology(
     let reached = flow::reach::reached(flow);
     flow::cycle::branches(flow, diags);
     flow::repeat::repeated(graph, flow, diags);
+    let before = diags.len();
     let mut waiting = flow::join::never(flow, arrows, together, diags);
+    if flow.broken {
+        // What leads to its members is not known.
+        diags.truncate(before);
+    }
     let twice = flow::twice::found(graph, flow);
     let told = flow::race::races(flow, together, &twice, diags);
     flow::gathered::races(flow, together, diags);

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::base::{SharedSet, Span};
+use crate::base::{SharedSet, Span, Spanned};
 use crate::expr::fold::same::same;
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
@@ -384,9 +384,33 @@ fn said(
         };
         return Some((format!("#{}", found.subject), values));
     }
-    let number = (!own).then(|| saying.number(expr))??;
+    if own {
+        return None;
+    }
+    let (number, truth) = match opposite(expr) {
+        Some(opposite) => (saying.number(&opposite)?, !truth),
+        None => (saying.number(expr)?, truth),
+    };
     let atoms = Atoms::from([Atom::Bool(truth)]);
     Some((format!("?{number}"), Values::Atoms(atoms)))
+}
+
+/// What holds where `a != b` and `a >= b` don't, so that a condition and its opposite are one.
+fn opposite(expr: &Expr) -> Option<Expr> {
+    let ExprKind::Binary(op, left, right) = &expr.kind else {
+        return None;
+    };
+    let node = match op.node {
+        BinaryOp::NotEqual => BinaryOp::Equal,
+        BinaryOp::GreaterEqual => BinaryOp::Less,
+        BinaryOp::LessEqual => BinaryOp::Greater,
+        _ => return None,
+    };
+    let op = Spanned { node, ..*op };
+    Some(Expr {
+        kind: ExprKind::Binary(op, left.clone(), right.clone()),
+        span: expr.span,
+    })
 }
 
 /// `xs == []` and `xs != []`: the place, and whether it is empty where the condition holds.

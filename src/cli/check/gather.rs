@@ -135,7 +135,7 @@ impl Findings {
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
         {
-            let served = Served::new(analysis.program());
+            let served = Served::new(analysis.program(), &analysis.diagnostics);
             self.served.entry(path.clone()).or_default().push(served);
         }
         self.looked_at.insert(place(file));

@@ -4,6 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 
 use crate::diag::{Diagnostic, codes};
 
+use super::super::infer::Narrowing;
 use super::super::ty::Type;
 use super::check::Check;
 use super::gives::element;
@@ -33,6 +34,8 @@ impl Check<'_> {
             }),
             Stmt::Set(set) => {
                 let ty = self.expr(&set.expr);
+                self.sets_name(&set.target);
+                self.hides(&set.target, false);
                 self.assign(&set.target, ty);
             }
             Stmt::SetBlock(set) => {
@@ -81,13 +84,19 @@ impl Check<'_> {
     }
 
     fn branch(&mut self, branch: &ast::IfCond) {
-        self.expr(&branch.expr);
-        let (yes, no) = (
-            self.facts(&branch.expr, true),
-            self.facts(&branch.expr, false),
-        );
+        let (yes, no) = self.condition(&branch.expr);
         self.under(yes, |check| check.all(&branch.true_body));
         self.under(no, |check| check.all(&branch.false_body));
+    }
+
+    /// Types a condition; what is known where it holds and where it doesn't. Of one that is wrong nobody knows what it was to
+    /// show.
+    pub(super) fn condition(&mut self, condition: &ast::Expr) -> (Narrowing, Narrowing) {
+        let told = self.diags.len();
+        self.expr(condition);
+        let wrong = self.diags.len() > told;
+        let (yes, no) = (self.facts(condition, true), self.facts(condition, false));
+        (yes.of_wrong(wrong), no.of_wrong(wrong))
     }
 
     fn each(&mut self, each: &ast::ForLoop) {
@@ -105,6 +114,8 @@ impl Check<'_> {
             let span = self.span(each.iter.span());
             self.error(&codes::TYPE_MISMATCH, message, span);
         }
+        self.hides(&each.target, true);
+        let outside = self.locals.len();
         self.scoped(|check| {
             match (pair, &each.target) {
                 (Some((first, second)), ast::Expr::List(names)) => {
@@ -116,14 +127,37 @@ impl Check<'_> {
                 _ => check.assign(&each.target, element(&of)),
             }
             if let Some(condition) = &each.filter_expr {
-                check.expr(condition);
-                let facts = check.facts(condition, true);
+                let (facts, _) = check.condition(condition);
                 check.known = check.known.clone().and(facts);
             }
             check.locals.push(("loop".into(), Type::Json));
-            check.all(&each.body);
+            check.round(outside, |check| check.all(&each.body));
         });
         self.scoped(|check| check.all(&each.else_body));
+    }
+
+    /// Warns of a name that hides what the template knows by it: `state`, and for names of a loop any other.
+    fn hides(&mut self, target: &ast::Expr, each: bool) {
+        let name = match target {
+            ast::Expr::Var(var) => var.id,
+            ast::Expr::List(names) => {
+                names.items.iter().for_each(|name| self.hides(name, each));
+                return;
+            }
+            ast::Expr::Tuple(names) => {
+                names.items.iter().for_each(|name| self.hides(name, each));
+                return;
+            }
+            _ => return,
+        };
+        let state = name == "state" && self.scope.state.is_some();
+        if state || (each && self.scope.slot(name).is_some()) {
+            let span = self.span(target.span());
+            let message = format!("`{name}` hides what the template knows by that name");
+            self.report(
+                Diagnostic::new(&codes::SHADOWING, message, span).help("choose another name"),
+            );
+        }
     }
 
     fn take_apart(&mut self, names: &[ast::Expr], parts: [Type; 2]) {

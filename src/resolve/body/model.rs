@@ -142,7 +142,8 @@ impl Resolver<'_> {
         if !inside.has_model && !self.program.graphs[inside.graph].broken {
             let message = format!("`{}` names no model", node.name.node);
             let help = "write `model NAME` here, or in the graph for all its nodes";
-            self.missing(node, message, help);
+            let graph = self.program.graphs[inside.graph].name.span;
+            self.missing_of(node, message, help, Some(graph));
         }
         self.program.graphs[inside.graph]
             .model
@@ -168,6 +169,12 @@ impl Resolver<'_> {
             _ => None,
         })?;
         if CHOICES.contains(&choice.node.as_str()) {
+            if choice.node == "required" && tools.is_none() {
+                let message = "`tool_choice required` needs `tools` that the model can choose from";
+                let found = Diagnostic::new(&codes::MISSING_PROPERTY, message, choice.span);
+                self.diags
+                    .push(found.help("write `tools [..]`, or take `tool_choice` out"));
+            }
             return Some(choice.clone());
         }
         let listed = tools.into_iter().flat_map(|list| &list.tools);
