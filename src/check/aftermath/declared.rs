@@ -128,6 +128,9 @@ impl<'a> Declared<'a> {
         let fields = context.map_or(&[][..], |context| &context.fields);
         let field = fields.iter().rfind(before).map(|field| field.span.end);
         let param = graph.params.iter().rfind(before).map(|param| param.span.end);
+        if field.is_none() && param.is_none() {
+            return None;
+        }
         // What is given twice is left out: it stands right behind the one that is not.
         let state = graph.fields.iter().map(|field| field.span.start).min();
         let nodes = graph.nodes.iter().map(|node| node.span.start).min();
