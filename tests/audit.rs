@@ -37,7 +37,7 @@ fn figure(bound: &Bound) -> String {
 #[test]
 fn sheets() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/audit");
-    let mut wrong = Vec::new();
+    let (mut cases, mut wrong) = (0, Vec::new());
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         if path
@@ -46,6 +46,7 @@ fn sheets() {
         {
             continue;
         }
+        cases += 1;
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = std::fs::read_to_string(&path).unwrap();
         let flow = compiled(&text).unwrap_or_else(|found| panic!("{name}\n{found}"));
@@ -68,6 +69,7 @@ fn sheets() {
             insta::assert_snapshot!(name, serde_json::to_string_pretty(&sheet).unwrap());
         });
     }
+    assert!(cases > 10, "{cases}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

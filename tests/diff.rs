@@ -356,6 +356,7 @@ fn an_audit_says_what_a_change_widens() {
             "tool look can be reached without Main.ask",
             "the scope of graph Main has pay",
             "data goes to b.example: tool look",
+            "data goes to where nobody has said: tool pay, which nothing serves",
         ]
     );
     let json = repository.graphc(&[&args[..], &["--format", "json"]].concat());

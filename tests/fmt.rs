@@ -284,3 +284,12 @@ proptest! {
         }
     }
 }
+
+/// Whether a list in brackets is short is found without writing those in it twice for each level around them.
+#[test]
+fn lists_in_lists_take_no_time() {
+    let (open, close) = ("list<".repeat(95), ">".repeat(95));
+    let text = format!("type Deep {{ a: {open}int{close} }}\n");
+    let once = formatted(&text).unwrap();
+    assert_eq!(formatted(&once).unwrap(), once);
+}

@@ -233,7 +233,13 @@ impl<'g> Ways<'g> {
             node.work,
             Work::Agent { .. } | Work::Tools { .. } | Work::Call { .. } | Work::Subgraph { .. }
         ) {
-            arms.extend(node.ends.iter().map(|end| self.target(&end.to)));
+            // A called graph that leaves for another node passes over what is asked behind the node.
+            let leaves = matches!(node.work, Work::Subgraph { .. });
+            arms.extend(node.ends.iter().map(|end| {
+                let mut arm = self.target(&end.to);
+                arm.iter_mut().for_each(|way| way.unasked = leaves);
+                arm
+            }));
         }
         for tool in tools_of(node) {
             let body = self

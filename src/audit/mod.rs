@@ -11,12 +11,13 @@
 //! and ends), [`map`] (a graph as places and ways), [`length`] (of lists that sends
 //! go over), [`count`] (how often its places are come to), [`circle`] and [`walk`] (the
 //! heaviest way through it), [`weight`] (what a visit of a node costs), [`worst`] (all together), [`reach`] (which graphs and tools, behind which
-//! questions), [`widen`] (what a change adds).
+//! questions), [`heed`] (whether their answers count), [`widen`] (what a change adds).
 
 pub mod bound;
 mod circle;
 mod count;
 mod ends;
+mod heed;
 mod length;
 mod map;
 mod reach;

@@ -6,11 +6,11 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::base::id::Id;
 use crate::ir::graph::{Graph, Node, NodeId};
 use crate::ir::node::Work;
 use crate::ir::{Flow, GraphId, ToolId};
 
+use super::heed::unheeded;
 use super::map::Map;
 
 /// Graphs and what is known on entering them.
@@ -20,6 +20,10 @@ pub(super) struct Reach {
     pub order: Vec<GraphId>,
     /// By graph and node in reach, the interrupts that every way to it has passed, as `Graph.node`.
     pub before: BTreeMap<(GraphId, NodeId), BTreeSet<String>>,
+    /// Nodes that lead back to themselves.
+    pub returns: BTreeSet<(GraphId, NodeId)>,
+    /// Questions whose answer nothing looks at.
+    pub unheeded: BTreeSet<String>,
 }
 
 impl Reach {
@@ -28,6 +32,8 @@ impl Reach {
         let mut reach = Self {
             order,
             before: BTreeMap::new(),
+            returns: BTreeSet::new(),
+            unheeded: BTreeSet::new(),
         };
         // What is answered before a graph is entered; `None` where no call of it was seen yet.
         let mut entering: BTreeMap<GraphId, BTreeSet<String>> = BTreeMap::new();
@@ -36,8 +42,15 @@ impl Reach {
             let Some(graph) = flow.graphs.get(id) else {
                 continue;
             };
+            reach.unheeded.extend(unheeded(graph));
             let here = entering.get(&id).cloned().unwrap_or_default();
-            for (node, mut asked) in passed(flow, graph) {
+            let map = Map::of(flow, graph);
+            for circle in kosaraju_scc(&map.edges()) {
+                let members = circle.iter().filter(|_| circle.len() > 1);
+                let nodes = members.filter_map(|spot| map.spots.get(spot.index())?.node);
+                reach.returns.extend(nodes.map(|node| (id, node)));
+            }
+            for (node, mut asked) in passed(&map, graph) {
                 asked.extend(here.iter().cloned());
                 // What is asked ahead of all that a node does is asked ahead of its tools.
                 let stops = graph.nodes.get(node).map(|node| &node.stops);
@@ -120,45 +133,91 @@ fn order(flow: &Flow, entry: GraphId) -> Vec<GraphId> {
         .collect()
 }
 
-/// By node that the start leads to, the interrupts that dominate it.
-fn passed(flow: &Flow, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
-    let map = Map::of(flow, graph);
-    let edges = map.edges();
+/// By node that the start leads to, the questions that every way to it has passed.
+///
+/// A place that asks is two: it is come to, and it goes on when somebody has answered. What it skips, what it does when
+/// nobody answers in time and when it fails leads on from the first.
+fn passed(map: &Map, graph: &Graph) -> Vec<(NodeId, BTreeSet<String>)> {
+    let edges = asking(map, graph);
     let dominators = simple_fast(&edges, NodeIndex::new(0));
-    let mut known: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    let questions = |place: NodeIndex| -> Vec<String> {
+        let asked = edges.node_weight(place);
+        let node = asked.and_then(|asked| map.spots.get(asked.spot)?.node);
+        let Some((asked, node)) = asked.zip(node.and_then(|id| graph.nodes.get(id))) else {
+            return Vec::new();
+        };
+        let stops = node
+            .stops
+            .iter()
+            .filter(|stop| stop.after == asked.answered);
+        let mut names: Vec<String> = stops.map(|stop| stop_name(graph, &stop.name)).collect();
+        if asked.answered && matches!(node.work, Work::Interrupt { .. }) {
+            names.push(stop_name(graph, &node.name));
+        }
+        names
+    };
+    let mut known: BTreeMap<NodeIndex, BTreeSet<String>> = BTreeMap::new();
     let mut all = Vec::new();
     for (index, spot) in map.spots.iter().enumerate() {
         let Some(node) = spot.node else { continue };
-        if dominators
-            .immediate_dominator(NodeIndex::new(index))
-            .is_none()
-        {
+        let place = NodeIndex::new(index);
+        if dominators.immediate_dominator(place).is_none() {
             continue;
         }
         // Up to the next place whose answer is known, and down again.
         let mut chain = Vec::new();
-        let mut at = Some(NodeIndex::new(index));
-        while let Some(here) = at.filter(|here| !known.contains_key(&here.index())) {
+        let mut at = Some(place);
+        while let Some(here) = at.filter(|here| !known.contains_key(here)) {
             chain.push(here);
             at = dominators.immediate_dominator(here);
         }
         for here in chain.into_iter().rev() {
             let above = dominators.immediate_dominator(here);
             let mut asked = above
-                .and_then(|above| known.get(&above.index()).cloned())
+                .and_then(|above| known.get(&above).cloned())
                 .unwrap_or_default();
-            let above = above.and_then(|above| map.spots.get(above.index())?.node);
-            let above = above.and_then(|id| graph.nodes.get(id));
-            if let Some(above) = above {
-                if matches!(above.work, Work::Interrupt { .. }) {
-                    asked.insert(format!("{}.{}", graph.name, above.name));
-                }
-                asked.extend(above.stops.iter().map(|stop| stop_name(graph, &stop.name)));
-            }
-            known.insert(here.index(), asked);
+            asked.extend(above.into_iter().flat_map(&questions));
+            known.insert(here, asked);
         }
-        all.push((node, known.get(&index).cloned().unwrap_or_default()));
+        all.push((node, known.get(&place).cloned().unwrap_or_default()));
     }
-    debug_assert!(all.iter().all(|(node, _)| node.index() < graph.nodes.len()));
     all
+}
+
+/// A place, or the same once somebody has answered there.
+struct Asked {
+    spot: usize,
+    answered: bool,
+}
+
+/// The places of a graph, those that ask in two parts, with the ways between them.
+fn asking(map: &Map, graph: &Graph) -> DiGraph<Asked, ()> {
+    let mut edges = DiGraph::new();
+    for spot in 0..map.spots.len() {
+        edges.add_node(Asked {
+            spot,
+            answered: false,
+        });
+    }
+    for (spot, data) in map.spots.iter().enumerate() {
+        let node = data.node.and_then(|id| graph.nodes.get(id));
+        let asks = node.is_some_and(|node| {
+            let behind = node.stops.iter().any(|stop| stop.after);
+            behind || matches!(node.work, Work::Interrupt { .. })
+        });
+        let before = NodeIndex::new(spot);
+        let mut after = before;
+        if asks {
+            after = edges.add_node(Asked {
+                spot,
+                answered: true,
+            });
+            edges.add_edge(before, after, ());
+        }
+        for way in data.arms.iter().flatten() {
+            let from = if way.unasked { before } else { after };
+            edges.add_edge(from, NodeIndex::new(way.to), ());
+        }
+    }
+    edges
 }

@@ -30,7 +30,7 @@ pub struct Sheet {
     pub exits: Vec<String>,
     /// Super-steps of the longest path, those of called graphs included.
     pub steps: Bound,
-    /// What bounds parts of it: nodes with `max_visits`, turns of agents.
+    /// What bounds its loops: nodes with `max_visits` that lead back to themselves.
     pub bounded_by: Vec<String>,
     /// Super-steps after which a run fails wherever it is; it counts anew after an interrupt.
     pub recursion_limit: Option<u32>,
@@ -48,6 +48,8 @@ pub struct Sheet {
     pub secrets: BTreeMap<String, BTreeSet<String>>,
     /// Where data goes, each with what sends it there.
     pub leaves: BTreeMap<String, BTreeSet<String>>,
+    /// What sends data to where nobody has said: models of providers that are not described, tools that nothing serves.
+    pub leaves_unknown: BTreeSet<String>,
     /// Graphs in reach with the tools that they allow; `None` where they set no scope.
     pub scopes: BTreeMap<String, Option<BTreeSet<String>>>,
 }
@@ -89,6 +91,9 @@ pub struct ToolUse {
     pub nodes: BTreeMap<String, BTreeSet<String>>,
     /// Interrupts that every way to every one of them passes.
     pub approved_by: BTreeSet<String>,
+    /// Those of them whose answer nothing looks at: the tool may be called whatever is said.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unheeded: BTreeSet<String>,
 }
 
 /// A question to a person.
@@ -134,6 +139,7 @@ pub(super) fn fill(
         interrupts: Vec::new(),
         secrets: BTreeMap::new(),
         leaves: BTreeMap::new(),
+        leaves_unknown: BTreeSet::new(),
         scopes: BTreeMap::new(),
     };
     sheet.nodes(flow, services, reach);
@@ -141,6 +147,10 @@ pub(super) fn fill(
         let served = services.tools.get(&tool.tool);
         let who = format!("tool {}", tool.tool);
         outside(&mut sheet.secrets, &mut sheet.leaves, served, &who);
+        if tool.served == UNBOUND {
+            let unknown = format!("tool {}, which nothing serves", tool.tool);
+            sheet.leaves_unknown.insert(unknown);
+        }
     }
     for id in &reach.order {
         if let Some(graph) = flow.graphs.get(*id) {
@@ -156,15 +166,13 @@ pub(super) fn fill(
 
 impl Sheet {
     fn nodes(&mut self, flow: &Flow, services: &Services, reach: &Reach) {
-        for (_, graph, _, node) in reach.nodes(flow) {
+        for (id, graph, node_id, node) in reach.nodes(flow) {
             let name = format!("{}.{}", graph.name, node.name);
-            if let Some(visits) = &node.max_visits {
+            if let Some(visits) = &node.max_visits
+                && reach.returns.contains(&(id, node_id))
+            {
                 self.bounded_by
                     .push(format!("max_visits {} of {name}", visits.limit));
-            }
-            if let Work::Agent { max_turns, .. } = &node.work {
-                self.bounded_by
-                    .push(format!("max_turns {max_turns} of {name}"));
             }
             match &node.work {
                 Work::Llm(call) | Work::Agent { call, .. } => {
@@ -182,8 +190,14 @@ impl Sheet {
                         let provider = reference.split('/').next().unwrap_or("");
                         let served = services.providers.get(provider);
                         let who = format!("model {}", model.name);
-                        if reference != "scripted" {
-                            outside(&mut self.secrets, &mut self.leaves, served, &who);
+                        if reference == "scripted" {
+                            continue;
+                        }
+                        outside(&mut self.secrets, &mut self.leaves, served, &who);
+                        if served.is_none() {
+                            self.leaves_unknown.insert(format!(
+                                "{who}, whose provider `{provider}` is not described"
+                            ));
                         }
                     }
                     let weights = weigh(flow, graph, node, &BTreeMap::new(), reach);
@@ -220,6 +234,9 @@ impl Sheet {
         }
     }
 }
+
+/// What serves a tool that nothing serves.
+const UNBOUND: &str = "unbound";
 
 /// Notes what something needs and where it sends data.
 fn outside(
@@ -262,7 +279,7 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
                     .get(&tool.name)
                     .map(|served| (served.kind.clone(), served.to.clone())),
             };
-            let (served, to) = served.unwrap_or(("unbound".to_owned(), None));
+            let (served, to) = served.unwrap_or((UNBOUND.to_owned(), None));
             let entry = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {
                 tool: tool.name.clone(),
                 effect: ToolEffect::word(tool.effect),
@@ -273,6 +290,7 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
                 narrowed: narrowed(node, tool_id),
                 nodes: BTreeMap::new(),
                 approved_by: BTreeSet::new(),
+                unheeded: BTreeSet::new(),
             });
             let before = reach
                 .before
@@ -289,5 +307,13 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
             entry.nodes.insert(name, before);
         }
     }
-    used.into_values().collect()
+    let heeded = |tool: ToolUse| ToolUse {
+        unheeded: tool
+            .approved_by
+            .intersection(&reach.unheeded)
+            .cloned()
+            .collect(),
+        ..tool
+    };
+    used.into_values().map(heeded).collect()
 }

@@ -20,6 +20,9 @@ pub fn widened(old: &Sheet, new: &Sheet) -> Vec<String> {
     tools(old, new, &mut wider);
     scopes(old, new, &mut wider);
     added("data goes to", &old.leaves, &new.leaves, &mut wider);
+    for unknown in new.leaves_unknown.difference(&old.leaves_unknown) {
+        wider.push(format!("data goes to where nobody has said: {unknown}"));
+    }
     added("needs", &old.secrets, &new.secrets, &mut wider);
     let asked = |sheet: &Sheet| -> BTreeSet<String> {
         sheet.interrupts.iter().map(|q| q.node.clone()).collect()
@@ -77,6 +80,13 @@ fn tools(old: &Sheet, new: &Sheet, wider: &mut Vec<String>) {
         }
         for gone in was.approved_by.difference(&tool.approved_by) {
             wider.push(format!("tool {name} can be reached without {gone}"));
+        }
+        let heeded = was.approved_by.difference(&was.unheeded);
+        let unheeded: BTreeSet<&String> = tool.unheeded.iter().collect();
+        for gone in heeded.filter(|question| unheeded.contains(question)) {
+            wider.push(format!(
+                "tool {name} is reached whatever is answered at {gone}"
+            ));
         }
     }
 }

@@ -165,9 +165,9 @@ impl<'a> Binding<'a> {
     }
 
     fn finding(&self, span: Option<Span>, message: String, help: String) -> Diagnostic {
-        let file = self.config.file.map(|file| Span::new(file, 0, 0));
         let mut finding = Diagnostic::new(&codes::INVALID_CONFIG, message, Span::default());
-        match span.or(file) {
+        // What no line of the file is about has no place in it.
+        match span {
             Some(span) => finding
                 .labels
                 .iter_mut()
@@ -212,7 +212,8 @@ impl<'a> Binding<'a> {
             let known = || self.config.providers.keys().map(String::as_str);
             let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
                 format!(
-                    "describe it under `providers` in graphc.yaml; there is {}",
+                    "describe it under `providers` in graphc.yaml, as in `{name}: {{ kind: openai, base_url: \"https://..\", api_key: \"${{{}_API_KEY}}\" }}`; there is {}",
+                    name.to_uppercase().replace('-', "_"),
                     name::list(known())
                 )
             });

@@ -81,7 +81,8 @@ impl Secrets {
             Json::Array(items) => items.into_iter().map(|one| self.scrub_tree(one)).collect(),
             Json::Object(entries) => {
                 let entries = entries.into_iter();
-                let scrubbed = entries.map(|(key, value)| (self.scrub(&key), self.scrub_tree(value)));
+                let scrubbed =
+                    entries.map(|(key, value)| (self.scrub(&key), self.scrub_tree(value)));
                 Json::Object(scrubbed.collect())
             }
             other => other,

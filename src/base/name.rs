@@ -97,15 +97,22 @@ pub fn did_you_mean<'a>(
 /// So many names a help line spells out.
 const FEW: usize = 8;
 
+/// So many names a help line counts. Thousands of findings may each have the same thousands of names to choose from.
+const COUNTED: usize = 1_000;
+
 /// The first names in backticks, and how many more there are: what there is to choose from, in a help line.
 pub fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = std::collections::HashSet::new();
     let names = names.into_iter().filter(|name| seen.insert(*name));
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = names.take(COUNTED + 1).collect();
     match names.get(..FEW) {
         Some(first) if names.len() > FEW + 1 => {
             let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
-            format!("{} and {} more", first.join(", "), names.len() - FEW)
+            let more = match names.len() > COUNTED {
+                true => "many".to_owned(),
+                false => (names.len() - FEW).to_string(),
+            };
+            format!("{} and {more} more", first.join(", "))
         }
         _ => list(names),
     }

@@ -181,6 +181,13 @@ impl Unwritten<'_> {
             let (never, path) = match left {
                 Left::Never(path) => (true, path),
                 Left::Perhaps(path) => (false, path),
+                Left::TooMuch => {
+                    let why = "there is too much to be told apart on the ways to the end";
+                    if let Some(found) = report(graph, flow, *field, Err(why), &[]) {
+                        diags.push(found);
+                    }
+                    continue;
+                }
                 Left::Written => continue,
             };
             let by = if *certain { &self.possible } else { &self.sure };
@@ -189,7 +196,9 @@ impl Unwritten<'_> {
                 (true, true) => by.witness(arrows, *field),
                 (true, false) => Vec::new(),
             };
-            if let Some(found) = report(graph, flow, *field, never, &path) {
+            let doubt = doubt(graph, flow, &path);
+            let sure = if never { Ok(()) } else { Err(doubt.as_str()) };
+            if let Some(found) = report(graph, flow, *field, sure, &path) {
                 diags.push(found);
             }
         }
@@ -200,26 +209,23 @@ fn report(
     graph: &Graph,
     flow: &Flow,
     field: FieldId,
-    certain: bool,
+    certain: Result<(), &str>,
     path: &[Step],
 ) -> Option<Diagnostic> {
     let declared = graph.fields.get(field)?;
     let name = &declared.name.node;
     let way = written_out(flow, path);
     let message = match (certain, way.is_empty()) {
-        (true, false) => format!("`out` field `{name}` is not written on the way `{way}`"),
-        (true, true) => format!("`out` field `{name}` is not written on every way to `end`"),
-        (false, _) => format!(
-            "`out` field `{name}` may be left unwritten: {}",
-            doubt(graph, flow, path)
-        ),
+        (Ok(()), false) => format!("`out` field `{name}` is not written on the way `{way}`"),
+        (Ok(()), true) => format!("`out` field `{name}` is not written on every way to `end`"),
+        (Err(doubt), _) => format!("`out` field `{name}` may be left unwritten: {doubt}"),
     };
     let mut found = Diagnostic::new(&codes::OUT_LEFT_UNWRITTEN, message, declared.name.span)
         .about(declared.name.span)
         .help(
         format!("write `{name}` on that way too, or give it a first value: `= ..` behind its type, or a `?` type"),
     );
-    if !certain {
+    if certain.is_err() {
         found.level = Level::Warning;
     }
     for (span, text) in turns(flow, path).into_iter().take(SHOWN) {

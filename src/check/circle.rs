@@ -19,6 +19,9 @@ use super::flow::{Cause, Flow, Goal, Spot, Together, Way, Write};
 use super::idle;
 use super::types::beside;
 
+/// Most places of one finding that are pointed at.
+const SHOWN: usize = 6;
+
 /// Names that are something else at each visit of a node.
 const CHANGING: [&str; 9] = [
     "run",
@@ -41,18 +44,15 @@ enum Exit<'a> {
 }
 
 /// Reports circles whose ways out depend on nothing that changes while they go round, and those that
-/// go on for as long as a model, a tool or a person says.
+/// go on for as long as a model, a tool or a person says. `ends` says of a circle whether the graph's own `exit when` may
+/// end it.
 pub fn circles(
     graph: &Graph,
     flow: &Flow,
     together: &Together,
-    reached: &[bool],
+    (reached, ends): (&[bool], &dyn Fn(&[Spot]) -> bool),
     diags: &mut Diagnostics,
 ) {
-    // Whatever goes round ends with the graph's own condition.
-    if flow.exits {
-        return;
-    }
     let state = graph.fields.iter();
     let state = state.map(|field| (field.name.node.clone(), field.ty.node.clone()));
     let fields = std::sync::Arc::new(state.collect::<StateFields>());
@@ -67,7 +67,7 @@ pub fn circles(
             continue;
         }
         let exits = exits(graph, flow, &group);
-        if exits.is_empty() {
+        if exits.is_empty() || ends(&group) {
             continue;
         }
         let scopes = Scopes {
@@ -434,7 +434,7 @@ fn stuck(
         let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, again.span).help(format!(
             "write what it is to be in the next round, such as `{name}: state.{name} + 1`"
         ));
-        for place in places {
+        for place in places.into_iter().take(SHOWN) {
             found = found.label(place, "once the cycle has gone round, this stays as it is");
         }
         return found;
@@ -446,7 +446,7 @@ fn stuck(
     let first = places.first().copied().unwrap_or_default();
     let mut found = Diagnostic::new(&codes::STUCK_CYCLE, message, first)
         .here("once the cycle has gone round, this stays as it is");
-    for place in places.iter().skip(1) {
+    for place in places.iter().take(SHOWN).skip(1) {
         found = found.label(*place, "and so does this");
     }
     let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();

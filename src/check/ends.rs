@@ -21,6 +21,8 @@ struct Jump {
     required: bool,
     /// Where the jump itself is declared, where that is elsewhere.
     declared: Option<Span>,
+    /// Whether the name is that of a parameter of the tool.
+    parameter: bool,
     /// Whether it leaves the graph by that name, for a tool that goes to `parent.name`.
     upward: bool,
     /// The names that it is one of, where it is declared among others: those that a graph leaves by, members of an enum.
@@ -68,6 +70,7 @@ pub fn ends(
                 what: "this target may be".to_owned(),
                 required: true,
                 declared: None,
+                parameter: false,
                 upward: false,
                 home: target.home,
             });
@@ -129,6 +132,7 @@ fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
             what: "this goes to".to_owned(),
             required: false,
             declared: None,
+            parameter: false,
             upward: false,
             home: None,
         })
@@ -165,6 +169,7 @@ fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
                 span: used.span,
                 required: true,
                 declared: Some(place),
+                parameter: tool.params.iter().any(|param| param.name.node == to),
                 upward,
                 home: None,
             };
@@ -210,6 +215,7 @@ fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
             span: name.span,
             required: true,
             declared: Some(left.span),
+            parameter: false,
             upward: false,
             home: child.map(|child| Home::Leaves(Some(child.name.span))),
         })
@@ -289,7 +295,11 @@ fn outside(
         return;
     }
     let listed = ends.items.iter().map(|end| end.name.node.as_str());
-    if misspelt(graph, node, first, listed.collect(), diags) {
+    let of_tool = first.home.is_none();
+    if of_tool
+        && (names_parameter(graph, first, diags)
+            || misspelt(graph, node, first, listed.clone().collect(), diags))
+    {
         return;
     }
     let declared = first.declared.or(first.home.map(|_| first.span));
@@ -317,6 +327,33 @@ fn outside(
         found = found.label(declared, "the jump");
     }
     diags.push(found);
+}
+
+/// A tool's jump to a name that is one of its parameters and no node: its value was meant.
+fn names_parameter(graph: &Graph, jump: &Jump, diags: &mut Diagnostics) -> bool {
+    let Some(place) = jump
+        .declared
+        .filter(|_| jump.parameter && graph.node(&jump.name).is_none())
+    else {
+        return false;
+    };
+    let known =
+        |found: &Diagnostic| found.code == &codes::TARGET_OUTSIDE_ENDS && found.span() == place;
+    if !diags.iter().any(known) {
+        let message = format!(
+            "{} `{}`, which is a parameter, no node",
+            jump.what, jump.name
+        );
+        diags.push(
+            Diagnostic::new(&codes::TARGET_OUTSIDE_ENDS, message, place)
+                .help(format!(
+                    "a target that is computed stands in parentheses: `({})`",
+                    jump.name
+                ))
+                .fix(place, format!("({})", jump.name)),
+        );
+    }
+    true
 }
 
 /// A tool's jump whose name is no node's and nearly one of those meant: that is mended in the tool, and said once.

@@ -1,12 +1,69 @@
-//! `exit when`: a condition that nothing in the graph changes ends nothing.
+//! `exit when`: a condition that nothing in the graph changes ends nothing, and no circle in which nothing changes it.
 
+use std::cell::OnceCell;
+
+use crate::ast::expr::Expr;
+use crate::base::SharedSet;
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::expr::infer::reads;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::program::Graph;
 
-use super::flow::{Written, exit};
+use super::flow::{Flow, Spot, Together, Written, exit};
+use super::types::beside;
+
+/// Which circles of a graph its `exit when` may end.
+pub struct Endings<'a> {
+    flow: &'a Flow,
+    together: &'a Together<'a>,
+    /// The fields that the conditions read; `None` where one reads what changes by itself.
+    fields: Option<Vec<FieldId>>,
+    beside: OnceCell<Vec<SharedSet<FieldId>>>,
+}
+
+impl<'a> Endings<'a> {
+    /// Looks at the conditions of a graph; those of a graph without any end nothing.
+    pub fn of(graph: &Graph, flow: &'a Flow, together: &'a Together<'a>) -> Self {
+        let told: Vec<&Expr> = graph.exits.iter().collect();
+        Self {
+            flow,
+            together,
+            fields: exit::read(graph, &told),
+            beside: OnceCell::new(),
+        }
+    }
+
+    /// Whether something in a circle, or beside it, writes what a condition reads. What held before it was come to has
+    /// ended the graph there.
+    pub fn end(&self, circle: &[Spot]) -> bool {
+        let Some(fields) = &self.fields else {
+            return true;
+        };
+        if fields.is_empty() {
+            return false;
+        }
+        let flow = self.flow;
+        let inside = circle.iter().any(|spot| {
+            let own = match spot {
+                Spot::Node(id) => flow.stops.get(*id).map_or(&[][..], |stop| &stop.writes),
+                _ => &[],
+            };
+            let ways = flow.ways(*spot).iter().flat_map(|way| &way.writes);
+            own.iter()
+                .chain(ways)
+                .any(|write| fields.contains(&write.field))
+        });
+        inside || {
+            let beside = self.beside.get_or_init(|| beside(flow, self.together));
+            let mut nodes = circle.iter().filter_map(|spot| match spot {
+                Spot::Node(id) => beside.get(id.0 as usize),
+                _ => None,
+            });
+            nodes.any(|written| fields.iter().any(|field| written.contains(field)))
+        }
+    }
+}
 
 /// Warns of conditions that read fields which nothing in the graph writes, and nothing of the run.
 pub fn unchanging(graph: &Graph, id: GraphId, written: &Written, diags: &mut Diagnostics) {

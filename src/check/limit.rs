@@ -112,5 +112,5 @@ fn cost(graph: &Graph, id: NodeId, least: &[u64]) -> (u64, bool) {
         _ => 1,
     };
     let asks = matches!(node.work, Work::Interrupt { .. }) || !node.stops.is_empty();
-    (cost, asks || node.max_visits.is_some())
+    (cost, asks)
 }

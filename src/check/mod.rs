@@ -4,7 +4,7 @@
 //! wrong is in the diagnostics, and a [`Checked`] says that lowering may go on.
 //!
 //! Reading order: [`flow`] (where a run can go), [`types`] (expressions in their scopes), then a file for each group of
-//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
+//! rules that need more than one graph or node: [`entry`], [`ends`], [`leave`], [`sends`], [`context`], [`based`], [`cached`], [`exits`], `first_value`, [`lasting`], [`handlers`], [`error_node`], [`circle`], [`growth`], [`idle`], [`order`], [`limit`], [`calls`], [`narrow`], [`prompt`], [`scope`], [`tool_sends`], [`tool_targets`],
 //! [`assign`], [`data`], [`unused`], [`unused_names`], and a folder for what may be done and may flow where: [`safety`]; [`poison`] and [`aftermath`] keep out what follows from another finding.
 //! [`poison`] makes declarations that are wrong themselves go with everything. [`instance`] comes before them all: what they look at are the instances of graphs with parameters.
 
@@ -21,6 +21,7 @@ pub mod ends;
 pub mod entry;
 pub mod error_node;
 pub mod exits;
+mod first_value;
 pub mod flow;
 pub mod growth;
 pub mod handlers;
@@ -52,7 +53,7 @@ use crate::resolve::program::Graph;
 
 use flow::arrows::Arrows;
 use flow::effect::Effects;
-use flow::{Flow, Together, Written};
+use flow::{Flow, Spot, Together, Written};
 use instance::Instances;
 use types::tool::BodyTypes;
 use types::walk;
@@ -203,6 +204,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }
     data::unwritten_out(graph, id, written, &mut diags);
+    first_value::missing(program, graph, &mut diags);
     barrier::names(graph, &mut diags);
     if let Some(found) = &unwritten {
         found.report(graph, (flow, &arrows), &typed.left, &mut diags);
@@ -230,7 +232,9 @@ fn topology(
         // What leads to its members is not known.
         diags.truncate(before);
     }
-    flow::race::races(flow, together, diags);
+    let twice = flow::twice::found(graph, flow);
+    let told = flow::race::races(flow, together, &twice, diags);
+    flow::gathered::races(flow, together, diags);
     handlers::handlers(graph, flow, diags);
     if flow.broken {
         return waiting;
@@ -245,10 +249,14 @@ fn topology(
         waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
     }
     let free = flow::finish::finishing(flow, arrows, &waiting);
-    let told = flow::visits::circles(flow, arrows, (&reached, &free), &waiting, diags);
-    flow::reach::trapped(flow, &reached, &free, &told, diags);
+    let endings = exits::Endings::of(graph, flow, together);
+    let exits = |circle: &[Spot]| endings.end(circle);
+    let of = (&waiting, &exits as &dyn Fn(&[Spot]) -> bool);
+    let capped = flow::visits::circles(flow, arrows, (&reached, &free), of, diags);
+    flow::reach::trapped(flow, &reached, &free, (&capped, &exits), diags);
+    flow::twice::twice(flow, &twice, &told, diags);
     if !unclear {
-        circle::circles(graph, flow, together, &reached, diags);
+        circle::circles(graph, flow, together, (&reached, &exits), diags);
         growth::growing(graph, flow, &reached, diags);
     }
     waiting

@@ -10,6 +10,7 @@ use crate::ir::{Channel, FieldId, NodeId};
 use crate::resolve::program::{Graph, Program, Reducer, SetItem};
 
 use super::flow::race::writes_of;
+use super::flow::sparse::Sparse;
 use super::flow::{Flow, Spot, Together, Write};
 
 /// Why the order counts.
@@ -53,25 +54,64 @@ pub fn dependent(
         writes
     });
     let writes: Vec<Vec<Write>> = writes.collect();
-    let of = |id: NodeId| writes.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
-    let mut told: BTreeSet<(FieldId, Why)> = BTreeSet::new();
-    for (a, b) in together.pairs() {
-        for first in of(a) {
-            for second in of(b).iter().filter(|w| w.field == first.field) {
-                let past = |write: &Write| replaced.contains_key(&write.span);
-                let why = match by_order.contains(&first.field) {
-                    true => Why::Reducer,
-                    false if past(first) || past(second) => Why::Replaced,
-                    false => continue,
-                };
-                if told.insert((first.field, why)) {
-                    let last = if past(first) { first } else { second };
-                    let pair = ((a, *first), (b, *second));
-                    diags.push(report(graph, flow, together, pair, (why, last.span)));
+    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Vec<Write>>> = BTreeMap::new();
+    for (id, writes) in flow.stops.ids().zip(writes) {
+        for write in writes {
+            let writers = by_field.entry(write.field).or_default();
+            writers.entry(id).or_default().push(write);
+        }
+    }
+    for (field, writers) in by_field {
+        let why = match by_order.contains(&field) {
+            true => Why::Reducer,
+            false => Why::Replaced,
+        };
+        let past = |write: &Write| replaced.contains_key(&write.span);
+        let counts = |a: &Write, b: &Write| why == Why::Reducer || past(a) || past(b);
+        if let Some((first, second)) = meeting(&writers, together, past, counts) {
+            let last = if past(&first.1) { first.1 } else { second.1 };
+            let pair = (first, second);
+            diags.push(report(
+                program,
+                graph,
+                flow,
+                together,
+                pair,
+                (why, last.span),
+            ));
+        }
+    }
+}
+
+/// The first two writes of two nodes that run together, of those that count.
+fn meeting(
+    writers: &BTreeMap<NodeId, Vec<Write>>,
+    together: &Together,
+    past: impl Fn(&Write) -> bool,
+    counts: impl Fn(&Write, &Write) -> bool,
+) -> Option<((NodeId, Write), (NodeId, Write))> {
+    let all: Sparse = writers.keys().map(|id| id.0).collect();
+    let special = writers
+        .iter()
+        .filter(|(_, writes)| writes.iter().any(&past));
+    let special: Sparse = special.map(|(id, _)| id.0).collect();
+    for (a, own) in writers {
+        let Some(partners) = together.partners(*a) else {
+            continue;
+        };
+        // Two that don't count by themselves count by no other.
+        let plain = own.iter().all(|write| !counts(write, write));
+        let others = if plain { &special } else { &all };
+        for b in partners.common(others).map(NodeId).filter(|b| b >= a) {
+            for first in own {
+                let of_b = writers.get(&b).into_iter().flatten();
+                if let Some(second) = of_b.into_iter().find(|second| counts(first, second)) {
+                    return Some(((*a, *first), (b, *second)));
                 }
             }
         }
     }
+    None
 }
 
 /// The places of all `:=` of a graph, with their fields.
@@ -96,6 +136,7 @@ fn ordered(program: &Program, channel: &Channel) -> bool {
 }
 
 fn report(
+    program: &Program,
     graph: &Graph,
     flow: &Flow,
     together: &Together,
@@ -110,13 +151,33 @@ fn report(
         false => format!("`{}` and `{}`, in the same super-step,", name(a), name(b)),
     };
     let other = if place == first.span { second } else { first };
+    let own = graph
+        .fields
+        .get(first.field)
+        .and_then(|field| match &field.channel {
+            Channel::Own { reducer } => program.reducers.get(*reducer),
+            _ => None,
+        });
+    let comes = match a == b {
+        true => "the writes come in the order of the tasks",
+        false => "the writes come in the order in which the nodes are declared",
+    };
     let mut found = match why {
+        Why::Reducer if own.is_some() => Diagnostic::new(
+            &codes::ORDER_DEPENDENT,
+            format!(
+                "{both} both write `{field}`, and reducer `{}` may make something else of them in another order",
+                own.map_or("?", |reducer| &*reducer.name.node)
+            ),
+            place,
+        )
+        .help(format!("{comes}; where that matters, let one run after the other")),
         Why::Reducer => Diagnostic::new(
             &codes::ORDER_DEPENDENT,
             format!("{both} both write `{field}`, whose value depends on which comes last"),
             place,
         )
-        .help(format!("it is the one declared last; give `{field}` a reducer that puts writes together, or let one run after the other")),
+        .help(format!("{comes}, and the last one counts; give `{field}` a reducer that puts writes together, or let one run after the other")),
         Why::Replaced => Diagnostic::new(
             &codes::REPLACED_BESIDE,
             format!("{both} both write `{field}`, and `:=` drops what was written before it in that step"),

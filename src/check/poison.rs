@@ -10,8 +10,8 @@ use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::expr::Type;
 use crate::expr::ty::{RecordId, TypeTable};
-use crate::resolve::Program;
 use crate::ir::{Channel, ReducerId};
+use crate::resolve::Program;
 use crate::resolve::program::{Param, Reducer};
 
 /// The program with all declarations that have an error of their own made such; `None` where there is none.
@@ -57,7 +57,9 @@ pub fn poisoned(program: &Program, diags: &Diagnostics) -> Option<Program> {
         }
         let mut names = BTreeSet::new();
         for field in graph.fields.iter_mut() {
-            if wrong.has(field.span) || matches!(field.channel, Channel::Own { reducer } if reducers.contains(&reducer)) {
+            if wrong.has(field.span)
+                || matches!(field.channel, Channel::Own { reducer } if reducers.contains(&reducer))
+            {
                 field.ty.node = Type::Error;
                 names.insert(field.name.node.as_str());
             }

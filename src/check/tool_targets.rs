@@ -4,6 +4,7 @@
 //! anywhere is a slip of the tool's own, and reported there; else it is the node's `ends` that lack it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
@@ -13,9 +14,34 @@ use crate::resolve::program::{Program, Work};
 /// Names of jumps that lead nowhere, by tool.
 pub type Lost = BTreeSet<(ToolId, String)>;
 
+/// The names that the jumps of a tool may have.
+#[derive(Default)]
+struct Meant<'a> {
+    /// Those of the `ends` of each node that runs it.
+    ends: Vec<Rc<BTreeSet<&'a str>>>,
+    /// Nodes beside those.
+    beside: BTreeSet<&'a str>,
+}
+
+impl<'a> Meant<'a> {
+    fn contains(&self, name: &str) -> bool {
+        self.beside.contains(name) || self.ends.iter().any(|ends| ends.contains(name))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'a str> {
+        let ends = self.ends.iter().flat_map(|ends| ends.iter());
+        ends.chain(&self.beside).copied()
+    }
+
+    /// In order, each once.
+    fn all(&self) -> BTreeSet<&'a str> {
+        self.iter().collect()
+    }
+}
+
 /// For each tool that some node runs, the names that a jump of it may have.
-fn meant(program: &Program) -> BTreeMap<ToolId, BTreeSet<&str>> {
-    let mut all: BTreeMap<ToolId, BTreeSet<&str>> = BTreeMap::new();
+fn meant(program: &Program) -> BTreeMap<ToolId, Meant<'_>> {
+    let mut all: BTreeMap<ToolId, Meant> = BTreeMap::new();
     for graph in &program.graphs {
         let own = graph.nodes.iter().map(|node| node.name.node.as_str());
         let own: BTreeSet<&str> = own.collect();
@@ -23,18 +49,20 @@ fn meant(program: &Program) -> BTreeMap<ToolId, BTreeSet<&str>> {
             if matches!(node.work, Work::Llm(_)) {
                 continue;
             }
+            let ends = node.ends.iter().flat_map(|ends| &ends.items);
+            let ends: BTreeSet<&str> = ends.map(|end| end.name.node.as_str()).collect();
+            let ends = Rc::new(ends);
             for used in node.tools() {
                 let tool = program.tools.get(used.node);
                 let body = tool.and_then(|tool| tool.body.as_ref());
-                let Some(body) = body.filter(|body| !body.jumps().is_empty()) else {
+                let jumps = body.map(|body| body.jumps()).unwrap_or_default();
+                if jumps.is_empty() {
                     continue;
-                };
+                }
                 let names = all.entry(used.node).or_default();
-                let ends = node.ends.iter().flat_map(|ends| &ends.items);
-                names.extend(ends.map(|end| end.name.node.as_str()));
-                let jumps = body.jumps();
+                names.ends.push(ends.clone());
                 let there = jumps.iter().filter_map(|to| own.get(to.node.as_str()));
-                names.extend(there.copied());
+                names.beside.extend(there.copied());
             }
         }
     }
@@ -61,9 +89,9 @@ pub fn lost(program: &Program) -> Lost {
     for (id, names) in meant(program) {
         let body = program.tools.get(id).and_then(|tool| tool.body.as_ref());
         for to in body.into_iter().flat_map(|body| body.jumps()) {
-            let slip = || closest(&to.node, names.iter().copied()).is_some();
+            let slip = || closest(&to.node, names.iter()).is_some();
             let several = count.get(&id).is_some_and(|count| *count > 1);
-            if to.node != "end" && !names.contains(to.node.as_str()) && (several || slip()) {
+            if to.node != "end" && !names.contains(&to.node) && (several || slip()) {
                 lost.insert((id, to.node.clone()));
             }
         }
@@ -86,6 +114,7 @@ pub fn targets(program: &Program, lost: &Lost, diags: &mut Diagnostics) {
             );
             let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
             let nodes = nodes.map(|node| node.name.node.as_str());
+            let names = names.all();
             let near = closest(name, names.iter().copied()).or_else(|| closest(name, nodes));
             let help = match (near, names.is_empty()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),

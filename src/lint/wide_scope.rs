@@ -77,6 +77,10 @@ fn wider(
     if kept.is_empty() {
         return finding.help("write `tools []`: no node of it may then use a tool");
     }
+    if cx.sources.text(bound.span).contains(" where ") {
+        // The bounds of the others are to stay.
+        return finding.help(format!("take {what} out of `tools [..]`"));
+    }
     let smallest = format!("tools [{}]", kept.join(", "));
     let finding = finding.help(format!("the smallest scope is `{smallest}`"));
     match mendable(cx, bound) {

@@ -21,6 +21,7 @@ mod file;
 mod grammar;
 mod graph;
 mod headless;
+mod inline;
 mod item;
 mod jump;
 mod keyword;

@@ -78,9 +78,11 @@ impl Builder<'_> {
             }
         };
         let slice = self.text.get(from..end).unwrap_or("");
+        let mut unread = None;
         let found = match Grammar::parse(only, slice) {
             Err(error) => {
                 let at = from + message::offset(&error);
+                unread = super::inline::meant(self.text, at, &error);
                 let found = mistake::report(slice, from, self.file, error);
                 self.with_brace(found, (from, end), at, only)
             }
@@ -94,7 +96,18 @@ impl Builder<'_> {
                 )
             }
         };
-        self.meant(from, found)
+        let meant = self.meant(from, found);
+        let unread = unread.map(|(span, text)| Edit {
+            span: Span {
+                file: self.file,
+                ..span
+            },
+            text,
+        });
+        Meant {
+            edit: meant.edit.or(unread),
+            ..meant
+        }
     }
 
     /// Whether something in the stretch, or right behind it, is reported already.
@@ -156,6 +169,22 @@ impl Builder<'_> {
                 let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
                     .help("write `require CONDITION else \"why\"`")
                     .fix(at, " else");
+                Some(self.meant(previous.start, found))
+            }
+            Rule::only_state_field | Rule::only_field
+                if before.ends_with(['"', '\''])
+                    && slice.starts_with(['"', '\''])
+                    && before.contains(':') =>
+            {
+                let token = message::token(slice);
+                let at = Span::new(self.file, comma, comma + 1);
+                let found = Diagnostic::new(
+                    &codes::SYNTAX_ERROR,
+                    format!("texts of a type are joined by `|`, found `,` before `{token}`"),
+                    at,
+                )
+                .help("write `\"a\" | \"b\"`")
+                .fix(at, " |");
                 Some(self.meant(previous.start, found))
             }
             Rule::only_state_field if matches!(word, "via" | "based_on") => {
@@ -308,7 +337,11 @@ impl Builder<'_> {
             format!("expected {what}, found `{word}`"),
         );
         let close = name::closest(word, words.iter().copied());
-        let other = other_word(word, only);
+        let is_graph = only == Rule::only_item && (slice.contains("->") || slice.contains("node "));
+        let other = other_word(word, only).map(|meant| match meant {
+            "type" if is_graph => "graph",
+            meant => meant,
+        });
         let told = advice(word, only).filter(|_| other.is_none());
         Some(match (other.or(close), told) {
             (_, Some(help)) => found.help(help),

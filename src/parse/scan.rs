@@ -108,6 +108,8 @@ struct Scan<'a> {
     comments: Comments<'a>,
     /// Comments that begin with another sign.
     foreign: Foreign,
+    /// Where the last string of one line ended in which a letter follows at once: it may have been meant to go on.
+    cut: Option<usize>,
     found: Vec<Diagnostic>,
     /// Start of the item that is being read.
     item: usize,
@@ -149,6 +151,7 @@ impl<'a> Scan<'a> {
             brackets: Brackets::default(),
             comments: Comments::default(),
             foreign: Foreign::default(),
+            cut: None,
             found: Vec::new(),
             item: 0,
             damaged: false,
@@ -380,6 +383,13 @@ impl<'a> Scan<'a> {
                     .is_some_and(|b| b.iter().all(|b| *b == quote))
             {
                 self.at = start + i + width;
+                // An apostrophe: `'It's late'`.
+                let letter = |text: &str| text.ends_with(|c: char| c.is_alphanumeric());
+                let before = self.text.get(..self.at - 1).is_some_and(letter);
+                let behind = self.rest().starts_with(|c: char| c.is_alphanumeric());
+                if width == 1 && before && behind {
+                    self.cut = Some(self.at - 1);
+                }
                 return;
             } else {
                 i += 1;
@@ -402,6 +412,14 @@ impl<'a> Scan<'a> {
             return;
         }
         let line_end = self.text.get(..end).unwrap_or("").trim_end().len();
+        let cut = self.cut.filter(|cut| {
+            let between = self.text.get(*cut..start).unwrap_or("\n");
+            between.starts_with(quote) && !between.contains('\n')
+        });
+        if let Some(cut) = cut {
+            self.cut_short(cut, (start, line_end));
+            return;
+        }
         self.found.push(
             found
                 .label(self.span(line_end, line_end), "the line ends here")
@@ -419,6 +437,31 @@ impl<'a> Scan<'a> {
             self.at = last + 1;
         } else {
             self.damaged = true;
+        }
+    }
+
+    /// A text that ends at an apostrophe in it, at `cut`; the quote that was to end it begins another one, at `start`.
+    fn cut_short(&mut self, cut: usize, (start, line_end): (usize, usize)) {
+        let quote = self.text.get(cut..cut + 1).unwrap_or("'");
+        let other = if quote == "'" { '"' } else { '\'' };
+        self.found.push(
+            Diagnostic::new(
+                &codes::UNCLOSED,
+                format!("the text ends at this `{quote}`, and another one begins at the last `{quote}`"),
+                self.span(cut, cut + 1),
+            )
+            .label(self.span(start, start + 1), "this one is never closed")
+            .help(format!(
+                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
+            )),
+        );
+        self.reported.push(cut);
+        let between = self.text.get(cut + 1..line_end).unwrap_or("");
+        let count = |sign: char| between.matches(sign).count();
+        match count('{') == count('}') && count('(') == count(')') && count('[') == count(']') {
+            // The text without what follows its end lets the rest of the item be read.
+            true => self.blanked.push((cut + 1, line_end)),
+            false => self.damaged = true,
         }
     }
 

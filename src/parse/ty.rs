@@ -3,6 +3,7 @@
 use crate::ast::expr::{Expr, ExprKind, Literal};
 use crate::ast::ty::{Attribute, Field, TypeExpr, TypeKind};
 use crate::base::Spanned;
+use crate::base::foreign::{self, ty::Kind};
 use crate::diag::{Diagnostic, codes};
 
 use super::build::Builder;
@@ -81,15 +82,33 @@ impl Builder<'_> {
                 span: base.span,
             });
         };
+        let kind = foreign::ty::kind(&name);
+        if !args.is_empty() && matches!(kind, Some(Kind::Map | Kind::List)) {
+            let here = match kind {
+                Some(Kind::Map) => "map",
+                _ => "list",
+            };
+            let end = last.span.end as usize;
+            let of = self.text.get(last.span.start as usize..end).unwrap_or("..");
+            let written = format!("{here}<{of}>");
+            let message = format!("`{name}` takes one type");
+            let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, args_span);
+            self.diags.push(match here {
+                "map" => found
+                    .help(format!("keys are always text: write `{written}`"))
+                    .fix(span, written),
+                _ => found.help(format!(
+                    "write `{written}`, or declare a record: `type NAME {{ .. }}`"
+                )),
+            });
+            return Some(TypeExpr {
+                kind: TypeKind::Generic(Spanned::new(here.to_owned(), base.span), Box::new(last)),
+                span,
+            });
+        }
         if !args.is_empty() {
             let message = format!("`{name}` takes one type");
             let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, args_span);
-            let found = match name.as_str() {
-                "map" => {
-                    found.help("keys are always text: write `map<T>` with the type of the values")
-                }
-                _ => found,
-            };
             self.diags.push(found);
         }
         Some(TypeExpr {

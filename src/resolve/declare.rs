@@ -149,7 +149,10 @@ impl Resolver<'_> {
                 .help("rename one of the two, or take it out")
                 .fact(Fact::Twice(Home::Items, name.node.clone()));
             // Which of the two a use means nobody knows.
-            if let Some(first) = names.get_mut(&name.node).filter(|first| imported != first.imported) {
+            if let Some(first) = names
+                .get_mut(&name.node)
+                .filter(|first| imported != first.imported)
+            {
                 first.thing = Thing::Broken;
             }
             self.diags.push(diagnostic);
@@ -229,9 +232,9 @@ impl Resolver<'_> {
         let found = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, import.from.span);
         let here = self.files.get(file.0 as usize).map(|file| &file.path);
         let others = self.files.iter().zip(&self.names);
-        let right = others.filter(|(_, names)| wanted().all(|name| {
-            names.get(name).is_some_and(|entry| !entry.imported)
-        }));
+        let right = others.filter(|(_, names)| {
+            wanted().all(|name| names.get(name).is_some_and(|entry| !entry.imported))
+        });
         let right = right.map(|(other, _)| &other.path).next();
         let help = match here.zip(right) {
             Some((here, right)) => {

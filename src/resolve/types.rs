@@ -46,12 +46,55 @@ impl Resolver<'_> {
             }
             TypeKind::Optional(of) => self.built(file, of).around(Type::nullable),
             TypeKind::Union(members) => {
+                if let Some(texts) = self.bare_texts(file, written, members) {
+                    return texts;
+                }
                 let found: Vec<Built> = members.iter().map(|m| self.built(file, m)).collect();
                 self.members_once(members, &found);
                 Built::union(found)
             }
             TypeKind::Literal(text) => Type::Literal(text.as_str().into()).into(),
         }
+    }
+
+    /// `red | blue`, where both are names of nothing: texts without their quotes.
+    fn bare_texts(
+        &mut self,
+        file: FileId,
+        written: &TypeExpr,
+        members: &[TypeExpr],
+    ) -> Option<Built> {
+        let known = self.names.get(file.0 as usize);
+        let bare = |member: &TypeExpr| match &member.kind {
+            TypeKind::Name(name)
+                if name.starts_with(|c: char| c.is_ascii_lowercase())
+                    && name != "null"
+                    && !BUILT_IN.contains(&name.as_str())
+                    && foreign::ty::kind(name).is_none()
+                    && known.is_none_or(|names| !names.contains_key(name))
+                    && name::closest(name, BUILT_IN.iter().copied()).is_none()
+                    && !self.is_lost(file, name) =>
+            {
+                Some(name.clone())
+            }
+            _ => None,
+        };
+        let names: Vec<String> = members.iter().map(bare).collect::<Option<_>>()?;
+        let texts: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        let texts = texts.join(" | ");
+        let message = format!(
+            "unknown types {}",
+            name::list(names.iter().map(String::as_str))
+        );
+        self.diags.push(
+            Diagnostic::new(&codes::UNKNOWN_TYPE, message, written.span)
+                .help(format!("texts are written in quotes: `{texts}`"))
+                .fix(written.span, texts),
+        );
+        let literals = names
+            .iter()
+            .map(|name| Type::Literal(name.as_str().into()).into());
+        Some(Built::union(literals.collect()))
     }
 
     /// Reports a member of a union that is there already.

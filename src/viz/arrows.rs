@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crate::base::duration;
-use crate::ir::{Flow, Jump, Node, NodeId, Route, Target, ToolId, Work};
+use crate::ir::{Jump, Node, NodeId, Route, Target, Work};
 
+use super::computed;
+use super::jumps::jumps;
 use super::label::{line, short};
 use super::picture::{Arrow, Kind, Way};
 use super::sketch::Sketch;
@@ -115,7 +117,11 @@ impl Pen<'_, '_, '_> {
             self.from = port;
             self.tail = None;
             let label = if frame.is_some() { "" } else { &*label };
-            for end in node.ends.iter().filter(|end| end.name == name) {
+            let mut ends = node.ends.iter().filter(|end| end.name == name).peekable();
+            if ends.peek().is_none() && name == "end" {
+                self.arrows(&Target::End, Way::Jump, label);
+            }
+            for end in ends {
                 self.arrows(&end.to, Way::Jump, label);
             }
         }
@@ -146,7 +152,12 @@ impl Pen<'_, '_, '_> {
         for target in &jump.to {
             match target {
                 Target::Computed { name, table } => {
-                    for end in table {
+                    let given = self.given(&name.text);
+                    let within = |end: &str| {
+                        let mut names = given.iter().flatten();
+                        given.is_none() || names.any(|name| name == end)
+                    };
+                    for end in table.iter().filter(|end| within(&end.name)) {
                         let own = format!("{} = {}", line(&name.text), end.name);
                         self.arrows(&end.to, Way::Choice, &joined(label, &own));
                     }
@@ -158,6 +169,16 @@ impl Pen<'_, '_, '_> {
                 _ => self.arrows(target, way, label),
             }
         }
+    }
+
+    /// The names that a computed target may give here.
+    fn given(&self, text: &str) -> Option<Vec<String>> {
+        let graph = self.sketch.graph(self.level)?;
+        let node = match self.spot {
+            Spot::Node(id) => graph.nodes.get(id),
+            _ => None,
+        };
+        computed::of_graph(self.sketch.flow, graph, node, text)
     }
 
     fn arrows(&mut self, target: &Target, way: Way, label: &str) {
@@ -218,45 +239,4 @@ fn joined(label: &str, own: &str) -> String {
         ("", own) => own.to_owned(),
         (label, own) => format!("{label}: {own}"),
     }
-}
-
-/// Names that the tools of a node or the graph it runs jump to, each with who jumps.
-fn jumps(flow: &Flow, node: &Node) -> Vec<(String, String)> {
-    let tools: &[ToolId] = match &node.work {
-        Work::Agent { call, .. } => &call.tools,
-        Work::Tools { tools, .. } => tools,
-        Work::Call { tool, .. } => std::slice::from_ref(tool),
-        Work::Subgraph { graph, .. } => {
-            let leaves = flow.graphs.get(*graph).map(|graph| graph.leaves.iter());
-            let leaves = leaves.into_iter().flatten();
-            return leaves
-                .map(|name| (name.clone(), "leaves".to_owned()))
-                .collect();
-        }
-        _ => &[],
-    };
-    let mut found = Vec::new();
-    for tool in tools.iter().filter_map(|tool| flow.tools.get(*tool)) {
-        let goto = tool.body.as_ref().and_then(|body| body.goto.as_ref());
-        let targets: Vec<&Target> = match goto {
-            None => Vec::new(),
-            Some(Route::Always(jump)) => jump.to.iter().collect(),
-            Some(Route::Arms(arms)) => arms.iter().flat_map(|arm| &arm.jump.to).collect(),
-        };
-        for target in targets {
-            let names: Vec<&String> = match target {
-                Target::Named(name) | Target::Parent(name) => vec![name],
-                Target::NamedEach { worker, .. } => vec![worker],
-                // Any of them: the tool decides when it runs.
-                Target::Computed { .. } => node.ends.iter().map(|end| &end.name).collect(),
-                _ => Vec::new(),
-            };
-            found.extend(
-                names
-                    .into_iter()
-                    .map(|name| (name.clone(), tool.name.clone())),
-            );
-        }
-    }
-    found
 }

@@ -3,13 +3,15 @@
 //!
 //! [`draw`] takes the IR. [`picture`] is what is drawn: boxes, frames and arrows, whatever the form.
 //! [`sketch`] makes the boxes of a graph and of the subgraphs opened in it, [`arrows`] reads the arrows
-//! from its routes, [`label`] shortens what is written on them, [`risk`] says what a reviewer must see.
+//! from its routes, [`jumps`] those that tools take, [`computed`] says where a computed name may lead, [`label`] shortens what is written on them, [`risk`] says what a reviewer must see.
 //! [`trace`] says where a thread went, [`taken`] finds the arrows that it took.
 //! [`mermaid`], [`dot`], [`svg`] and [`page`] write the forms. How a box of a kind looks is theirs to
 //! say. The store of a thread is read by the command line: nothing here touches the machine.
 
 pub mod arrows;
+mod computed;
 pub mod dot;
+mod jumps;
 pub mod label;
 pub mod mermaid;
 pub mod page;

@@ -80,6 +80,7 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
         return None;
     }
     let items = argv.items();
+    items.iter().for_each(no_template);
     let words = items
         .iter()
         .filter_map(|item| Some((variables.text(item, Form::Plain)?, item.span())));
@@ -94,12 +95,17 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
     match table.get("env") {
         None => {}
         Some(list) if list.json().is_array() => {
-            let named = list.texts();
-            let named = named.iter().filter_map(|name| passed(name));
+            let names = list.items();
+            let names = names.iter().filter_map(variable);
+            let named = names.filter_map(passed);
             env.extend(named.inspect(|(_, value)| secrets.add(value)));
         }
         Some(map) => {
             for (name, value) in map.entries() {
+                if !is_variable(name) {
+                    let message = format!("`{name}` is no name of a variable");
+                    value.report(value.key_finding(message));
+                }
                 let value = variables.text(&value, Form::Plain)?;
                 env.push((name.to_owned(), Secret::new(value)));
             }
@@ -118,6 +124,55 @@ fn command(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<CommandSpec
             usize::try_from(limit).unwrap_or(usize::MAX)
         }),
     })
+}
+
+/// The name of a variable in the list of `env`. What stands behind a `=` may be a secret, and is not shown.
+fn variable<'c>(cursor: &'c Cursor<'_>) -> Option<&'c str> {
+    let text = cursor.text()?;
+    if is_variable(text) {
+        return Some(text);
+    }
+    let (name, value) = match text.split_once('=') {
+        Some((name, _)) => (name, Some(name)),
+        None => (text, None),
+    };
+    let (message, help) = match value.filter(|name| is_variable(name)) {
+        Some(name) => (
+            format!("`env` lists names of variables, and `{name}=..` gives a value"),
+            format!(
+                "write `{name}` and set that variable, or `env: {{ {name}: \"${{{name}}}\" }}`"
+            ),
+        ),
+        None => (
+            match name {
+                "" => "an empty text is no name of a variable".to_owned(),
+                name => format!("`{name}` is no name of a variable"),
+            },
+            "list the names of variables that the program may see: `env: [DB_URL]`".to_owned(),
+        ),
+    };
+    cursor.report(cursor.finding(message).help(help));
+    None
+}
+
+fn is_variable(name: &str) -> bool {
+    let none = |c: char| c.is_whitespace() || c.is_control() || "={}$\"'".contains(c);
+    !name.is_empty() && !name.contains(none)
+}
+
+/// The words of a command are given as they are: an argument's place in them would stay empty text.
+fn no_template(cursor: &Cursor<'_>) {
+    let Some(text) = cursor.json().as_str() else {
+        return;
+    };
+    let mut inside = text.split("{{").skip(1).map(str::trim_start);
+    if let Some(rest) = inside.find(|rest| rest.starts_with("args.")) {
+        let end = rest.find("}}").unwrap_or(rest.len());
+        let name = rest.get(..end).unwrap_or(rest).trim();
+        let message = format!("`{name}` is not filled in here: a command's words are no templates");
+        let help = "the program reads its arguments as JSON on stdin";
+        cursor.report(cursor.finding(message).help(help));
+    }
 }
 
 fn http(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<HttpSpec> {

@@ -33,7 +33,11 @@ pub fn kind(name: &str) -> Option<Kind> {
 pub fn alone(name: &str) -> Option<(String, Option<&'static str>)> {
     Some(match kind(name)? {
         Kind::Plain(meant) if meant == name => return None,
-        Kind::Plain(meant) => (format!("write `{meant}`"), Some(meant)),
+        Kind::Plain(meant) => {
+            let is = |one: &&str| one.eq_ignore_ascii_case(name);
+            let certain = SAME.iter().any(|one| is(one)) || is(&meant);
+            (format!("write `{meant}`"), certain.then_some(meant))
+        }
         Kind::List => (
             "write `list<..>` with the type of its elements".to_owned(),
             None,
@@ -49,6 +53,9 @@ pub fn alone(name: &str) -> Option<(String, Option<&'static str>)> {
         Kind::Other(help) => (help.to_owned(), None),
     })
 }
+
+/// Names that can mean nothing else; `text` or `date` may be a type that is not declared yet.
+static SAME: [&str; 6] = ["str", "boolean", "integer", "long", "double", "none"];
 
 static TABLE: &[(&[&str], Kind)] = &[
     (

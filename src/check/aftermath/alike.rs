@@ -32,7 +32,9 @@ pub fn nulls(ground: &Ground, diags: &mut Diagnostics) {
     let mut of: BTreeMap<(GraphId, String), Vec<usize>> = BTreeMap::new();
     let mut wholes: BTreeSet<(Span, String)> = BTreeSet::new();
     for (at, found) in all.iter().enumerate() {
-        let value = found.value().filter(|_| is(found, &[&codes::NULL_NOT_HANDLED]));
+        let value = found
+            .value()
+            .filter(|_| is(found, &[&codes::NULL_NOT_HANDLED]));
         let Some(value) = value else { continue };
         wholes.insert((start(found), value.to_owned()));
         let graph = ground.graph(found.span());
@@ -44,7 +46,9 @@ pub fn nulls(ground: &Ground, diags: &mut Diagnostics) {
     let groups: Vec<Vec<usize>> = of.into_values().collect();
     together(&mut all, groups, "here too");
     for found in all {
-        let value = found.value().filter(|_| is(&found, &[&codes::NULL_NOT_HANDLED]));
+        let value = found
+            .value()
+            .filter(|_| is(&found, &[&codes::NULL_NOT_HANDLED]));
         let part = value.is_some_and(|value| {
             let mut ends = value.match_indices(['.', '[']).map(|(end, _)| end);
             ends.any(|end| {
@@ -104,7 +108,8 @@ pub fn same(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
         }
         let twice = |fact: &Fact| matches!(fact, Fact::Twice(..));
         if found.facts.iter().any(twice)
-            && let before = imports.partition_point(|of| (of.file, of.start) <= (place.file, place.start))
+            && let before =
+                imports.partition_point(|of| (of.file, of.start) <= (place.file, place.start))
             && let Some(import) = before.checked_sub(1).and_then(|of| imports.get(of))
             && import.holds(place)
         {
@@ -118,7 +123,9 @@ pub fn same(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
         all_labels(&mut all, group);
     }
     let groups = texts.into_values().chain(given.into_values());
-    let groups = groups.chain(imported.into_values()).chain(tools.into_values());
+    let groups = groups
+        .chain(imported.into_values())
+        .chain(tools.into_values());
     let arrow = |group: &Vec<usize>| {
         let mut of = group.iter().filter_map(|at| all.get(*at));
         of.any(|found| is(found, &[&codes::DUPLICATE_EDGE]))
@@ -149,7 +156,9 @@ fn all_labels(all: &mut [Diagnostic], group: &[usize]) {
 
 /// Whether a place lies in a node that calls a graph.
 fn calls(ground: &Ground, place: Span) -> bool {
-    let graph = ground.graph(place).and_then(|id| ground.program.graphs.get(id));
+    let graph = ground
+        .graph(place)
+        .and_then(|id| ground.program.graphs.get(id));
     let node = graph.and_then(|graph| graph.nodes.get(ground.node(place)?));
     node.is_some_and(|node| matches!(node.work, Work::Subgraph { .. }))
 }

@@ -18,6 +18,8 @@ pub struct Damaged {
     pieces: BTreeMap<FileId, Vec<Span>>,
     /// The words in them.
     words: BTreeSet<String>,
+    /// Files with an import that doesn't say what it imports.
+    imports: BTreeSet<FileId>,
     /// Names that files with such pieces seem to declare.
     lost: BTreeMap<FileId, BTreeSet<String>>,
 }
@@ -27,6 +29,7 @@ impl Damaged {
     pub fn new(program: &Program, sources: &SourceMap, diags: &Diagnostics) -> Self {
         let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
         let mut words = BTreeSet::new();
+        let mut imports = BTreeSet::new();
         let mut starts: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
         let damaged = || program.trees.iter().flat_map(|tree| &tree.damaged).copied();
         for span in damaged() {
@@ -37,6 +40,9 @@ impl Damaged {
             .for_each(|starts| starts.sort_unstable());
         for span in Span::merged(damaged()) {
             pieces.entry(span.file).or_default().push(span);
+            if imports_all(sources.text(span)) {
+                imports.insert(span.file);
+            }
             let split = sources.text(span).split(|c| !is_word(c));
             words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
         }
@@ -49,6 +55,7 @@ impl Damaged {
             starts,
             pieces,
             words,
+            imports,
             lost: lost.collect(),
         }
     }
@@ -61,7 +68,10 @@ impl Damaged {
             // Types, enums and graphs: words that are not capital stand behind such keywords in nodes too.
             let capital = unknown.name.starts_with(|c: char| c.is_ascii_uppercase());
             let item = file.filter(|_| unknown.home == Home::Items && capital);
-            self.names(&unknown.name) || item.is_some_and(|names| names.contains(&unknown.name))
+            let imported = unknown.home == Home::Items && self.imports.contains(&found.span().file);
+            imported
+                || self.names(&unknown.name)
+                || item.is_some_and(|names| names.contains(&unknown.name))
         });
         let arms = is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && self.part_of(found.span());
         lost || arms || self.holds(found.span())
@@ -116,6 +126,14 @@ fn unasked(program: &Program, diags: &Diagnostics) -> Vec<String> {
         _ => None,
     });
     interrupts.collect()
+}
+
+/// `import * from ".."`, `import ".."`: it may bring any name.
+fn imports_all(text: &str) -> bool {
+    let text = text.trim_ascii_start();
+    let rest = text.strip_prefix("import").map(str::trim_ascii_start);
+    rest.is_some_and(|rest| rest.starts_with(['*', '"', '\'']))
+        || text.starts_with("from ") && text.contains(" import ")
 }
 
 fn is_word(c: char) -> bool {

@@ -127,7 +127,11 @@ impl<'a> Declared<'a> {
         let context = graph.context.as_ref();
         let fields = context.map_or(&[][..], |context| &context.fields);
         let field = fields.iter().rfind(before).map(|field| field.span.end);
-        let param = graph.params.iter().rfind(before).map(|param| param.span.end);
+        let param = graph
+            .params
+            .iter()
+            .rfind(before)
+            .map(|param| param.span.end);
         if field.is_none() && param.is_none() {
             return None;
         }

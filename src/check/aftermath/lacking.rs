@@ -58,7 +58,9 @@ pub fn behind_pieces(program: &Program, diags: &mut Diagnostics) {
         // A tool whose `return` did not parse gives back something.
         let returns = is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&tools, at));
         // The type of what the node gives may be what did not parse.
-        let given = found.value().and_then(|value| value.split(['.', '[']).next());
+        let given = found
+            .value()
+            .and_then(|value| value.split(['.', '[']).next());
         let given = given.is_some_and(|root| matches!(root, "answer" | "output"));
         let untyped = given && is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&nodes, at));
         !(lacks || decided || returns || untyped)
@@ -76,8 +78,9 @@ pub fn behind_blocks(program: &Program, sources: &SourceMap, diags: &mut Diagnos
     let nodes: Vec<Span> = nodes.map(|node| node.span).collect();
     let tools = program.tools.iter().map(|tool| tool.span);
     let blocks = nodes.iter().copied().chain(tools);
-    let ends: BTreeMap<(FileId, u32), Span> =
-        blocks.map(|block| ((block.file, block.end), block)).collect();
+    let ends: BTreeMap<(FileId, u32), Span> = blocks
+        .map(|block| ((block.file, block.end), block))
+        .collect();
     let nodes = sorted(nodes.into_iter());
     let mut early: BTreeSet<Span> = BTreeSet::new();
     let mut arms: BTreeSet<Span> = BTreeSet::new();

@@ -61,7 +61,11 @@ pub fn behind_reads(ground: &Ground, diags: &mut Diagnostics) {
     let mut wrong: BTreeSet<ToolId> = BTreeSet::new();
     for at in places {
         let Some(id) = ground.tool(at) else { continue };
-        let body = ground.program.tools.get(id).and_then(|tool| tool.body.as_ref());
+        let body = ground
+            .program
+            .tools
+            .get(id)
+            .and_then(|tool| tool.body.as_ref());
         let mut reads = body.into_iter().flat_map(|body| &body.reads);
         if reads.any(|read| read.ty.span == at) {
             wrong.insert(id);
@@ -130,7 +134,8 @@ impl Moot {
         let at = found.span();
         let node = || node(ground, at);
         if is(found, &[&codes::TOOL_OUT_OF_SCOPE]) {
-            self.tools.extend(found.labels.iter().map(|label| label.span));
+            self.tools
+                .extend(found.labels.iter().map(|label| label.span));
         }
         if is(found, &[&codes::READ_ONLY_FIELD]) {
             self.writes.insert(at);
@@ -149,7 +154,8 @@ impl Moot {
         }
         if is(found, &[&codes::ENDLESS_CALLS]) {
             let calls = found.labels.iter().skip(1);
-            self.calls.extend(calls.filter_map(|label| self::node(ground, label.span)));
+            self.calls
+                .extend(calls.filter_map(|label| self::node(ground, label.span)));
         }
         if is(found, &[&codes::NO_WAY_ON]) {
             let others = found.labels.iter().skip(1);
@@ -159,7 +165,8 @@ impl Moot {
             self.unwritten.insert(at);
         }
         if is(found, &[&codes::UNKNOWN_TOOL, &codes::UNKNOWN_GRAPH]) {
-            self.missed.extend(node().into_iter().flat_map(|of| ends_of(ground, of)));
+            self.missed
+                .extend(node().into_iter().flat_map(|of| ends_of(ground, of)));
         }
         if found
             .unknown_name()
@@ -210,7 +217,10 @@ impl Moot {
         }
         if is(found, &[&codes::CONTEXT_MISMATCH]) {
             let own = found.unknown_name().is_some();
-            return own && ground.graph(at).is_some_and(|id| self.contexts.contains(&id));
+            return own
+                && ground
+                    .graph(at)
+                    .is_some_and(|id| self.contexts.contains(&id));
         }
         if is(found, UNREAD) {
             let owner = ground.owner(at).is_some_and(|at| self.files.contains(&at));
@@ -221,7 +231,9 @@ impl Moot {
         if is(found, &[&codes::UNREACHABLE_NODE]) {
             return self.missed.contains(&at);
         }
-        let item = found.unknown_name().is_some_and(|unknown| unknown.near.is_none());
+        let item = found
+            .unknown_name()
+            .is_some_and(|unknown| unknown.near.is_none());
         item && is(found, &[&codes::UNKNOWN_FUNCTION]) && self.imports.contains(&at.file)
     }
 }
@@ -232,7 +244,10 @@ fn ends_of(ground: &Ground, (graph, node): (GraphId, NodeId)) -> Vec<Span> {
         return Vec::new();
     };
     let node = graph.nodes.get(node);
-    let ends = node.into_iter().flat_map(|node| &node.ends).flat_map(|ends| &ends.items);
+    let ends = node
+        .into_iter()
+        .flat_map(|node| &node.ends)
+        .flat_map(|ends| &ends.items);
     let to = ends.filter_map(|end| graph.nodes.get(end.to.node()?));
     to.map(|to| to.name.span).collect()
 }

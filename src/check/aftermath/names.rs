@@ -150,7 +150,8 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
     let mut uses: BTreeMap<usize, (String, Vec<Span>)> = BTreeMap::new();
     let mut keep = Vec::new();
     for found in all.iter() {
-        let (Some((home, _, name)), Some((homes, _))) = (key(declared, found), homes(declared, found))
+        let (Some((home, _, name)), Some((homes, _))) =
+            (key(declared, found), homes(declared, found))
         else {
             keep.push(true);
             continue;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::ir::{JoinId, NodeId};
 
+use super::model::Spot;
 use super::place::Place;
 use super::together::{Origin, Together};
 
@@ -124,6 +125,23 @@ impl Together<'_> {
         }
     }
 
+    /// Where the task beside an arrival goes besides the join, if it has to come there too: it is the only one that can
+    /// stand for its member. A member that jumps elsewhere does not arrive.
+    fn comes_too(&self, held: &Held) -> Option<BTreeSet<Place>> {
+        let other = held.other.filter(|_| !held.chained)?;
+        let member = self.places.running(other)?;
+        let wait = self.places.wait(held.join, member)?;
+        if member == held.member || self.has(wait, other) || self.has(other, other) {
+            return None;
+        }
+        let join = Spot::Join(held.join);
+        let ways = self.places.ways(member);
+        let ways = ways.filter(|way| way.goals.iter().any(|goal| goal.to == join));
+        let goals = ways.flat_map(|way| &way.goals);
+        let places = goals.flat_map(|goal| self.places.arrive(goal, Some(member), |_| {}));
+        Some(places.collect())
+    }
+
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes
     /// to another join at that moment may make that one lead on as well.
     fn pass(&mut self, held: &Held) {
@@ -137,7 +155,10 @@ impl Together<'_> {
         let arrives = held
             .other
             .is_none_or(|other| self.places.running(other).is_some());
-        for q in held.beside.iter() {
+        let with = self.comes_too(held);
+        let beside = held.beside.iter();
+        let beside = beside.filter(|q| with.as_ref().is_none_or(|with| with.contains(q)));
+        for q in beside {
             let at = self.places.waits(*q);
             if at.is_some_and(|(join, _)| join == held.join) {
                 continue;

@@ -1,6 +1,7 @@
 //! Circles: the witness of one, and those that only `branch` nodes make.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 
 use crate::diag::{Diagnostic, Diagnostics, codes};
 
@@ -59,7 +60,8 @@ pub fn shortest(
     through: Spot,
     take: impl Fn(Spot, &Way, Spot) -> bool,
 ) -> Option<Cycle> {
-    let mut from: Vec<Option<Spot>> = vec![None; flow.stops.len() + flow.joins.len()];
+    // Only what is come to has an entry: a flow may have thousands of small circles.
+    let mut from: HashMap<usize, Spot> = HashMap::new();
     let mut open = VecDeque::from([through]);
     while let Some(spot) = open.pop_front() {
         let arrows = flow
@@ -70,9 +72,9 @@ pub fn shortest(
             if goal.to == through {
                 return Some(back(flow, &from, spot, through));
             }
-            let slot = flow.number(goal.to).and_then(|n| from.get_mut(n));
-            if let Some(slot) = slot.filter(|slot| slot.is_none()) {
-                *slot = Some(spot);
+            let slot = flow.number(goal.to).map(|n| from.entry(n));
+            if let Some(Entry::Vacant(slot)) = slot {
+                slot.insert(spot);
                 open.push_back(goal.to);
             }
         }
@@ -80,12 +82,12 @@ pub fn shortest(
     None
 }
 
-fn back(flow: &Flow, from: &[Option<Spot>], last: Spot, first: Spot) -> Cycle {
+fn back(flow: &Flow, from: &HashMap<usize, Spot>, last: Spot, first: Spot) -> Cycle {
     let mut spots = vec![last];
     let mut at = last;
     while at != first {
-        match flow.number(at).and_then(|n| from.get(n).copied().flatten()) {
-            Some(before) => at = before,
+        match flow.number(at).and_then(|n| from.get(&n)) {
+            Some(before) => at = *before,
             None => break,
         }
         spots.push(at);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::IdVec;
+use crate::base::{IdVec, Span};
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
@@ -56,7 +56,7 @@ impl Effects {
             let ways = flow.ways(Spot::Node(id)).iter();
             effects.first.push(effects.sure.len() as u32);
             for way in ways {
-                let (sure, may) = of_way(program, graph, node, way, &work, &effects.tracked);
+                let (sure, may) = of_way(node, way, &work, &effects.tracked);
                 effects.sure.push(sure);
                 effects.may.push(may);
             }
@@ -116,6 +116,8 @@ struct Wrote {
     may: FieldSet,
     set: FieldSet,
     given: FieldSet,
+    /// What each of its tools writes, by the place where the node names it.
+    by_tool: BTreeMap<Span, FieldSet>,
 }
 
 fn work(
@@ -127,9 +129,21 @@ fn work(
     tracked: &Tracked,
 ) -> Wrote {
     let set = tracked.of(node.set.iter().filter_map(SetItem::writes));
-    let bodies = called_bodies(program, node);
-    let by_tools = bodies.iter().flat_map(|(_, body)| &body.set);
-    let mut may = tracked.of(by_tools.filter_map(|item| graph.field(&item.field.node)));
+    let mut by_tool: BTreeMap<Span, FieldSet> = BTreeMap::new();
+    let mut may = tracked.none();
+    for (span, body) in called_bodies(program, node) {
+        let items = body.set.iter();
+        let own = tracked.of(items.filter_map(|item| graph.field(&item.field.node)));
+        may.join(&own);
+        match by_tool.get_mut(&span) {
+            Some(known) => {
+                known.join(&own);
+            }
+            None => {
+                by_tool.insert(span, own);
+            }
+        }
+    }
     let mut sure = match node.work {
         Work::Call { .. } => may.clone(),
         _ => tracked.none(),
@@ -164,17 +178,11 @@ fn work(
         may,
         set,
         given,
+        by_tool,
     }
 }
 
-fn of_way(
-    program: &Program,
-    graph: &Graph,
-    node: &Node,
-    way: &Way,
-    work: &Wrote,
-    tracked: &Tracked,
-) -> (FieldSet, FieldSet) {
+fn of_way(node: &Node, way: &Way, work: &Wrote, tracked: &Tracked) -> (FieldSet, FieldSet) {
     let own = tracked.of(way.writes.iter().map(|write| write.field));
     let skipped = node.skips.iter().any(|skip| skip.to.is_none());
     let (mut sure, mut may) = match way.cause {
@@ -182,10 +190,8 @@ fn of_way(
         Cause::Edge | Cause::Goto if skipped => (tracked.none(), tracked.none()),
         Cause::Edge | Cause::Goto => (work.sure.clone(), work.may.clone()),
         Cause::Tool => {
-            let bodies = called_bodies(program, node);
-            let body = bodies.iter().filter(|(span, _)| *span == way.span);
-            let sets = body.flat_map(|(_, body)| &body.set);
-            let mut sure = tracked.of(sets.filter_map(|item| graph.field(&item.field.node)));
+            let own = work.by_tool.get(&way.span).cloned();
+            let mut sure = own.unwrap_or_else(|| tracked.none());
             sure.join(&work.set);
             (sure, work.may.clone())
         }

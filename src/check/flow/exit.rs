@@ -85,7 +85,7 @@ impl<'a> Exits<'a> {
 }
 
 /// The fields that the exits read and that may change; `None` where one reads what changes by itself.
-fn read(graph: &Graph, told: &[&Expr]) -> Option<Vec<FieldId>> {
+pub fn read(graph: &Graph, told: &[&Expr]) -> Option<Vec<FieldId>> {
     let (scope, run) = scope(graph);
     let mut fields = Vec::new();
     for when in told {

@@ -3,10 +3,11 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival` and [`witness`]), which
-//! say what may run in the same super-step; [`race`], [`join`] and [`half`], which ask them; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
+//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart` and [`witness`]), which
+//! say what may run in the same super-step; [`race`], [`gathered`], [`join`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
+mod apart;
 mod arrival;
 pub mod arrows;
 pub mod avoid;
@@ -16,6 +17,7 @@ pub mod cycle;
 pub mod effect;
 pub mod exit;
 pub mod finish;
+pub mod gathered;
 pub mod group;
 pub mod half;
 pub mod join;
@@ -28,6 +30,7 @@ pub mod reach;
 pub mod repeat;
 pub mod sparse;
 pub mod together;
+pub mod twice;
 pub mod visits;
 pub mod witness;
 pub mod written;

@@ -120,6 +120,17 @@ impl<'a> Places<'a> {
         &self,
         goal: &Goal,
         from: Option<NodeId>,
+        passed: impl FnMut(&'a Way),
+    ) -> BTreeSet<Place> {
+        self.arrive_but(goal, from, None, passed)
+    }
+
+    /// The same, where the node `but` is not left for its `max_visits` target.
+    pub(super) fn arrive_but(
+        &self,
+        goal: &Goal,
+        from: Option<NodeId>,
+        but: Option<NodeId>,
         mut passed: impl FnMut(&'a Way),
     ) -> BTreeSet<Place> {
         let mut places = BTreeSet::new();
@@ -143,11 +154,11 @@ impl<'a> Places<'a> {
                             places.insert(id.0);
                         }
                     }
-                    let on = stop
-                        .ways
-                        .iter()
-                        .filter(|way| stop.branch || way.cause == Cause::Visits);
-                    for way in on {
+                    let taken = |way: &&Way| match way.cause {
+                        Cause::Visits => but != Some(id),
+                        _ => stop.branch,
+                    };
+                    for way in stop.ways.iter().filter(taken) {
                         passed(way);
                         open.extend(way.goals.iter().map(|goal| (goal.to, Some(id))));
                     }

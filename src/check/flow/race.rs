@@ -9,6 +9,7 @@ use crate::ir::{FieldId, NodeId};
 use super::model::{Cause, Flow, Spot, Way, Write};
 use super::sparse::Sparse;
 use super::together::Together;
+use super::twice::Twice;
 use super::witness::Witness;
 
 /// Most further writers that a message points at.
@@ -21,11 +22,18 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
         return Vec::new();
     };
     let mut writes = stop.writes.clone();
-    let mut open: Vec<&Way> = stop
-        .ways
-        .iter()
-        .filter(|way| way.cause != Cause::Visits)
-        .collect();
+    let ways = stop.ways.iter();
+    writes.extend(writes_on(
+        flow,
+        ways.filter(|way| way.cause != Cause::Visits),
+    ));
+    writes
+}
+
+/// What is written with ways, and by the branches that they lead on through.
+pub fn writes_on<'f>(flow: &'f Flow, ways: impl Iterator<Item = &'f Way>) -> Vec<Write> {
+    let mut writes = Vec::new();
+    let mut open: Vec<&Way> = ways.collect();
     let mut seen: HashSet<NodeId> = HashSet::new();
     while let Some(way) = open.pop() {
         writes.extend(&way.writes);
@@ -61,7 +69,14 @@ struct Clash {
 }
 
 /// Reports each field that two tasks of one super-step may write, once, with all its writers.
-pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
+///
+/// Where one of them runs twice, that is what is to be mended; gives back these nodes.
+pub fn races(
+    flow: &Flow,
+    together: &Together,
+    twice: &[Twice],
+    diags: &mut Diagnostics,
+) -> BTreeSet<NodeId> {
     let colliding = |id: NodeId| {
         let mut writes = writes_of(flow, id);
         writes.retain(|w| collides(flow, w.field).is_some());
@@ -69,15 +84,24 @@ pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     };
     if !together.complete() {
         let writes: Vec<Vec<Write>> = flow.stops.ids().map(colliding).collect();
-        return unproven(flow, &writes, diags);
+        unproven(flow, &writes, diags);
+        return BTreeSet::new();
     }
+    let mut told = BTreeSet::new();
     for (field, writers) in by_field(flow, together, colliding) {
         let (Some(clash), Some(name)) = (clash(&writers, together), collides(flow, field)) else {
             continue;
         };
-        diags.push(clash.report(flow, together, name));
+        let again = twice.iter().find(|twice| clash.nodes.contains(&twice.node));
+        told.extend(again.map(|twice| twice.node));
+        let found = clash.report(flow, together, name);
+        diags.push(match again {
+            Some(twice) => found.help(twice.help_beside(flow)),
+            None => found,
+        });
     }
     within(flow, together, diags);
+    told
 }
 
 /// By field the nodes that may write it in a super-step of others, each with its first write.

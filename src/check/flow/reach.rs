@@ -1,5 +1,6 @@
 //! What can be reached from `start`, and what can reach an exit.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::base::Span;
@@ -93,27 +94,28 @@ fn behind(flow: &Flow, head: &[Spot], reached: &[bool]) -> Vec<Spot> {
 }
 
 /// Reports circles without a way out. Errors don't count as a way out, nor does one of several targets:
-/// the others go round on. Spots of `told` are in a circle that was reported already.
+/// the others go round on. Spots of `told` are in a circle that was reported already; `exits` says of a circle whether the
+/// graph's `exit when` may end it.
 pub fn trapped(
     flow: &Flow,
     reached: &[bool],
     free: &[bool],
-    told: &BTreeSet<Spot>,
+    (told, exits): (&BTreeSet<Spot>, &dyn Fn(&[Spot]) -> bool),
     diags: &mut Diagnostics,
 ) {
-    // After any super-step the graph may end.
-    if flow.exits {
-        return;
-    }
     let stuck = |spot: Spot| {
         flow.number(spot).is_some_and(|n| {
             reached.get(n).copied().unwrap_or(false) && !free.get(n).copied().unwrap_or(true)
         })
     };
+    let depth = OnceCell::new();
     for group in groups(flow, stuck, |_, way| usual(way), Ends::Sinks) {
+        if exits(&group) {
+            continue;
+        }
         let members = nodes(flow, &group);
         let inside = |_: Spot, way: &Way, to: Spot| usual(way) && group.binary_search(&to).is_ok();
-        let Some((from, back)) = closing(flow, &group) else {
+        let Some((from, back)) = closing(flow, &group, depth.get_or_init(|| depths(flow))) else {
             continue;
         };
         let cycle = shortest(flow, from, inside);
@@ -142,9 +144,10 @@ pub fn trapped(
 
 /// The arrow that closes a circle: from the spot that is furthest from where the circle is come to, back to one that was met before
 /// it. One from where all ways go back comes first: what goes on as well is more likely meant.
-fn closing(flow: &Flow, group: &[Spot]) -> Option<(Spot, Span)> {
+///
+/// `depth` is how many arrows each spot is away from `start`.
+fn closing(flow: &Flow, group: &[Spot], depth: &[usize]) -> Option<(Spot, Span)> {
     let inside = |spot: &Spot| group.binary_search(spot).is_ok();
-    let depth = depths(flow);
     let at = |spot: Spot| flow.number(spot).and_then(|n| depth.get(n).copied());
     let mut best: Option<((bool, usize), Spot, Span)> = None;
     for from in group {

@@ -356,7 +356,15 @@ impl<'a> Together<'a> {
         let (left, right) = (self.after(a), self.after(b));
         let origin = Origin::Step(a, b);
         match left.places.len() * right.places.len() <= FEW {
-            true => self.cross(&left.places, &right.places, origin),
+            true => {
+                let apart = self.apart((a, &left.places), (b, &right.places));
+                for p in left.places.iter() {
+                    let beside = right.places.iter().filter(|q| *q != p);
+                    for q in beside.filter(|q| !apart.contains(&(*p, **q))) {
+                        self.add(*p, *q, origin);
+                    }
+                }
+            }
             false => self.cross_after((a, &left), (b, &right), origin),
         }
         match (self.places.deferred(a), self.places.deferred(b)) {

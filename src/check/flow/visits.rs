@@ -14,17 +14,17 @@ use super::group::{Ends, groups};
 use super::model::{Cause, Flow, Spot, Way};
 
 /// Reports circles that go on for ever by a `max_visits`, among spots that can come to an end as long as it is not met.
-/// `waiting` are joins that are waited at in vain. Gives back the spots in them.
+/// `waiting` are joins that are waited at in vain; `exits` says of a circle whether the graph's `exit when` may end it. Gives back the spots in them.
 pub fn circles(
     flow: &Flow,
     arrows: &Arrows,
     (reached, free): (&[bool], &[bool]),
-    waiting: &BTreeSet<JoinId>,
+    (waiting, exits): (&BTreeSet<JoinId>, &dyn Fn(&[Spot]) -> bool),
     diags: &mut Diagnostics,
 ) -> BTreeSet<Spot> {
     let mut told = BTreeSet::new();
     let full = Full::new(flow);
-    if !full.capped.iter().any(|capped| *capped) || flow.exits {
+    if !full.capped.iter().any(|capped| *capped) {
         return told;
     }
     let fate = |spot| match spot {
@@ -40,7 +40,7 @@ pub fn circles(
     // What can't come to an end in any case is reported as such.
     let stuck = |spot: Spot| at(reached, spot) && at(free, spot) && !at(&ending, spot);
     for group in groups(flow, stuck, take, Ends::Sinks) {
-        if let Some(found) = full.report(&group) {
+        if let Some(found) = full.report(&group).filter(|_| !exits(&group)) {
             diags.push(found);
             told.extend(group);
         }

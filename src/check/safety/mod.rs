@@ -17,8 +17,8 @@ pub mod trifecta;
 
 use std::collections::HashSet;
 
-use crate::base::{IdVec, Spanned};
-use crate::diag::Diagnostics;
+use crate::base::{IdVec, Span, Spanned};
+use crate::diag::{Diagnostics, codes};
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::{Graph, Marks, Node, Work};
@@ -34,9 +34,20 @@ pub fn safety(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagn
     secret::secrets(program, flows, &mut found);
     system::system_texts(program, flows, &mut found);
     trifecta::trifectas(program, flows, &mut found);
+    // Who is asked in vain is so for all that comes behind: a tool that can't be undone is said, a value on its way is not.
+    let refusals = [&codes::RUNS_AFTER_REFUSAL, &codes::ANSWER_IGNORED];
+    let in_vain: HashSet<Span> = (found.iter())
+        .filter(|found| refusals.iter().any(|code| code.slug == found.code.slug))
+        .map(|found| found.span())
+        .collect();
+    let values = [&codes::TAINTED_SINK, &codes::LETHAL_TRIFECTA];
     // Instances of one graph share its text, and what is wrong with it.
     let mut seen = HashSet::new();
     for finding in found.iter() {
+        let value = values.iter().any(|code| code.slug == finding.code.slug);
+        if value && in_vain.contains(&finding.span()) {
+            continue;
+        }
         if seen.insert((finding.code.slug, finding.span(), finding.message.clone())) {
             diags.push(finding.clone());
         }

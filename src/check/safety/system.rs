@@ -1,12 +1,14 @@
 //! Untrusted text in a `system` prompt: there a model takes it for orders of its owner.
 
-use crate::base::IdVec;
+use std::collections::BTreeMap;
+
+use crate::base::{IdVec, Span};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::GraphId;
-use crate::resolve::program::{Program, Work};
+use crate::resolve::program::{Node, Program, Work};
 
 use super::super::flow::Flow;
-use super::origin::{Inside, Search, Wanted, env, text_leaves};
+use super::origin::{Inside, Search, Trail, Wanted, env, text_leaves};
 
 /// Warns of them.
 pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
@@ -27,25 +29,38 @@ pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut
             let Some(text) = &call.system else { continue };
             let lets = env(&node.lets);
             let read = text_leaves(text, &lets);
+            let mut by_source: BTreeMap<Span, Diagnostic> = BTreeMap::new();
             for leaf in search.node_leaves((id, at), read, &lets) {
                 let one = std::slice::from_ref(&leaf);
                 let Some(trail) = search.source(Inside::Before(id, at), one) else {
                     continue;
                 };
                 let path = leaf.path.shown();
-                let message = format!(
-                    "`{path}` in the `system` text of `{}` was written by somebody untrusted",
-                    node.name.node
-                );
-                let found = Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, leaf.span)
-                    .label(trail.source.0, trail.source.1.clone());
-                let found = trail.through.iter().fold(found, |found, (span, text)| {
-                    found.label(*span, text.clone())
-                });
-                diags.push(
-                    found.help("show it in `prompt` or in a user message, as material to work on"),
-                );
+                // What comes from one source is one mistake, however much of it is shown.
+                let source = trail.source.0;
+                let found = match by_source.remove(&source) {
+                    Some(found) => found.label(leaf.span, format!("`{path}` too")),
+                    None => written_by_others(node, &path, leaf.span, &trail),
+                };
+                by_source.insert(source, found);
             }
+            let found = by_source.into_values();
+            found.for_each(|found| diags.push(found.help(MEND)));
         }
     }
+}
+
+const MEND: &str = "show it in `prompt` or in a user message, as material to work on";
+
+fn written_by_others(node: &Node, path: &str, span: Span, trail: &Trail) -> Diagnostic {
+    let message = format!(
+        "`{path}` in the `system` text of `{}` was written by somebody untrusted",
+        node.name.node
+    );
+    let found = Diagnostic::new(&codes::UNTRUSTED_SYSTEM, message, span)
+        .label(trail.source.0, trail.source.1.clone());
+    let through = trail.through.iter();
+    through.fold(found, |found, (span, text)| {
+        found.label(*span, text.clone())
+    })
 }

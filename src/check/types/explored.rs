@@ -1,7 +1,8 @@
 //! The states that a run may come to, and the shortest way from `start` to `end` through them.
 
 use super::super::flow::{Goal, Spot, Way};
-use super::paths::{Known, Step};
+use super::known::Known;
+use super::paths::Step;
 
 /// One state of a spot.
 pub struct State<'a> {
@@ -10,6 +11,8 @@ pub struct State<'a> {
     pub(super) again: bool,
     /// No other task runs: no way to here has led to several places.
     pub(super) alone: bool,
+    /// More was known than was kept apart, here or on the way to here.
+    pub(super) vague: bool,
     pub(super) known: Known,
     /// From where it was come to first: the state, and the arrow.
     pub(super) from: Option<usize>,

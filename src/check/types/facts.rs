@@ -224,7 +224,18 @@ fn place(field: &Field) -> String {
 
 /// Whether a field has a value before anything is written to it.
 pub fn begins_set(field: &Field) -> bool {
-    matches!(field.mode, FieldMode::In | FieldMode::InOut) || has_first_value(field)
+    // That a reducer finds no value is reported where the field is declared.
+    given(field) || has_first_value(field) || gathers_unset(field)
+}
+
+fn given(field: &Field) -> bool {
+    matches!(field.mode, FieldMode::In | FieldMode::InOut)
+}
+
+/// Whether a field begins without a value, and has a reducer of its own, which asks for that.
+pub fn gathers_unset(field: &Field) -> bool {
+    let own = matches!(field.channel, Channel::Own { .. });
+    own && field.based_on.is_none() && !given(field) && !has_first_value(field)
 }
 
 /// Whether a field has a value that it begins with where nobody gives it one.

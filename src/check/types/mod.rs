@@ -4,7 +4,7 @@
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
 //! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], [`route`], [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`company`], [`says`], `added`, `guards`, `explored` and [`paths`] (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
+//! [`node`], [`order`], [`company`], [`says`], `added`, `guards`, `known`, `explored`, `relevant`, [`paths`] and `lockstep` (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
 
 mod added;
 pub mod args;
@@ -18,10 +18,13 @@ pub mod facts;
 mod guards;
 pub mod item;
 pub mod jump;
+mod known;
+mod lockstep;
 pub mod node;
 pub mod order;
 pub mod paths;
 pub mod range;
+mod relevant;
 pub mod route;
 pub mod says;
 pub mod skip;

@@ -5,12 +5,12 @@
 //! complementary conditions, members of enums, null and not null, and numbers are told apart, as long as
 //! nothing in between may write what they speak of.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::base::{IdVec, SharedMap, SharedSet, Span};
+use crate::base::{IdVec, SharedSet, Span};
 use crate::ir::{FieldId, FieldMode, JoinId, NodeId};
 use crate::resolve::program::{Graph, Route};
 
@@ -20,68 +20,17 @@ use super::super::flow::exit::Exits;
 use super::super::flow::{Cause, Flow, Goal, Spot, Way};
 use super::explored::{Explored, State};
 use super::facts::has_first_value;
+use super::known::Known;
 use super::says::{Fact, Saying, Values, first_values};
 
 /// Most states of a spot that are told apart; of more, nothing is taken for known there.
 const STATES: usize = 24;
 
-/// Most states that are followed. Beyond, a finding stays as it is.
-const MOST: usize = 6_000;
+/// Most states that are followed for one question. Beyond, the answer is in doubt.
+const MOST: usize = 40_000;
 
-/// What is known of places on one way. A place is in one of the two.
-#[derive(Clone, Default, PartialEq)]
-pub struct Known {
-    values: SharedMap<Arc<str>, Values>,
-    /// Places of which nothing but that is known: they are not null.
-    not_null: SharedSet<Arc<str>>,
-}
-
-impl Known {
-    fn get(&self, place: &str) -> Option<&Values> {
-        let not_null = || self.not_null.contains(place).then_some(&Values::NotNull);
-        self.values.get(place).or_else(not_null)
-    }
-
-    fn put(&mut self, place: &Arc<str>, values: Values) {
-        match values {
-            Values::NotNull => {
-                self.values.remove(&**place);
-                self.not_null.insert(place.clone());
-            }
-            values => {
-                self.not_null.remove(&**place);
-                self.values.insert(place.clone(), values);
-            }
-        }
-    }
-
-    fn forget(&mut self, place: &str) {
-        self.values.remove(place);
-        self.not_null.remove(place);
-    }
-
-    /// None of these is null.
-    fn assume(&mut self, places: &SharedSet<Arc<str>>) {
-        let mut new = places.clone();
-        new.without(&self.not_null);
-        self.not_null.join(places);
-        for place in &new {
-            if let Some(values) = self.values.get(&**place) {
-                self.not_null.remove(&**place);
-                let both = values.and(&Values::NotNull);
-                self.put(place, both.unwrap_or(Values::NotNull));
-            }
-        }
-    }
-
-    fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
-        let values = self.values.iter().map(|(place, _)| place);
-        let gone = values.chain(&self.not_null).filter(|place| !wanted(place));
-        for place in gone.cloned().collect::<Vec<_>>() {
-            self.forget(&place);
-        }
-    }
-}
+/// Most states that are followed for all questions of a graph together.
+const BUDGET: usize = 150_000;
 
 /// What counts as a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,10 +75,23 @@ pub struct Paths<'p, 'a> {
     pub places: BTreeMap<FieldId, Vec<Arc<str>>>,
     /// What was found before, by what was asked.
     pub explored: RefCell<Asked<'a>>,
+    /// How many states have been followed for all questions so far.
+    pub spent: Cell<usize>,
 }
 
 /// What following the ways has found, by field and by what counts as a write.
 type Asked<'a> = HashMap<(FieldId, Counts), Option<Rc<Explored<'a>>>>;
+
+/// A way that was found, and whether a run surely can take it: nothing that is known was left out on it.
+pub struct Told<T> {
+    /// The way.
+    pub way: T,
+    /// Whether it is sure.
+    pub sure: bool,
+}
+
+/// The arrows of a way to a spot, each with what it leads to and where it comes from.
+pub type Trail = Vec<(Spot, Option<Spot>, Span)>;
 
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
@@ -168,14 +130,19 @@ impl<'a> Paths<'_, 'a> {
         first: &Known,
         (spot, field, read): (Spot, FieldId, Span),
         counts: Counts,
-    ) -> Option<Vec<(Spot, Option<Spot>, Span)>> {
+    ) -> Option<Told<Trail>> {
         let Some(explored) = self.explored(first, field, counts) else {
-            return Some(Vec::new());
+            return Some(Told {
+                way: Vec::new(),
+                sure: false,
+            });
         };
-        let mut here = explored.states.iter().enumerate();
-        let (found, _) = here.find(|(_, state)| {
+        let here = explored.states.iter().enumerate();
+        let here = here.filter(|(_, state)| {
             state.spot == spot && self.reads_at(spot, (read, field), &state.known)
-        })?;
+        });
+        let (found, seen) = here.min_by_key(|(_, state)| state.vague)?;
+        let sure = !seen.vague;
         let mut trail = Vec::new();
         let mut at = Some(found);
         while let Some(state) = at.and_then(|at| explored.states.get(at)) {
@@ -184,11 +151,16 @@ impl<'a> Paths<'_, 'a> {
             at = state.from;
         }
         trail.reverse();
-        Some(trail)
+        Some(Told { way: trail, sure })
     }
 
     /// Whether a read in a node comes about, given what is known where the node begins.
-    fn reads_at(&self, spot: Spot, (read, field): (Span, FieldId), known: &Known) -> bool {
+    pub(super) fn reads_at(
+        &self,
+        spot: Spot,
+        (read, field): (Span, FieldId),
+        known: &Known,
+    ) -> bool {
         let Spot::Node(id) = spot else { return true };
         let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
         else {
@@ -242,14 +214,24 @@ impl<'a> Paths<'_, 'a> {
 
     /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
     /// that can't be told.
-    pub fn avoids(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Vec<Step<'a>>> {
+    pub fn avoids(
+        &self,
+        first: &Known,
+        field: FieldId,
+        counts: Counts,
+    ) -> Option<Told<Vec<Step<'a>>>> {
         let Some(explored) = self.explored(first, field, counts) else {
-            return Some(Vec::new());
+            return Some(Told {
+                way: Vec::new(),
+                sure: false,
+            });
         };
         let loses = |goal: &Goal, from: Option<Spot>| {
             counts == Counts::Sure && loses(self.flow, goal.to, from)
         };
-        explored.shortest(loses)
+        let way = explored.shortest(loses)?;
+        let sure = !explored.states.iter().any(|state| state.vague);
+        Some(Told { way, sure })
     }
 
     /// What the state begins with.
@@ -285,13 +267,26 @@ impl<'a> Paths<'_, 'a> {
         if let Some(known) = self.explored.borrow().get(&asked) {
             return known.clone();
         }
-        let found = self.explore(first, field, counts).map(Rc::new);
+        let vague = |found: &Explored| found.states.iter().any(|state| state.vague);
+        let mut found = self.explore(first, (field, counts), None);
+        if found.as_ref().is_none_or(vague) {
+            // What has nothing to do with the field is left out.
+            let only = self.relevant(field);
+            let again = self.explore(first, (field, counts), Some(&only));
+            found = again.or(found);
+        }
+        let found = found.map(Rc::new);
         self.explored.borrow_mut().insert(asked, found.clone());
         found
     }
 
-    /// All states that a run may come to without having written the field.
-    fn explore(&self, first: &Known, field: FieldId, counts: Counts) -> Option<Explored<'a>> {
+    /// All states that a run may come to without having written the field. `only` are the places that are told apart.
+    fn explore(
+        &self,
+        first: &Known,
+        (field, counts): (FieldId, Counts),
+        only: Option<&BTreeSet<Arc<str>>>,
+    ) -> Option<Explored<'a>> {
         let mut explored = Explored {
             states: Vec::new(),
             start: Vec::new(),
@@ -301,7 +296,8 @@ impl<'a> Paths<'_, 'a> {
         let mut open = VecDeque::new();
         for way in &self.flow.start {
             if let Some(known) = self.along(way, first.clone(), &self.start, field) {
-                let to = self.lead(&mut explored, &mut by_spot, &mut open, (way, None, known))?;
+                let on = (way, None, known, only);
+                let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
                 explored.start.push((way, to));
             }
         }
@@ -318,7 +314,7 @@ impl<'a> Paths<'_, 'a> {
                         let ends = (exit, vec![None]);
                         explored.states.get_mut(at)?.ways.push(ends);
                     }
-                    let on = (way, Some(at), known);
+                    let on = (way, Some(at), known, only);
                     let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
                     explored.states.get_mut(at)?.ways.push((way, to));
                 }
@@ -333,12 +329,13 @@ impl<'a> Paths<'_, 'a> {
         explored: &mut Explored<'a>,
         by_spot: &mut [Vec<usize>],
         open: &mut VecDeque<usize>,
-        (way, from, known): (&'a Way, Option<usize>, Known),
+        (way, from, known, only): (&'a Way, Option<usize>, Known, Option<&BTreeSet<Arc<str>>>),
     ) -> Option<Vec<Option<usize>>> {
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
         let before = from.and_then(|from| explored.states.get(from));
         let begins = before.map(|state| state.spot);
         let single = way.goals.len() == 1 && before.is_none_or(|state| state.alone);
+        let was_vague = before.is_some_and(|state| state.vague);
         let mut to = Vec::new();
         for goal in &way.goals {
             let Some(number) = self.flow.number(goal.to) else {
@@ -355,8 +352,12 @@ impl<'a> Paths<'_, 'a> {
             if waits {
                 known.keep(|place| self.is_steady(place));
             }
+            if let Some(only) = only {
+                known.keep(|place| only.contains(place));
+            }
             let there = by_spot.get_mut(number)?;
-            if there.len() >= STATES {
+            let over = there.len() >= STATES;
+            if over {
                 known = Known::default();
             }
             let states = &explored.states;
@@ -370,9 +371,10 @@ impl<'a> Paths<'_, 'a> {
                 continue;
             }
             let at = explored.states.len();
-            if at >= MOST {
+            if at >= MOST || self.spent.get() >= BUDGET {
                 return None;
             }
+            self.spent.set(self.spent.get() + 1);
             there.push(at);
             open.push_back(at);
             to.push(Some(at));
@@ -381,6 +383,7 @@ impl<'a> Paths<'_, 'a> {
                 spot: goal.to,
                 again,
                 alone,
+                vague: was_vague || over,
                 known,
                 from,
                 arrow: goal,
@@ -390,7 +393,8 @@ impl<'a> Paths<'_, 'a> {
         Some(to)
     }
 
-    /// What is known behind a way out of a spot, once for each manner in which it may be taken.
+    /// What is known behind a way out of a spot, once for each manner in which it may be taken, whatever tasks beside it
+    /// do.
     fn leave(
         &self,
         (spot, alone): (Spot, bool),
@@ -398,6 +402,34 @@ impl<'a> Paths<'_, 'a> {
         known: &Known,
         field: FieldId,
         counts: Counts,
+    ) -> Vec<Known> {
+        let id = match spot {
+            Spot::Node(id) => id,
+            _ => return self.taken(spot, (number, way), known, (field, counts)),
+        };
+        let others = |sets: &[SharedSet<FieldId>]| sets.get(id.0 as usize).cloned();
+        let disturbed = others(self.beside).filter(|_| !alone).unwrap_or_default();
+        let taken = way.cause != Cause::Visits;
+        let at_once = match counts {
+            Counts::May => disturbed.clone(),
+            Counts::Sure => others(&self.at_once).unwrap_or_default(),
+        };
+        if taken && at_once.contains(&field) {
+            return Vec::new();
+        }
+        let on = self.taken(spot, (number, way), known, (field, counts));
+        on.into_iter()
+            .map(|known| self.forget(known, disturbed.iter().copied()))
+            .collect()
+    }
+
+    /// The same, where no task runs beside it.
+    pub(super) fn taken(
+        &self,
+        spot: Spot,
+        (number, way): (usize, &Way),
+        known: &Known,
+        (field, counts): (FieldId, Counts),
     ) -> Vec<Known> {
         let id = match spot {
             Spot::Node(id) => id,
@@ -439,20 +471,8 @@ impl<'a> Paths<'_, 'a> {
                 worked().into_iter().chain(skipped).collect()
             }
         };
-        let others = |sets: &[SharedSet<FieldId>]| sets.get(id.0 as usize).cloned();
-        let disturbed = others(self.beside).filter(|_| !alone).unwrap_or_default();
-        let taken = way.cause != Cause::Visits;
-        let at_once = match counts {
-            Counts::May => disturbed.clone(),
-            Counts::Sure => others(&self.at_once).unwrap_or_default(),
-        };
-        if taken && at_once.contains(&field) {
-            return Vec::new();
-        }
-        let on = variants
-            .into_iter()
-            .filter_map(|known| self.along(way, known, said, field));
-        on.map(|known| self.forget(known, disturbed.iter().copied()))
+        let on = variants.into_iter();
+        on.filter_map(|known| self.along(way, known, said, field))
             .collect()
     }
 
@@ -466,7 +486,13 @@ impl<'a> Paths<'_, 'a> {
 
     /// What is known when a way is taken: its condition held, and its update was made. `None` where the
     /// condition can't hold, and where the update writes the field.
-    fn along(&self, way: &Way, known: Known, said: &Saying, field: FieldId) -> Option<Known> {
+    pub(super) fn along(
+        &self,
+        way: &Way,
+        known: Known,
+        said: &Saying,
+        field: FieldId,
+    ) -> Option<Known> {
         if way.writes.iter().any(|write| write.field == field) {
             return None;
         }

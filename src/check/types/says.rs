@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::base::{SharedSet, Span};
+use crate::base::{SharedSet, Span, Spanned};
 use crate::expr::fold::same::same;
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
@@ -21,6 +21,9 @@ use super::range::{Range, compared};
 
 /// Most conditions of a graph that are told apart only by how they are written.
 const CONDITIONS: usize = 256;
+
+/// Most facts of the arms before it that an arm is read with.
+const CARRIED: usize = 256;
 
 /// Values that a place may have.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,7 +188,7 @@ impl Cx<'_> {
     pub(super) fn says_arm(&mut self, jump: &Jump, so_far: &mut Vec<Fact>, when: &Expr) {
         let mut facts = self.says(when, true);
         facts.extend(so_far.iter().cloned());
-        so_far.extend(self.says(when, false));
+        carry(so_far, self.says(when, false));
         if let Some(saying) = &mut self.saying {
             saying.jumps.insert(jump.span, facts);
         }
@@ -202,7 +205,7 @@ impl Cx<'_> {
     pub(super) fn says_skip(&mut self, skip: &Skip, so_far: &mut Vec<Fact>) {
         let mut facts = self.says(&skip.when, true);
         facts.extend(so_far.iter().cloned());
-        so_far.extend(self.says(&skip.when, false));
+        carry(so_far, self.says(&skip.when, false));
         if let Some(saying) = &mut self.saying {
             match &skip.to {
                 Some(jump) => {
@@ -240,6 +243,28 @@ impl Cx<'_> {
             if !left.is_empty() {
                 saying.sets.insert(span, left);
             }
+        }
+    }
+}
+
+/// Adds what holds where a condition does not to what holds where those before it did not. Of one place whose values are
+/// told one by one there is one fact.
+fn carry(so_far: &mut Vec<Fact>, more: Vec<Fact>) {
+    for fact in more {
+        let known = so_far.iter_mut().find_map(|known| {
+            if known.place != fact.place {
+                return None;
+            }
+            let both = match (&known.values, &fact.values) {
+                (Values::Atoms(_), Values::Atoms(_)) => known.values.and(&fact.values)?,
+                _ => return None,
+            };
+            Some((known, both))
+        });
+        if let Some((known, both)) = known {
+            known.values = both;
+        } else if so_far.len() < CARRIED {
+            so_far.push(fact);
         }
     }
 }
@@ -359,9 +384,33 @@ fn said(
         };
         return Some((format!("#{}", found.subject), values));
     }
-    let number = (!own).then(|| saying.number(expr))??;
+    if own {
+        return None;
+    }
+    let (number, truth) = match opposite(expr) {
+        Some(opposite) => (saying.number(&opposite)?, !truth),
+        None => (saying.number(expr)?, truth),
+    };
     let atoms = Atoms::from([Atom::Bool(truth)]);
     Some((format!("?{number}"), Values::Atoms(atoms)))
+}
+
+/// What holds where `a != b` and `a >= b` don't, so that a condition and its opposite are one.
+fn opposite(expr: &Expr) -> Option<Expr> {
+    let ExprKind::Binary(op, left, right) = &expr.kind else {
+        return None;
+    };
+    let node = match op.node {
+        BinaryOp::NotEqual => BinaryOp::Equal,
+        BinaryOp::GreaterEqual => BinaryOp::Less,
+        BinaryOp::LessEqual => BinaryOp::Greater,
+        _ => return None,
+    };
+    let op = Spanned { node, ..*op };
+    Some(Expr {
+        kind: ExprKind::Binary(op, left.clone(), right.clone()),
+        span: expr.span,
+    })
 }
 
 /// `xs == []` and `xs != []`: the place, and whether it is empty where the condition holds.

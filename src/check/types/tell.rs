@@ -1,7 +1,7 @@
 //! What a walk through a graph has found, told once: reads without a value on their ways, and all else in the order declared.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::shared::Noted;
@@ -11,17 +11,17 @@ use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
 
 use super::super::flow::exit::{Exits, told};
+use super::super::flow::model::Stop;
 use super::super::flow::{Spot, Way};
 use super::cx::Cx;
 use super::facts::Facts;
 use super::jump::Behind;
+use super::known::Known;
+use super::lockstep::{Found, Sought, trail};
 use super::node;
-use super::paths::{Counts, Paths, Step};
+use super::paths::{Counts, Paths, Step, Trail};
 use super::says::Saying;
 use super::walk::{Typed, Walk};
-
-/// Most questions about single ways that are asked of one graph; what is beyond is reported as it is.
-const ASKED: usize = 24;
 
 /// What came of an `out` field that some way seems not to write.
 pub enum Left<'a> {
@@ -29,8 +29,43 @@ pub enum Left<'a> {
     Never(Vec<Step<'a>>),
     /// A run can take one where it is not sure that it is written.
     Perhaps(Vec<Step<'a>>),
+    /// There is too much to be told apart on its ways.
+    TooMuch,
     /// The conditions on all of these ways exclude each other.
     Written,
+}
+
+/// What came of a read of a field that some way seems to come to without a value.
+enum Answer {
+    /// A run comes to it so, on this way where it could be followed.
+    Unset(Trail),
+    /// It may.
+    Perhaps(Doubt),
+    /// None does.
+    Never,
+}
+
+/// What came of following whole runs.
+enum Whole<'a> {
+    /// A run comes there without the field.
+    Without(Vec<Step<'a>>),
+    /// None does.
+    Never,
+    /// That can't be told.
+    Unclear,
+}
+
+/// Why it is not sure that a field has a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// A model, a list or a called graph decides.
+    Decided,
+    /// Tasks beside do.
+    Beside,
+    /// There is too much to be told apart.
+    TooMuch,
+    /// It is asked for behind each super-step.
+    Always,
 }
 
 impl<'a> Walk<'a> {
@@ -95,55 +130,122 @@ impl<'a> Walk<'a> {
         }
         let paths = self.paths();
         let first = paths.at_start(&self.program.types);
-        for (number, (spot, field, read, counts)) in reads.into_iter().enumerate() {
-            let of = (spot, field, read);
-            // An `ephemeral` field may have had a value that is gone.
-            let asked = number < ASKED && !self.passing.all.contains(&field);
-            let trail = match asked {
-                true => paths.lacks(&first, of, counts),
-                false => Some(Vec::new()),
-            };
+        for (spot, field, read, counts) in reads {
             let Some(declared) = self.graph.fields.get(field) else {
                 continue;
             };
+            let answer = self.answer((&paths, &first), (spot, field, read), counts);
+            let of = (field, declared);
             let types = &self.program.types;
-            match (trail, counts) {
-                (None, Counts::Sure) => {}
-                (None, Counts::May) => {
-                    if let (true, Some(_)) = (asked, paths.lacks(&first, of, Counts::Sure)) {
-                        let shown = types.show(&declared.ty.node).to_string();
-                        diags.push(may_be_unset(&declared.name, &shown, read));
-                    }
-                }
-                (Some(_), Counts::Sure) => {
-                    let shown = types.show(&declared.ty.node).to_string();
-                    diags.push(may_be_unset(&declared.name, &shown, read));
-                }
-                (Some(trail), Counts::May) => {
-                    let of = (field, declared);
+            match answer {
+                Answer::Never => {}
+                Answer::Unset(trail) => {
                     let found = self
                         .trails
                         .report(self.flow, types, (spot, trail), of, read);
                     diags.push(found);
                 }
+                Answer::Perhaps(doubt) => {
+                    let shown = types.show(&declared.ty.node).to_string();
+                    diags.push(may_be_unset(&declared.name, &shown, read, doubt));
+                }
             }
         }
-        let left = asked.iter().enumerate().map(|(number, (field, certain))| {
-            if number >= ASKED {
-                return match certain {
-                    true => Left::Never(Vec::new()),
-                    false => Left::Perhaps(Vec::new()),
-                };
-            }
-            if *certain && let Some(path) = paths.avoids(&first, *field, Counts::May) {
-                return Left::Never(path);
-            }
-            match paths.avoids(&first, *field, Counts::Sure) {
-                Some(path) => Left::Perhaps(path),
-                None => Left::Written,
+        let left = asked.iter().map(|(field, certain)| {
+            let way = match certain {
+                true => paths.avoids(&first, *field, Counts::May),
+                false => None,
+            };
+            let (told, way) = match way {
+                Some(told) if told.sure => return Left::Never(told.way),
+                Some(told) => (false, told.way),
+                None => match paths.avoids(&first, *field, Counts::Sure) {
+                    Some(told) => (told.sure, told.way),
+                    None => return Left::Written,
+                },
+            };
+            match self.whole_run((&paths, &first), *field, Sought::End) {
+                Whole::Without(run) => Left::Never(run),
+                Whole::Never => Left::Written,
+                Whole::Unclear if told => Left::Perhaps(way),
+                Whole::Unclear => Left::TooMuch,
             }
         });
         left.collect()
+    }
+
+    /// Whether a field has a value where it is read.
+    fn answer(
+        &self,
+        (paths, first): (&Paths<'_, 'a>, &Known),
+        (spot, field, read): (Spot, FieldId, Span),
+        counts: Counts,
+    ) -> Answer {
+        let of = (spot, field, read);
+        // An `ephemeral` field may have had a value that is gone.
+        if self.passing.all.contains(&field) {
+            return match counts {
+                Counts::May => Answer::Unset(Vec::new()),
+                Counts::Sure => Answer::Perhaps(self.doubt(field)),
+            };
+        }
+        let may = match counts {
+            Counts::May => paths.lacks(first, of, Counts::May),
+            Counts::Sure => None,
+        };
+        let told = match may {
+            Some(told) if told.sure => return Answer::Unset(told.way),
+            Some(told) => told,
+            None => match paths.lacks(first, of, Counts::Sure) {
+                Some(told) => told,
+                None => return Answer::Never,
+            },
+        };
+        match self.whole_run((paths, first), field, Sought::Read(spot, read)) {
+            Whole::Without(run) => Answer::Unset(trail(&run)),
+            Whole::Never => Answer::Never,
+            Whole::Unclear if told.sure => Answer::Perhaps(self.doubt(field)),
+            Whole::Unclear => Answer::Perhaps(Doubt::TooMuch),
+        }
+    }
+
+    /// Whether a whole run comes to what is sought without the field.
+    fn whole_run(
+        &self,
+        (paths, first): (&Paths<'_, 'a>, &Known),
+        field: FieldId,
+        sought: Sought,
+    ) -> Whole<'a> {
+        if self.passing.all.contains(&field) {
+            return Whole::Unclear;
+        }
+        if let Found::Run(run) = paths.lockstep(first, (field, Counts::May), sought) {
+            return Whole::Without(run);
+        }
+        match paths.lockstep(first, (field, Counts::Sure), sought) {
+            Found::Never => Whole::Never,
+            _ => Whole::Unclear,
+        }
+    }
+
+    /// Why it is not sure whether a field is written in time.
+    fn doubt(&self, field: FieldId) -> Doubt {
+        let sent = self.flow.spots().flat_map(|spot| self.flow.ways(spot));
+        let sent = sent.chain(&self.flow.start).flat_map(|way| &way.goals);
+        let sent: BTreeSet<Spot> = sent.filter(|goal| goal.many).map(|goal| goal.to).collect();
+        let decided = |(id, stop): (NodeId, &Stop)| {
+            let work = self.graph.nodes.get(id).map(|node| &node.work);
+            let asks = matches!(
+                work,
+                Some(Work::Agent { .. } | Work::Tools { .. } | Work::Subgraph { .. })
+            );
+            let mut writes = stop.writes.iter();
+            (asks || sent.contains(&Spot::Node(id))) && writes.any(|write| write.field == field)
+        };
+        match self.flow.stops.entries().any(decided) {
+            true => Doubt::Decided,
+            false => Doubt::Beside,
+        }
     }
 
     /// All that is said on the ways of the graph: each node is read once more.
@@ -198,6 +300,7 @@ impl<'a> Walk<'a> {
             fields: BTreeMap::new(),
             places: BTreeMap::new(),
             explored: RefCell::default(),
+            spent: Cell::new(0),
         };
         paths.gather();
         paths
@@ -271,11 +374,24 @@ fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
 }
 
 /// A read of a field of which it is not sure that it has a value.
-pub(super) fn may_be_unset(name: &crate::ast::Name, shown: &str, read: Span) -> Diagnostic {
+pub(super) fn may_be_unset(
+    name: &crate::ast::Name,
+    shown: &str,
+    read: Span,
+    doubt: Doubt,
+) -> Diagnostic {
     let message = format!("`state.{}` may have no value yet", name.node);
+    let here = match doubt {
+        Doubt::Decided => {
+            "it is up to a model, a list or a called graph whether it is written before"
+        }
+        Doubt::Beside => "it is up to the tasks beside whether it is written before",
+        Doubt::TooMuch => "there is too much to be told apart on the ways to here to be sure of it",
+        Doubt::Always => "this is asked behind each super-step, the first one too",
+    };
     Diagnostic::new(&codes::MAYBE_UNSET, message, read)
         .about(name.span)
-        .here("it is up to a model, a list or a called graph whether it is written before")
+        .here(here)
         .label(name.span, "declared without a first value")
         .help(format!(
             "write it before, or give it a first value: `= ..` behind its type, or the type `{shown}?`"

@@ -24,7 +24,7 @@ use super::facts::{Facts, Passing};
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
-use super::tell::{Left, may_be_unset};
+use super::tell::{Doubt, Left, may_be_unset};
 use super::trail::Trails;
 
 /// What typing a graph has shown.
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
         for (id, read) in std::mem::take(&mut cx.unsure) {
             if let Some(field) = self.graph.fields.get(id) {
                 let shown = self.program.types.show(&field.ty.node).to_string();
-                diags.push(may_be_unset(&field.name, &shown, read));
+                diags.push(may_be_unset(&field.name, &shown, read, Doubt::Always));
             }
         }
         self.read.extend(&cx.read);

@@ -108,7 +108,8 @@ fn variables(entry: &Json) -> BTreeSet<String> {
     while let Some(json) = waiting.pop() {
         match json {
             Json::String(text) => {
-                for part in text.split("${").skip(1) {
+                // `$${` is written for `${`.
+                for part in text.replace("$${", "").split("${").skip(1) {
                     let name = part.split(['}', ':']).next().unwrap_or("");
                     names.insert(name.to_owned());
                 }

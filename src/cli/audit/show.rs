@@ -67,7 +67,12 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
     if !questions.is_empty() {
         page.add("whoever may resume the thread may answer");
     }
-    page.lines("leaves to", &uses(&sheet.leaves), "nowhere");
+    let mut leaves = uses(&sheet.leaves);
+    if !sheet.leaves_unknown.is_empty() {
+        let unknown: Vec<&str> = sheet.leaves_unknown.iter().map(String::as_str).collect();
+        leaves.push(format!("not known where: {}", unknown.join("; ")));
+    }
+    page.lines("leaves to", &leaves, "nowhere");
     page.lines("secrets", &uses(&sheet.secrets), "none");
     if let Some(wider) = wider {
         page.lines("wider", wider, "nothing");
@@ -81,7 +86,13 @@ fn tools(page: &mut Page, sheet: &Sheet) {
         .iter()
         .map(|tool| {
             let nodes: Vec<&str> = tool.nodes.keys().map(String::as_str).collect();
-            let approved: Vec<&str> = tool.approved_by.iter().map(String::as_str).collect();
+            let asked = tool.approved_by.iter();
+            let approved: Vec<String> = asked
+                .map(|question| match tool.unheeded.contains(question) {
+                    true => format!("{question} (whatever is answered)"),
+                    false => question.clone(),
+                })
+                .collect();
             let approved = match (tool.approve, approved.is_empty()) {
                 (true, _) => "a person approves each call".to_owned(),
                 (false, true) if tool.unattended => "approved by nobody, @unattended".to_owned(),

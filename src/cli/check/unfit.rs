@@ -64,7 +64,9 @@ impl Served {
             models: models.map(|model| model.name.node.clone()).collect(),
             types: program.types.clone(),
             unknown: unknown.map(|unknown| unknown.name.clone()).collect(),
-            torn: found.iter().any(|found| TORN.iter().any(|code| std::ptr::eq(*code, found.code))),
+            torn: found
+                .iter()
+                .any(|found| TORN.iter().any(|code| std::ptr::eq(*code, found.code))),
         }
     }
 }

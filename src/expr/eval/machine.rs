@@ -24,16 +24,30 @@ pub(super) struct Local(pub usize);
 pub(super) struct Machine<'a> {
     pub env: &'a dyn Env,
     locals: Vec<Value>,
+    /// Steps that it may take in all.
+    most: u64,
+    /// Those that are left.
     fuel: u64,
 }
 
 impl<'a> Machine<'a> {
     pub fn new(env: &'a dyn Env, locals: usize) -> Self {
+        Self::within(env, locals, FUEL)
+    }
+
+    /// With a bound of its own for the steps.
+    pub fn within(env: &'a dyn Env, locals: usize, most: u64) -> Self {
         Self {
             env,
             locals: vec![Value::Null; locals],
-            fuel: FUEL,
+            most,
+            fuel: most,
         }
+    }
+
+    /// The steps that it may still take; none behind one that was refused.
+    pub fn left(&self) -> u64 {
+        self.fuel
     }
 
     pub fn local(&self, local: Local) -> Value {
@@ -53,11 +67,14 @@ impl<'a> Machine<'a> {
                 self.fuel = rest;
                 Ok(())
             }
-            None => Err(EvalError::boxed(
-                span,
-                ErrorKind::Limit,
-                format!("the expression takes more than {FUEL} steps"),
-            )),
+            None => {
+                self.fuel = 0;
+                Err(EvalError::boxed(
+                    span,
+                    ErrorKind::Limit,
+                    format!("the expression takes more than {} steps", self.most),
+                ))
+            }
         }
     }
 

@@ -14,6 +14,7 @@
 mod call;
 mod collection;
 mod compiler;
+pub mod early;
 mod effect;
 mod error;
 mod has;

@@ -194,7 +194,7 @@ impl<'a> Folder<'a> {
     /// The value of an expression that depends on nothing else; `None` where it has none.
     fn evaluate(&self, expr: &Expr) -> Option<Value> {
         let program = eval::compile(expr, &self.scope, self.types).ok()?;
-        program.eval(&self.params).ok()
+        program.eval_early(&self.params).ok()
     }
 }
 

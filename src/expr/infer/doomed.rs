@@ -145,7 +145,7 @@ impl Walk<'_> {
             ..Scope::default()
         };
         let program = eval::compile(expr, &scope, self.types).ok()?;
-        match program.eval(&Nothing) {
+        match program.eval_early(&Nothing) {
             Ok(value) => Some(value),
             Err(error) => {
                 // A limit is of this evaluation, not of the expression.

@@ -47,7 +47,20 @@ impl Checker<'_> {
                 (**of).clone()
             }
             Type::Map(of) => {
-                self.check(index, &Type::String);
+                let found = self.unheard(index);
+                if matches!(found, Type::Int | Type::Uint | Type::Float | Type::Bool) {
+                    let message = format!(
+                        "keys of {} are texts, found {}",
+                        named(operand, &self.show(&Type::Map(of.clone()))),
+                        self.show(&found)
+                    );
+                    self.report(
+                        Diagnostic::new(&codes::TYPE_MISMATCH, message, index.span)
+                            .help("write the key as a text: `m[\"key\"]`"),
+                    );
+                } else {
+                    self.check(index, &Type::String);
+                }
                 match element_of(&Type::Map(of.clone())) {
                     Some(_) => Type::Json,
                     None => (**of).clone(),

@@ -167,6 +167,19 @@ impl Checker<'_> {
         if let (ExprKind::Literal(Literal::Float(_)), Type::Int) = (&expr.kind, to) {
             return found.help("write a whole number, without a point");
         }
+        if let (ExprKind::Literal(Literal::String(text)), Type::Int | Type::Float) =
+            (&expr.kind, to)
+            && text.parse::<f64>().is_ok()
+        {
+            return found.help(format!("write `{text}`, without quotes"));
+        }
+        if *from == Type::Json && value == "answer" {
+            let call = conversion(from, to).unwrap_or("string");
+            return found.help(format!(
+                "say what the answer is, `expect {}` in the node, or convert it: `{call}(answer)`",
+                self.types.show(to)
+            ));
+        }
         let call = conversion(from, to);
         found.maybe_help(call.map(|call| match (from, call) {
             (Type::String, "timestamp" | "duration" | "int" | "float") => {

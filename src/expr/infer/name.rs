@@ -2,7 +2,7 @@
 
 use crate::ast::expr::Expr;
 use crate::base::foreign;
-use crate::base::name::closest;
+use crate::base::name::{closest, few};
 use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function;
@@ -99,6 +99,10 @@ impl Checker<'_> {
         if let Some(place) = self.field_elsewhere(name) {
             return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));
         }
+        if let Some(meant) = foreign::name::constant(name) {
+            let asked = found.help(format!("write `{meant}`"));
+            return self.report(asked.fix(expr.span, meant));
+        }
         if let Some(quoted) = self.quoted(name, hint) {
             return self.report(
                 found
@@ -116,10 +120,6 @@ impl Checker<'_> {
         if name == "context" && self.scope.state.is_some() {
             let help = "declare it in the graph: `context { name: string }`";
             return self.report(found.help(help));
-        }
-        if let Some(meant) = foreign::name::constant(name) {
-            let asked = found.help(format!("write `{meant}`"));
-            return self.report(asked.fix(expr.span, meant));
         }
         if let Some(help) = foreign::name::behind_work(name).filter(|_| self.scope.state.is_some())
         {
@@ -143,7 +143,23 @@ impl Checker<'_> {
             "a graph declares its parameters behind its name: `graph NAME(x: bool = false)`"
                 .to_owned()
         });
-        self.report(match params.or_else(member) {
+        let taken = hint.is_some_and(|hint| matches!(hint.without_null(), Type::Enum(_)));
+        let reads = || {
+            let in_tool = self.scope.state.is_none() && self.scope.slot("run").is_some();
+            let near = closest(name, known.iter().copied()).is_some();
+            let plain = name.starts_with(|c: char| c.is_ascii_lowercase());
+            (in_tool && !near && plain).then(|| {
+                format!(
+                    "known here are {}; a field of the graph is named in `reads {{ {name}: .. }}`",
+                    few(known.iter().copied())
+                )
+            })
+        };
+        let advice = match taken {
+            true => params.or_else(member).or_else(reads),
+            false => params.or_else(reads).or_else(member),
+        };
+        self.report(match advice {
             Some(help) => found.help(help),
             None => found.meant(expr.span, name, known, "known here are"),
         })

@@ -112,7 +112,7 @@ impl Check<'_> {
 
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
         self.args(&call.args);
-        if self.locals.iter().any(|(n, _)| n == name) {
+        if self.locals.iter().rev().any(|(n, _)| n == name) {
             return Type::Json;
         }
         if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
@@ -143,20 +143,15 @@ impl Check<'_> {
         )
     }
 
-    /// `x` of `xs.filter(x, ..)`: a name that nothing has, in first place, is what a macro of expressions would bind; that there is
-    /// none in templates is said of the call.
-    fn was_to_bind(&self, args: &[ast::CallArg]) -> bool {
-        let [ast::CallArg::Pos(ast::Expr::Var(first)), _, ..] = args else {
-            return false;
-        };
-        let local = self.locals.iter().any(|(name, _)| name == first.id);
-        !local && self.scope.slot(first.id).is_none() && first.id != "state"
-    }
-
     fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
         let of = self.expr(receiver);
-        if !self.was_to_bind(&call.args) {
-            self.args(&call.args);
+        // What a macro binds is known to nothing here, and that it is one is said below.
+        match names_macro(name) && filter::find(name).is_none() || matches!(name, "filter" | "map")
+        {
+            true => {}
+            false => {
+                self.args(&call.args);
+            }
         }
         let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
         if matches!(of, Type::Json | Type::Error | Type::Never) {

@@ -26,13 +26,10 @@ pub fn check_knowing(
     known: Narrowing,
     diags: &mut Diagnostics,
 ) {
-    if let Some(place) = chain::too_long(&template.text) {
-        let message = format!("a template has at most {} `elif` in a row", chain::MOST);
-        let place = template.span_of(place.start, place.end);
-        diags.push(
-            Diagnostic::new(&codes::LIMIT_EXCEEDED, message, place)
-                .help("look the text up in a map, or make it where the state is written"),
-        );
+    if let Some(beyond) = chain::too_long(&template.text) {
+        let place = template.span_of(beyond.place.start, beyond.place.end);
+        let found = Diagnostic::new(&codes::LIMIT_EXCEEDED, beyond.message, place);
+        diags.push(found.help(beyond.help));
         return;
     }
     let tree = match machinery::parse(&template.text, "template", SyntaxConfig::default()) {

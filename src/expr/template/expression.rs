@@ -258,7 +258,13 @@ impl Check<'_> {
             )
             .fact(Fact::Value(source.clone()))
             .fact(Fact::Unproven)
-            .help(format!("guard it: `{{% if {source} %}} .. {{% endif %}}`")),
+            .help(match *of {
+                // Zero and false are values, and no `if` lets them in.
+                Type::Int | Type::Float | Type::Bool => {
+                    format!("guard it: `{{% if {source} is not none %}} .. {{% endif %}}`")
+                }
+                _ => format!("guard it: `{{% if {source} %}} .. {{% endif %}}`"),
+            }),
         );
         (*of).clone()
     }

@@ -30,7 +30,11 @@ impl Check<'_> {
         match op.op {
             BinOpKind::ScAnd => join(&left, &right, self.types),
             BinOpKind::ScOr => join(&left.without_null(), &right, self.types),
-            BinOpKind::Eq | BinOpKind::Ne => self.equal((&op.left, &left), (&op.right, &right)),
+            BinOpKind::Eq | BinOpKind::Ne => self.equal(
+                matches!(op.op, BinOpKind::Ne),
+                (&op.left, &left),
+                (&op.right, &right),
+            ),
             BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
                 let left = self.not_null(&op.left, left, "which has no order");
                 let right = self.not_null(&op.right, right, "which has no order");
@@ -87,7 +91,8 @@ impl Check<'_> {
             let right = (&op.expr, self.expr(&op.expr));
             match op.op {
                 CompareOpKind::Eq | CompareOpKind::Ne => {
-                    self.equal((left.0, &left.1), (right.0, &right.1));
+                    let unequal = matches!(op.op, CompareOpKind::Ne);
+                    self.equal(unequal, (left.0, &left.1), (right.0, &right.1));
                 }
                 CompareOpKind::In | CompareOpKind::NotIn => {
                     self.among((left.0, &left.1), (right.0, &right.1));
@@ -150,12 +155,18 @@ impl Check<'_> {
         }
     }
 
-    fn equal(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) -> Type {
+    fn equal(
+        &mut self,
+        unequal: bool,
+        (left, a): (&ast::Expr, &Type),
+        (right, b): (&ast::Expr, &Type),
+    ) -> Type {
         // A guard that was given before already has taken null out of the type.
         let is_null = matches!(a, Type::Null) || matches!(b, Type::Null);
         if !is_null && !overlaps(a, b, self.types) {
             let message = format!(
-                "this is never true: {} and {} have no value in common",
+                "this is {} true: {} and {} have no value in common",
+                if unequal { "always" } else { "never" },
                 self.named(left, a),
                 self.named(right, b)
             );

@@ -1,12 +1,12 @@
 //! Text that looks like a placeholder but reaches the model as it is: `{x}`, `${x}`, `$x`.
 
-use std::rc::Rc;
 use std::sync::LazyLock;
 
 use minijinja::machinery::ast::{Expr, Stmt};
 use regex::Regex;
 
 use crate::ast::node::TemplateText;
+use crate::base::SharedSet;
 use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 
 use super::super::scope::Scope;
@@ -33,7 +33,7 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
         return;
     };
     let mut raw = Vec::new();
-    collect(&root.children, &mut Rc::default(), &mut raw);
+    collect(&root.children, &mut Names::new(), &mut raw);
     for (text, names) in raw {
         // A raw text is a slice of the template, so the distance of their addresses is its offset.
         let offset = (text.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
@@ -111,10 +111,10 @@ fn surplus(parts: &[Stmt], template: &TemplateText, diags: &mut Diagnostics) {
 }
 
 /// The name as a placeholder would have it; `None` where nothing of that name is in scope.
-fn meant(written: &str, names: &[String], scope: &Scope) -> Option<String> {
+fn meant(written: &str, names: &Names, scope: &Scope) -> Option<String> {
     let mut parts = written.split('.');
     let root = parts.next()?;
-    if scope.slot(root).is_some() || names.iter().any(|name| name == root) {
+    if scope.slot(root).is_some() || names.contains(root) {
         return Some(written.to_owned());
     }
     if root == "state" {
@@ -125,7 +125,7 @@ fn meant(written: &str, names: &[String], scope: &Scope) -> Option<String> {
 }
 
 /// Names that the template itself has given at a place.
-type Names = Rc<Vec<String>>;
+type Names = SharedSet<String>;
 
 /// The plain texts, each with the names that the template has given there.
 fn collect<'a>(statements: &[Stmt<'a>], names: &mut Names, raw: &mut Vec<(&'a str, Names)>) {
@@ -163,7 +163,9 @@ fn collect<'a>(statements: &[Stmt<'a>], names: &mut Names, raw: &mut Vec<(&'a st
 
 fn name(target: &Expr, names: &mut Names) {
     match target {
-        Expr::Var(var) => Rc::make_mut(names).push(var.id.to_owned()),
+        Expr::Var(var) => {
+            names.insert(var.id.to_owned());
+        }
         Expr::List(list) => list.items.iter().for_each(|part| name(part, names)),
         Expr::Tuple(list) => list.items.iter().for_each(|part| name(part, names)),
         _ => {}

@@ -62,6 +62,12 @@ impl Template {
     /// Compiles a template. Names that the scope lacks are left undefined: they are for
     /// [`check`](super::check()) to report. The error is one of syntax.
     pub fn compile(text: &TemplateText, scope: &Scope) -> Result<Template, TemplateError> {
+        if let Some(beyond) = super::chain::too_long(&text.text) {
+            return Err(TemplateError {
+                message: beyond.message,
+                span: text.span_of(beyond.place.start, beyond.place.end),
+            });
+        }
         let environment = environment(&text.text, scope.functions.clone())
             .map_err(|error| located(text, &error))?;
         let reads = reads(text, scope);

@@ -134,7 +134,7 @@ fn read(text: &str) -> Result<(), Fault> {
 }
 
 /// The next `{{`, `{%` or `{#`.
-fn next(text: &str, from: usize) -> Option<(usize, &str)> {
+pub(super) fn next(text: &str, from: usize) -> Option<(usize, &str)> {
     let rest = text.get(from..)?;
     rest.match_indices('{').find_map(|(at, _)| {
         let sign = rest.get(at..at + 2)?;
@@ -180,7 +180,7 @@ fn closed(text: &str, mark: &Range<usize>, close: &str) -> Result<usize, Fault> 
 }
 
 /// Length of a quoted text, which ends in its line: a quote that goes on is an apostrophe of what follows.
-fn quoted(text: &str, quote: char) -> Option<usize> {
+pub(super) fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {

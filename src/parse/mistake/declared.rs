@@ -58,8 +58,21 @@ pub fn optional_name(place: &Place) -> Option<Diagnostic> {
     .then(|| {
         place
             .error(format!("expected `:` after `{word}`, found `?`"))
-            .help(format!("`?` stands behind the type: `{word}: string?`"))
+            .help(format!(
+                "`?` stands behind the type: `{word}: {}?`",
+                written_type(place.rest).unwrap_or("string")
+            ))
     })
+}
+
+/// The name of the type behind `?:`.
+fn written_type(rest: &str) -> Option<&str> {
+    let behind = rest
+        .strip_prefix('?')?
+        .trim_ascii_start()
+        .strip_prefix(':')?;
+    let word = first_word(behind.trim_ascii_start());
+    (!word.is_empty()).then_some(word)
 }
 
 /// `type A { B | C }`

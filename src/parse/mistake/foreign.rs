@@ -96,10 +96,8 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
         "output" | "expect" => (format!("after `{word}`"), format!("`{word} NAME`")),
         _ if place.before.ends_with("->") => ("after `->`".to_owned(), "`-> NAME`".to_owned()),
         _ => {
-            let own = place
-                .before
-                .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "<:_ ".contains(c));
-            let own = first_word(place.before.get(own.len()..)?.trim_ascii_start());
+            let (head, _) = place.before.rsplit_once(':').unwrap_or(("", ""));
+            let own = last_word(head.trim_ascii_end());
             match own {
                 "" => ("here".to_owned(), "its name here".to_owned()),
                 own => (
@@ -203,7 +201,7 @@ pub fn python_if(place: &Place) -> Option<Diagnostic> {
             (value, false) => format!("{condition} ? {value} : {}", other.trim_ascii()),
         };
         place
-            .error("`if` stands before no condition in an expression")
+            .error("`if` is no operator")
             .help(format!("write `{value}`"))
     })
 }
@@ -271,5 +269,117 @@ pub fn spaced_duration(place: &Place) -> Option<Diagnostic> {
             .error_at(at, format!("expected a duration, found `{number} {word}`"))
             .help(format!("write `{meant}`"))
             .fix(at, meant)
+    })
+}
+
+/// `node: update { .. }`
+pub fn nameless_node(place: &Place) -> Option<Diagnostic> {
+    (place.before == "node" && place.rest.starts_with(':')).then(|| {
+        let kind = first_word(place.rest.get(1..).unwrap_or("").trim_ascii_start());
+        place
+            .error("expected the name of a node after `node`, found `:`")
+            .help(format!(
+                "write `node NAME: {}`",
+                if kind.is_empty() { "update" } else { kind }
+            ))
+    })
+}
+
+/// `model params.x == "a" ? m1 : m2`, `tool_choice(..)`
+pub fn expression_for_name(place: &Place) -> Option<Diagnostic> {
+    let word = first_word(place.before);
+    let own = place.before.get(word.len()..)?.trim_ascii();
+    let takes = match word {
+        "model" => "a model",
+        "tool_choice" => "a tool",
+        "persist" => "a way to keep its state",
+        _ => return None,
+    };
+    let goes_on = place.rest.starts_with(['.', '?', '(', '[', '+']) || place.rest.starts_with("==");
+    (goes_on && !own.is_empty() && first_word(own) == own).then(|| {
+        let sign = message::found(place.rest);
+        place
+            .error(format!("`{word}` takes the name of {takes}, no expression: found {sign} behind `{own}`"))
+            .help("where it depends on a value, write two nodes and choose between them by `goto { when .. -> ..  else -> .. }`")
+    })
+}
+
+/// `n: int @min 1`
+pub fn attribute_without_parens(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let head = place.before.strip_suffix(word)?;
+    let value = message::token(place.rest);
+    let is_value = place
+        .rest
+        .starts_with(|c: char| c.is_ascii_digit() || "\"'-".contains(c));
+    (head.ends_with('@') && !word.is_empty() && is_value).then(|| {
+        let gap = place.before.len();
+        let at = place.before_at(gap, place.text.len() - place.rest.len() + value.len());
+        place
+            .error(format!(
+                "expected `(` after `@{word}`, found {}",
+                message::found(place.rest)
+            ))
+            .help(format!("write `@{word}({value})`"))
+            .fix(at, format!("({value})"))
+    })
+}
+
+/// `expect` and no type, with a property on the next line that was taken for it.
+pub fn type_on_next_line(place: &Place) -> Option<Diagnostic> {
+    let word = first_word(place.text);
+    let taken = place.last_word();
+    let between = place.before.strip_prefix(word)?.strip_suffix(taken)?;
+    let lost = matches!(word, "expect" | "output")
+        && between.contains('\n')
+        && between.trim_ascii().is_empty()
+        && super::keyword::PROPERTIES.contains(&taken);
+    lost.then(|| {
+        place
+            .error_at(
+                place.before_at(0, word.len()),
+                format!("`{word}` has no type"),
+            )
+            .help(format!("write `{word} bool`, for example"))
+    })
+}
+
+/// `based_on [state.level]`
+pub fn name_in_list(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let head = place.before.strip_suffix(word)?.trim_ascii_end();
+    let (list, _) = place.before.rsplit_once('[')?;
+    let list = last_word(list.trim_ascii_end());
+    let fields = matches!(list, "based_on" | "reads" | "writes");
+    if !fields || word != "state" || !place.rest.starts_with('.') || !head.ends_with(['[', ',']) {
+        return None;
+    }
+    let field = first_word(place.rest.get(1..)?);
+    let at = place.before_at(
+        place.before.len() - word.len(),
+        place.text.len() - place.rest.len() + 1,
+    );
+    Some(
+        place
+            .error_at(
+                at,
+                format!("`{list}` names fields alone, found `state.{field}`"),
+            )
+            .help(format!("write `{field}`"))
+            .fix(at, ""),
+    )
+}
+
+/// `tools [find when n < 3]`
+pub fn when_in_tools(place: &Place) -> Option<Diagnostic> {
+    let word = place.first_word();
+    (place.tried(Rule::kw_where) && matches!(word, "when" | "if" | "with")).then(|| {
+        place
+            .error(format!(
+                "expected `where` after `{}`, found `{word}`",
+                place.last_word()
+            ))
+            .help("write `where`")
+            .fix(place.span, "where")
     })
 }

@@ -97,7 +97,13 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 66] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 72] = [
+        foreign::nameless_node,
+        foreign::expression_for_name,
+        foreign::attribute_without_parens,
+        foreign::type_on_next_line,
+        foreign::name_in_list,
+        foreign::when_in_tools,
         unseen_blank,
         foreign_letter,
         foreign::comment,
@@ -364,12 +370,19 @@ fn wrong_kind(place: &Place) -> Option<Diagnostic> {
         place.span,
     );
     // `node a: tool look(q: ..)`: arguments are given to a call.
-    let behind = place.rest.get(word.len()..).unwrap_or("").trim_ascii_start();
+    let behind = place
+        .rest
+        .get(word.len()..)
+        .unwrap_or("")
+        .trim_ascii_start();
     let called = first_word(behind);
     let with_arguments = behind
         .get(called.len()..)
         .is_some_and(|rest| rest.trim_ascii_start().starts_with('('));
-    if !called.is_empty() && with_arguments && matches!(word, "tool" | "tools" | "invoke" | "function") {
+    if !called.is_empty()
+        && with_arguments
+        && matches!(word, "tool" | "tools" | "invoke" | "function")
+    {
         let call = found.help(format!("write `call {called}(..)`"));
         return Some(call.fix(place.span, "call"));
     }
@@ -466,6 +479,15 @@ fn equals_sign(place: &Place) -> Option<Diagnostic> {
                 .error(format!("expected `:` after the key {key}, found `=`"))
                 .help(format!("write `{key}: ..`"))
                 .fix(place.span, ":"),
+        );
+    }
+    if place.rest.starts_with("=!") && place.after_operand() {
+        let at = place.at(0, 2);
+        return Some(
+            place
+                .error_at(at, "`=!` is no operator")
+                .help("write `!=`")
+                .fix(at, "!="),
         );
     }
     if place.after_operand() {
@@ -668,12 +690,12 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
                 .rev()
                 .find(|at| place.before.is_char_boundary(*at));
             let own = place.before_at(start.unwrap_or(end), end);
-            let shown = place.before.get(start.unwrap_or(end)..).unwrap_or("");
+            let shown = match place.before.get(start.unwrap_or(end)..).unwrap_or("") {
+                "\"" | "'" => "a text in quotes".to_owned(),
+                shown => format!("`{shown}`"),
+            };
             return place
-                .error_at(
-                    own,
-                    format!("expected `,` behind `{shown}`, before {found}"),
-                )
+                .error_at(own, format!("expected `,` behind {shown}, before {found}"))
                 .fix(place.before_at(end, end), ",");
         }
         let here = place.span.before();

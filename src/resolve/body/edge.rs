@@ -100,7 +100,7 @@ impl Resolver<'_> {
             return None;
         }
         let message = match name.node.as_str() {
-            "end" => "no edge leaves `end`".to_owned(),
+            word @ ("end" | "fail") => format!("no edge leaves `{word}`"),
             other => format!("`{}` has no node `{other}`", inside.name),
         };
         let near: Vec<&str> = inside.nodes.keys().map(String::as_str).collect();
@@ -120,6 +120,8 @@ impl Resolver<'_> {
         let meant = meant.filter(|node| !has_way(node));
         self.diags.push(match name.node.as_str() {
             "end" => diagnostic.help("take the edge out"),
+            "fail" => diagnostic
+                .help("what fails is handled by `on_error -> NODE`, of the node or of the graph"),
             "entry" | "begin" | "__start__" | "root" | "main" if !has_entry => diagnostic
                 .help("did you mean `start`?")
                 .fix(name.span, "start"),

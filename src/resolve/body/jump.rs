@@ -133,6 +133,16 @@ impl Resolver<'_> {
 
     /// A help for the name of something that is no node of this graph: a graph.
     fn elsewhere(&self, inside: &Inside, name: &Name) -> Option<String> {
+        if name.node == "start" {
+            return Some("name the node that `start` leads to".to_owned());
+        }
+        let leaves = &self.program.graphs[inside.graph].leaves;
+        if leaves.iter().any(|left| left.node == name.node) {
+            return Some(format!(
+                "the graph leaves by that name: write `parent.{}`",
+                name.node
+            ));
+        }
         let names = self.names.get(inside.file.0 as usize)?;
         match names.get(&name.node)?.thing {
             Thing::Graph(_) | Thing::Instance(_) => Some(format!(

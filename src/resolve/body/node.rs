@@ -200,6 +200,9 @@ impl Resolver<'_> {
             TargetKind::Parent(end.name.clone())
         } else if own.node == "end" {
             TargetKind::End
+        } else if let Some(found) = self.swapped_end(inside, end) {
+            self.diags.push(found);
+            TargetKind::Unknown
         } else {
             // What a misspelt entry was meant for may be what is lacking: it counts as none.
             match self.node_named(inside, own) {
@@ -214,6 +217,37 @@ impl Resolver<'_> {
                 span: own.span,
             },
         }
+    }
+
+    /// `ends [again as redo]` for `ends [redo as again]`, and `fail`, which is no place to go to.
+    fn swapped_end(
+        &self,
+        inside: &Inside,
+        end: &crate::ast::node::End,
+    ) -> Option<crate::diag::Diagnostic> {
+        let own = end.alias.as_ref().unwrap_or(&end.name);
+        if inside.nodes.contains_key(&own.node) {
+            return None;
+        }
+        let name = &end.name;
+        let new = |message: String| {
+            crate::diag::Diagnostic::new(&crate::diag::codes::UNKNOWN_TARGET, message, own.span)
+        };
+        if own.node == "fail" {
+            return Some(
+                new("`fail` is no end: what fails goes to `on_error`".to_owned())
+                    .help("take it out: a jump to `fail` needs no entry"),
+            );
+        }
+        (end.alias.is_some() && inside.nodes.contains_key(&name.node)).then(|| {
+            let written = format!("{own} as {name}", own = own.node, name = name.node);
+            new(format!(
+                "`{}` has no node `{}`, but `{}` is one: the two are swapped",
+                inside.name, own.node, name.node
+            ))
+            .help(format!("write `{written}`"))
+            .fix(name.span.to(own.span), written)
+        })
     }
 
     fn node_retry(

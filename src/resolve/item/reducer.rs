@@ -49,7 +49,7 @@ impl Resolver<'_> {
         let missing = |name: &str| unknown_param(&decl.name, name);
         let mut old = params.next().unwrap_or_else(|| missing("old"));
         let new = params.next().unwrap_or_else(|| missing("new"));
-        self.check_result(&mut old, &mut returns);
+        self.check_result(decl, (&mut old, &new), &mut returns);
         self.program.reducers.push(Reducer {
             name: decl.name.clone(),
             old,
@@ -60,18 +60,34 @@ impl Resolver<'_> {
     }
 
     /// A reducer gives back what it keeps: its result has the type of its first parameter.
-    fn check_result(&mut self, old: &mut Param, returns: &mut Spanned<Type>) {
+    fn check_result(
+        &mut self,
+        decl: &ReducerDecl,
+        (old, new): (&mut Param, &Param),
+        returns: &mut Spanned<Type>,
+    ) {
         let types = &self.program.types;
         if channel::same(&old.ty.node, &returns.node, types) {
             return;
         }
         let message = format!(
-            "a reducer gives back `{}`, the type of its first parameter, but this is `{}`",
+            "reducer `{}` gives back `{}`, the type of its first parameter, but this is `{}`",
+            decl.name.node,
             types.show(&old.ty.node),
             types.show(&returns.node),
         );
+        let kept = types.show(&old.ty.node).to_string();
+        let swapped = channel::same(&new.ty.node, &returns.node, types);
         let diagnostic = Diagnostic::new(&codes::REDUCER_SIGNATURE, message, returns.span)
-            .label(old.ty.span, "the old value");
+            .label(old.ty.span, "the old value")
+            .help(match swapped {
+                true => {
+                    let own = types.show(&returns.node);
+                    let (name, first, second) = (&decl.name.node, &new.name.node, &old.name.node);
+                    format!("the old value comes first: `reducer {name}({first}: {own}, {second}: {kept}) -> {own}`")
+                }
+                false => format!("write `-> {kept}`, or give the first parameter that other type"),
+            });
         self.diags.push(diagnostic);
         // Either may be the wrong one, so that nothing else is said of fields with it.
         returns.node = Type::Error;

@@ -178,11 +178,21 @@ mod tests {
 
     #[test]
     fn numbers_go_by_their_size() {
-        let mut keys = ["t/0:dig[10]#0", "t/0:dig[2]#0", "t/0:dig[2]#0.1", "t/0:a[1]"];
+        let mut keys = [
+            "t/0:dig[10]#0",
+            "t/0:dig[2]#0",
+            "t/0:dig[2]#0.1",
+            "t/0:a[1]",
+        ];
         keys.sort_by(|a, b| by_number(a, b));
         assert_eq!(
             keys,
-            ["t/0:a[1]", "t/0:dig[2]#0", "t/0:dig[2]#0.1", "t/0:dig[10]#0"]
+            [
+                "t/0:a[1]",
+                "t/0:dig[2]#0",
+                "t/0:dig[2]#0.1",
+                "t/0:dig[10]#0"
+            ]
         );
     }
 }

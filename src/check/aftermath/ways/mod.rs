@@ -114,6 +114,18 @@ static WITHIN: &[Rule] = &[
         causes: &[&codes::JOIN_NEVER_FIRES],
     },
     Rule {
+        codes: &[&codes::RUNS_TWICE],
+        causes: &[
+            &codes::READ_BEFORE_WRITE,
+            &codes::DUPLICATE_EDGE,
+            &codes::EDGE_AND_GOTO,
+            &codes::NO_WAY_ON,
+            &codes::UNREACHABLE_NODE,
+            &codes::JOIN_NEVER_FIRES,
+            &codes::JOIN_WITHOUT_FORK,
+        ],
+    },
+    Rule {
         codes: &[&codes::UNUSED_FIELD],
         causes: &[
             &codes::STUCK_CYCLE,

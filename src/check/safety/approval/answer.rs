@@ -1,5 +1,7 @@
 //! Conditions on a person's answer: does it hold for a yes or for a no?
 
+use std::collections::BTreeMap;
+
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 
 use super::super::reads::{Lets, Mention, mentions};
@@ -45,6 +47,22 @@ impl<'a> Answers<'a> {
             .any(|mention| (self.is)(mention))
     }
 
+    /// Whether a name stands among them both as it is and with a `!`.
+    fn excludes_itself(&self, operands: &'a [Expr]) -> bool {
+        let mut seen: BTreeMap<Mention<'_>, bool> = BTreeMap::new();
+        operands.iter().any(|operand| {
+            let (of, plain) = match &operand.kind {
+                ExprKind::Unary(UnaryOp::Not, of) => (&**of, false),
+                _ => (operand, true),
+            };
+            let named = matches!(of.kind, ExprKind::Ident(_) | ExprKind::Select { .. });
+            match mentions(of, &self.lets).as_slice() {
+                [one] if named => seen.insert(*one, plain).is_some_and(|known| known != plain),
+                _ => false,
+            }
+        })
+    }
+
     /// Whether the expression is an answer that was turned round.
     fn is_turned(&self, expr: &'a Expr) -> bool {
         match mentions(expr, &self.lets).as_slice() {
@@ -68,7 +86,11 @@ impl<'a> Answers<'a> {
                     (LogicalOp::And, false) => LogicalOp::Or,
                     (LogicalOp::Or, false) => LogicalOp::And,
                 };
-                return joined(op, &all);
+                // What never holds leads nowhere, so nothing runs behind it that somebody would have to agree to.
+                return match op == LogicalOp::And && self.excludes_itself(operands) {
+                    true => Says::Yes,
+                    false => joined(op, &all),
+                };
             }
             ExprKind::Binary(op, left, right) => self.compared(op.node, left, right),
             ExprKind::Ident(_) | ExprKind::Select { .. } if self.is_turned(expr) => Says::No,

@@ -112,3 +112,17 @@ fn deciding<'t>(types: &'t TypeTable, answer: &Type) -> Vec<&'t str> {
     });
     fields.map(|field| field.name.as_str()).collect()
 }
+
+/// What of an answer to a node's question decides: `answer.approved`, or its name where all of it does.
+pub fn asked_for(program: &Program, node: &Node, question: &str) -> Option<String> {
+    let own = match (&node.work, node.name.node == question) {
+        (Work::Interrupt { .. }, true) => "answer",
+        _ => question,
+    };
+    let (name, expect) = questions(node).find(|(name, _)| *name == own)?;
+    let deciding = expect.map_or_else(Vec::new, |ty| deciding(&program.types, ty));
+    Some(match deciding.first() {
+        Some(part) => format!("{name}.{part}"),
+        None => name.to_owned(),
+    })
+}

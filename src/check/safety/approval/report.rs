@@ -7,6 +7,7 @@ use crate::resolve::program::{Node, Program};
 
 use super::super::super::flow::Spot;
 use super::bypassed::Bypassed;
+use super::decision::asked_for;
 use super::destroys;
 use super::later::Refused;
 use super::walk::{Asked, At, Bypass, Found, Hop, Walk};
@@ -184,16 +185,20 @@ fn finding(
             "lead this arm past `{}`, or ask again before it",
             node.name.node
         )),
-        Some((Bypass::Ignored, place, by)) => Diagnostic::new(
-            &codes::ANSWER_IGNORED,
-            format!("{runs} runs whatever is answered at `{by}`"),
-            *place,
-        )
-        .label(span, format!("runs `{name}`"))
-        .help(format!(
-            "decide by the answer: `goto {{ when answer.. -> {}  else -> end }}`",
-            node.name.node
-        )),
+        Some((Bypass::Ignored, place, by)) => {
+            let asked = question(program, at, by);
+            let asked = asked.unwrap_or_else(|| "answer".to_owned());
+            Diagnostic::new(
+                &codes::ANSWER_IGNORED,
+                format!("{runs} runs whatever is answered at `{by}`"),
+                *place,
+            )
+            .label(span, format!("runs `{name}`"))
+            .help(format!(
+                "decide by the answer: `goto {{ when {asked}.. -> {}  else -> end }}`",
+                node.name.node
+            ))
+        }
         Some((Bypass::Overwritten, place, written)) => Diagnostic::new(
             &codes::ANSWER_IGNORED,
             format!("{runs} runs by what {written}, in place of a person's answer"),
@@ -217,10 +222,15 @@ fn finding(
     };
     let primary = found.span();
     for (bypass, place, by) in &path.past {
+        let part = question(program, at, by).filter(|asked| asked.contains('.'));
+        let told = match (bypass, part) {
+            (Bypass::Ignored, Some(part)) => format!("nothing looks at `{part}` of `{by}`"),
+            _ => told(*bypass, by),
+        };
         if *place != primary {
-            found = found.label(*place, told(*bypass, by));
+            found = found.label(*place, told);
         } else {
-            found = found.here(told(*bypass, by));
+            found = found.here(told);
         }
     }
     if let Some(tool) = declared
@@ -233,6 +243,13 @@ fn finding(
         Asked::No => "the way: ",
     };
     found.label(node.name.span, format!("{asked}{}", path.shown))
+}
+
+/// What of the answer to a question of the graph decides.
+fn question(program: &Program, at: At, name: &str) -> Option<String> {
+    let graph = program.graphs.get(at.graph)?;
+    let mut nodes = graph.nodes.iter();
+    nodes.find_map(|node| asked_for(program, node, name))
 }
 
 fn told(bypass: Bypass, by: &str) -> String {

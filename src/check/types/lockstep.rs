@@ -1,0 +1,443 @@
+//! Whether some run surely comes to a read, or to its end, without a field: a run is followed in its super-steps, all of its
+//! tasks at once.
+//!
+//! [`paths`](super::paths) follows one task at a time, and what the tasks beside it may write counts as in doubt. Here all
+//! tasks of a moment go on together, so that the doubt is either shown to be real by a run, or found to be none.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::base::Span;
+use crate::ir::{FieldId, JoinId, NodeId};
+
+use super::super::flow::{Cause, Spot, Way};
+use super::known::{Known, behind_all};
+use super::paths::{Counts, Paths, Step, Trail};
+
+/// Most moments and turns that are followed for one question.
+const MOST: usize = 2_000;
+
+/// Most ways on together that are tried of one moment.
+const TOGETHER: usize = 64;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Sought {
+    /// A read in a node or on a join's jump.
+    Read(Spot, Span),
+    /// The end of the graph.
+    End,
+}
+
+/// What came of it.
+pub(super) enum Found<'a> {
+    /// A run, as the arrows to what was looked for.
+    Run(Vec<Step<'a>>),
+    /// No run comes there without the field.
+    Never,
+    /// That can't be told.
+    Unclear,
+}
+
+/// Who runs in a super-step, and who waits.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Tasks {
+    running: BTreeSet<NodeId>,
+    waiting: BTreeSet<(JoinId, NodeId)>,
+    deferred: BTreeSet<NodeId>,
+    /// Nodes with a `max_visits` that have been entered.
+    visited: BTreeSet<NodeId>,
+}
+
+/// A super-step of a run: where it came from, and by which arrows.
+struct Moment<'a> {
+    tasks: Tasks,
+    known: Known,
+    from: Option<usize>,
+    led: Vec<Step<'a>>,
+}
+
+/// What a super-step leads to, while it is found out.
+#[derive(Clone)]
+struct Turn<'a> {
+    tasks: Tasks,
+    known: Known,
+    led: Vec<Step<'a>>,
+    /// Arrows that are still to be followed.
+    open: Vec<Step<'a>>,
+}
+
+struct Lockstep<'q, 'p, 'a> {
+    paths: &'q Paths<'p, 'a>,
+    asked: (FieldId, Counts),
+    sought: Sought,
+    met: Vec<Moment<'a>>,
+    by_tasks: HashMap<Tasks, Vec<usize>>,
+    spent: usize,
+    /// All that a run can do was tried.
+    whole: bool,
+}
+
+/// The arrows of a run, as they are told.
+pub(super) fn trail(steps: &[Step]) -> Trail {
+    let told = steps.iter();
+    told.map(|(from, _, goal)| (goal.to, *from, goal.span))
+        .collect()
+}
+
+impl<'a> Paths<'_, 'a> {
+    /// Looks for a run that comes to what is sought without the field.
+    pub(super) fn lockstep(
+        &self,
+        first: &Known,
+        asked: (FieldId, Counts),
+        sought: Sought,
+    ) -> Found<'a> {
+        // Where a graph may end behind any step is followed elsewhere.
+        if !self.graph.exits.is_empty() {
+            return Found::Unclear;
+        }
+        let mut lockstep = Lockstep {
+            paths: self,
+            asked,
+            sought,
+            met: Vec::new(),
+            by_tasks: HashMap::new(),
+            spent: 0,
+            whole: true,
+        };
+        match lockstep.run(first) {
+            Some(steps) => Found::Run(steps),
+            None if lockstep.whole && lockstep.spent <= MOST => Found::Never,
+            None => Found::Unclear,
+        }
+    }
+}
+
+impl<'a> Lockstep<'_, '_, 'a> {
+    fn run(&mut self, first: &Known) -> Option<Vec<Step<'a>>> {
+        let paths = self.paths;
+        for way in &paths.flow.start {
+            let along = paths.along(way, first.clone(), &paths.start, self.asked.0);
+            if let Some(known) = along {
+                let turn = Turn {
+                    tasks: Tasks::default(),
+                    known,
+                    led: Vec::new(),
+                    open: arrows(None, way).collect(),
+                };
+                if let Some(found) = self.settle(turn, None) {
+                    return Some(found);
+                }
+            }
+        }
+        let mut at = 0;
+        while at < self.met.len() && self.spent <= MOST {
+            if let Some(found) = self.step(at) {
+                return Some(found);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// One super-step.
+    fn step(&mut self, at: usize) -> Option<Vec<Step<'a>>> {
+        let paths = self.paths;
+        let moment = self.met.get(at)?;
+        let (mut tasks, known) = (moment.tasks.clone(), moment.known.clone());
+        if tasks.running.is_empty() {
+            tasks.running = std::mem::take(&mut tasks.deferred);
+        }
+        if tasks.running.is_empty() {
+            return (self.sought == Sought::End).then(|| self.to_end(at));
+        }
+        if let Sought::Read(Spot::Node(id), read) = self.sought
+            && tasks.running.contains(&id)
+            && paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
+        {
+            return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+        }
+        let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
+        let mut choices: Vec<Vec<(&'a Way, Known)>> = Vec::new();
+        for id in &running {
+            let choice = self.ways(*id, &known);
+            // Whatever it does, it writes the field.
+            if choice.is_empty() {
+                return None;
+            }
+            choices.push(choice);
+        }
+        for picked in self.together(&choices) {
+            let chosen = picked.iter().zip(&choices);
+            let chosen: Vec<&(&Way, Known)> =
+                chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
+            let Some(known) = self.behind(&running, &chosen) else {
+                continue;
+            };
+            let open = running.iter().zip(&chosen);
+            let open = open.flat_map(|(id, (way, _))| arrows(Some(Spot::Node(*id)), way));
+            let turn = Turn {
+                tasks: tasks.clone(),
+                known,
+                led: Vec::new(),
+                open: open.collect(),
+            };
+            if let Some(found) = self.settle(turn, Some(at)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The ways that a node can take without writing the field, those by errors last.
+    fn ways(&self, id: NodeId, known: &Known) -> Vec<(&'a Way, Known)> {
+        let spot = Spot::Node(id);
+        let mut all = Vec::new();
+        for (number, way) in self.paths.flow.ways(spot).iter().enumerate() {
+            if way.cause != Cause::Visits {
+                let taken = self.paths.taken(spot, (number, way), known, self.asked);
+                all.extend(taken.into_iter().map(|known| (way, known)));
+            }
+        }
+        all.sort_by_key(|(way, _)| way.cause == Cause::Error);
+        all
+    }
+
+    /// Which ways several tasks take at once. That two of them fail in one step is not tried.
+    fn together(&mut self, choices: &[Vec<(&'a Way, Known)>]) -> Vec<Vec<usize>> {
+        let mut all: Vec<(Vec<usize>, bool)> = vec![(Vec::new(), false)];
+        for choice in choices {
+            let mut next = Vec::new();
+            for (picked, failed) in &all {
+                for (number, (way, _)) in choice.iter().enumerate() {
+                    let fails = way.cause == Cause::Error;
+                    if fails && *failed || next.len() >= TOGETHER {
+                        self.whole = false;
+                        continue;
+                    }
+                    let mut picked = picked.clone();
+                    picked.push(number);
+                    next.push((picked, fails || *failed));
+                }
+            }
+            all = next;
+        }
+        all.into_iter().map(|(picked, _)| picked).collect()
+    }
+
+    /// What is known when all of them have taken their ways.
+    fn behind(&self, running: &[NodeId], chosen: &[&(&'a Way, Known)]) -> Option<Known> {
+        if let [(_, known)] = chosen {
+            return Some(known.clone());
+        }
+        let paths = self.paths;
+        let tasks = running.iter().zip(chosen).map(|(id, (way, known))| {
+            let own = paths.flow.stops.get(*id).into_iter();
+            let own = own.flat_map(|stop| &stop.writes);
+            let works = !matches!(way.cause, Cause::Skip | Cause::Error);
+            let writes = own.filter(|_| works).chain(&way.writes);
+            let mut written: BTreeSet<FieldId> = writes.map(|write| write.field).collect();
+            let fields = written.iter().filter_map(|id| paths.graph.fields.get(*id));
+            let resets = fields.flat_map(|field| &field.resets);
+            let resets = resets.filter_map(|name| paths.graph.field(name));
+            let resets: Vec<FieldId> = resets.collect();
+            written.extend(resets);
+            (known.clone(), written)
+        });
+        let tasks: Vec<(Known, BTreeSet<FieldId>)> = tasks.collect();
+        behind_all(&tasks, &paths.fields)
+    }
+
+    /// Follows arrows through what takes no super-step: branches, joins whose members have all come, and nodes that have
+    /// been visited often enough.
+    fn settle(&mut self, turn: Turn<'a>, from: Option<usize>) -> Option<Vec<Step<'a>>> {
+        let mut turns = vec![turn];
+        while let Some(mut turn) = turns.pop() {
+            self.spent += 1;
+            if self.spent > MOST {
+                return None;
+            }
+            let Some(step) = turn.open.pop() else {
+                self.meet(turn, from);
+                continue;
+            };
+            turn.led.push(step);
+            match step.2.to {
+                Spot::End => turns.push(turn),
+                // All else that runs ends with it, and nothing is given back.
+                Spot::Fail | Spot::Leave => {}
+                Spot::Join(id) => {
+                    let Some(Spot::Node(member)) = step.0 else {
+                        continue;
+                    };
+                    turn.tasks.waiting.insert((id, member));
+                    let join = self.paths.flow.joins.get(id);
+                    let members = join.map_or(&[][..], |join| &join.members);
+                    let come =
+                        |(member, _): &(NodeId, Span)| turn.tasks.waiting.contains(&(id, *member));
+                    if !members.iter().all(come) {
+                        turns.push(turn);
+                        continue;
+                    }
+                    turn.tasks.waiting.retain(|(of, _)| *of != id);
+                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id)) {
+                        return Some(self.trail(&turn.led, from, Spot::Join(id)));
+                    }
+                    turns.extend(self.pass(&turn, Spot::Join(id), |_| true));
+                }
+                Spot::Node(id) => {
+                    let Some(stop) = self.paths.flow.stops.get(id) else {
+                        continue;
+                    };
+                    let at = Spot::Node(id);
+                    if turn.tasks.visited.contains(&id) {
+                        turns.extend(self.pass(&turn, at, |way| way.cause == Cause::Visits));
+                    }
+                    if stop.ways.iter().any(|way| way.cause == Cause::Visits) {
+                        turn.tasks.visited.insert(id);
+                    }
+                    // A list may have no elements, or several.
+                    self.whole &= !step.2.many;
+                    if stop.branch {
+                        if let Sought::Read(spot, read) = self.sought
+                            && spot == at
+                            && self.paths.reads_at(at, (read, self.asked.0), &turn.known)
+                        {
+                            return Some(self.trail(&turn.led, from, at));
+                        }
+                        turns.extend(self.pass(&turn, at, |way| way.cause != Cause::Visits));
+                        continue;
+                    }
+                    match stop.defer {
+                        true => turn.tasks.deferred.insert(id),
+                        false => turn.tasks.running.insert(id),
+                    };
+                    turns.push(turn);
+                }
+            }
+        }
+        None
+    }
+
+    /// What follows at once behind a spot by its ways of a kind.
+    fn pass(&self, turn: &Turn<'a>, spot: Spot, take: impl Fn(&Way) -> bool) -> Vec<Turn<'a>> {
+        let ways = self.paths.flow.ways(spot).iter().enumerate();
+        let mut on = Vec::new();
+        for (number, way) in ways.filter(|(_, way)| take(way)) {
+            for known in self
+                .paths
+                .taken(spot, (number, way), &turn.known, self.asked)
+            {
+                let mut next = turn.clone();
+                next.known = known;
+                next.open.extend(arrows(Some(spot), way));
+                on.push(next);
+            }
+        }
+        on
+    }
+
+    /// Notes where a super-step has led to, unless that is known.
+    fn meet(&mut self, turn: Turn<'a>, from: Option<usize>) {
+        let known = self.by_tasks.entry(turn.tasks.clone()).or_default();
+        let mut same = known.iter().filter_map(|at| self.met.get(*at));
+        if same.any(|moment| moment.known == turn.known) {
+            return;
+        }
+        known.push(self.met.len());
+        self.met.push(Moment {
+            tasks: turn.tasks,
+            known: turn.known,
+            from,
+            led: turn.led,
+        });
+    }
+
+    /// The arrows to the end that was come to.
+    fn to_end(&self, at: usize) -> Vec<Step<'a>> {
+        let Some(moment) = self.met.get(at) else {
+            return Vec::new();
+        };
+        let ends = moment.led.iter().filter(|step| step.2.to == Spot::End);
+        let last = ends.max_by_key(|step| self.would_write(step.0));
+        let Some(last) = last.or(moment.led.last()) else {
+            return Vec::new();
+        };
+        let mut steps = match last.0 {
+            Some(spot) => self.before(&moment.led, moment.from, (spot, last.1)),
+            None => Vec::new(),
+        };
+        steps.push(*last);
+        steps
+    }
+
+    /// The arrows of a run to a spot that some of the last ones lead to.
+    fn trail(&self, led: &[Step<'a>], from: Option<usize>, spot: Spot) -> Vec<Step<'a>> {
+        let mut steps = Vec::new();
+        let (mut led, mut from, mut spot) = (led, from, spot);
+        for _ in 0..=2 * self.spent {
+            let into = led.iter().filter(|step| step.2.to == spot);
+            let Some(step) = into.max_by_key(|step| self.would_write(step.0)) else {
+                // It has waited since an earlier step.
+                let Some(moment) = from.and_then(|from| self.met.get(from)) else {
+                    break;
+                };
+                (led, from) = (&moment.led, moment.from);
+                continue;
+            };
+            steps.push(*step);
+            let Some(before) = step.0 else { break };
+            spot = before;
+            if !self.at_once(before, step.1) {
+                let Some(moment) = from.and_then(|from| self.met.get(from)) else {
+                    break;
+                };
+                (led, from) = (&moment.led, moment.from);
+            }
+        }
+        steps.reverse();
+        steps
+    }
+
+    fn before(
+        &self,
+        led: &[Step<'a>],
+        from: Option<usize>,
+        (spot, way): (Spot, &Way),
+    ) -> Vec<Step<'a>> {
+        match (
+            self.at_once(spot, way),
+            from.and_then(|at| self.met.get(at)),
+        ) {
+            (true, _) => self.trail(led, from, spot),
+            (false, Some(moment)) => self.trail(&moment.led, moment.from, spot),
+            (false, None) => Vec::new(),
+        }
+    }
+
+    /// Whether a way out of a spot is taken in the step that leads to the spot.
+    fn at_once(&self, spot: Spot, way: &Way) -> bool {
+        match spot {
+            Spot::Node(id) => {
+                let stop = self.paths.flow.stops.get(id);
+                way.cause == Cause::Visits || stop.is_some_and(|stop| stop.branch)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether a spot is one that would write the field on another way: the one to be told of.
+    fn would_write(&self, spot: Option<Spot>) -> bool {
+        let Some(Spot::Node(id)) = spot else {
+            return false;
+        };
+        let stop = self.paths.flow.stops.get(id).into_iter();
+        let mut writes = stop.flat_map(|stop| &stop.writes);
+        writes.any(|write| write.field == self.asked.0)
+    }
+}
+
+/// The arrows of a way.
+fn arrows<'a>(from: Option<Spot>, way: &'a Way) -> impl Iterator<Item = Step<'a>> {
+    way.goals.iter().map(move |goal| (from, way, goal))
+}
