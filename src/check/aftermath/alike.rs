@@ -108,7 +108,10 @@ pub fn same(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
         }
         let twice = |fact: &Fact| matches!(fact, Fact::Twice(..));
         if found.facts.iter().any(twice)
-            && let Some(import) = imports.iter().find(|import| import.holds(place))
+            && let before =
+                imports.partition_point(|of| (of.file, of.start) <= (place.file, place.start))
+            && let Some(import) = before.checked_sub(1).and_then(|of| imports.get(of))
+            && import.holds(place)
         {
             imported.entry(*import).or_default().push(at);
         }
@@ -123,7 +126,12 @@ pub fn same(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
     let groups = groups
         .chain(imported.into_values())
         .chain(tools.into_values());
-    let groups = groups.chain(lines.into_values());
+    let arrow = |group: &Vec<usize>| {
+        let mut of = group.iter().filter_map(|at| all.get(*at));
+        of.any(|found| is(found, &[&codes::DUPLICATE_EDGE]))
+    };
+    let lines: Vec<Vec<usize>> = lines.into_values().filter(arrow).collect();
+    let groups = groups.chain(lines);
     let groups: Vec<Vec<usize>> = groups.collect();
     together(&mut all, groups, "here too");
     all.into_iter().for_each(|found| diags.push(found));
@@ -161,7 +169,9 @@ fn imports(ground: &Ground) -> Vec<Span> {
         Item::Import(import) => Some(import.span),
         _ => None,
     });
-    imports.collect()
+    let mut imports: Vec<Span> = imports.collect();
+    imports.sort_unstable_by_key(|import| (import.file, import.start));
+    imports
 }
 
 /// Whether a value is a thing, or a part of it.

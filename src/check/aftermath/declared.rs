@@ -132,6 +132,9 @@ impl<'a> Declared<'a> {
             .iter()
             .rfind(before)
             .map(|param| param.span.end);
+        if field.is_none() && param.is_none() {
+            return None;
+        }
         // What is given twice is left out: it stands right behind the one that is not.
         let state = graph.fields.iter().map(|field| field.span.start).min();
         let nodes = graph.nodes.iter().map(|node| node.span.start).min();

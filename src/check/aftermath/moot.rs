@@ -99,12 +99,11 @@ pub struct Moot {
     unwritten: BTreeSet<Span>,
     /// Nodes that call a graph for ever: it is likely another one that was meant.
     calls: BTreeSet<(GraphId, NodeId)>,
-    /// Nodes that nothing leads to, which is said of one that leads nowhere.
+    /// Nodes that nothing leads to, which is said of one that leads nowhere; and those in the `ends` of one that names a tool
+    /// or a graph that is not known.
     missed: BTreeSet<Span>,
     /// Files with an import that did not parse.
     imports: BTreeSet<FileId>,
-    /// Nodes that name a tool or a graph that is not known: where these lead to is not known.
-    jumps: BTreeSet<(GraphId, NodeId)>,
     /// Nodes with a `where` that is wrong: what it leaves is not known.
     wheres: BTreeSet<(GraphId, NodeId)>,
 }
@@ -166,7 +165,8 @@ impl Moot {
             self.unwritten.insert(at);
         }
         if is(found, &[&codes::UNKNOWN_TOOL, &codes::UNKNOWN_GRAPH]) {
-            self.jumps.extend(node());
+            self.missed
+                .extend(node().into_iter().flat_map(|of| ends_of(ground, of)));
         }
         if found
             .unknown_name()
@@ -229,26 +229,27 @@ impl Moot {
             return owner || graph || self.unwritten.contains(&at);
         }
         if is(found, &[&codes::UNREACHABLE_NODE]) {
-            return self.missed.contains(&at) || self.is_end(ground, at);
+            return self.missed.contains(&at);
         }
         let item = found
             .unknown_name()
             .is_some_and(|unknown| unknown.near.is_none());
         item && is(found, &[&codes::UNKNOWN_FUNCTION]) && self.imports.contains(&at.file)
     }
+}
 
-    /// Whether a node stands in the `ends` of one whose tools or graph are not known.
-    fn is_end(&self, ground: &Ground, at: Span) -> bool {
-        let nodes = self.jumps.iter().filter_map(|(graph, node)| {
-            let graph = ground.program.graphs.get(*graph)?;
-            Some((graph, graph.nodes.get(*node)?))
-        });
-        nodes.into_iter().any(|(graph, node)| {
-            let ends = node.ends.iter().flat_map(|ends| &ends.items);
-            let mut to = ends.filter_map(|end| graph.nodes.get(end.to.node()?));
-            to.any(|to| to.name.span == at)
-        })
-    }
+/// The names of the nodes in the `ends` of a node.
+fn ends_of(ground: &Ground, (graph, node): (GraphId, NodeId)) -> Vec<Span> {
+    let Some(graph) = ground.program.graphs.get(graph) else {
+        return Vec::new();
+    };
+    let node = graph.nodes.get(node);
+    let ends = node
+        .into_iter()
+        .flat_map(|node| &node.ends)
+        .flat_map(|ends| &ends.items);
+    let to = ends.filter_map(|end| graph.nodes.get(end.to.node()?));
+    to.map(|to| to.name.span).collect()
 }
 
 fn node(ground: &Ground, at: Span) -> Option<(GraphId, NodeId)> {
