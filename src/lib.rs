@@ -64,7 +64,8 @@
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
 //! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the
-//! environment are touched by `cli`, `backend` and `store`; the clock and chance by one trait, [`run::ambient`].
+//! environment are touched by `cli`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
+//! one trait, [`run::ambient`].
 //!
 //! # A run
 //!
@@ -90,7 +91,8 @@
 //!   that was kept: `tests/store`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
-//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches: `benches/`.
+//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for the counts of
+//!   `max_visits`, which each checkpoint has whole: `benches/`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.
 //!

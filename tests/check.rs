@@ -10,7 +10,7 @@
 //!
 //! The carets are the columns of the finding's primary place (the first line of it; columns 1 and 2
 //! belong to the slashes), the text is a part of the message. A file without marks must be clean.
-//! Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
+//! In a case with a line `//# helps` a mark goes on with the help: `; help: write ..`. Marks are taken out before the file is compiled. `//# file: types.graph` begins another file of
 //! the case; what stands before is `main.graph`, where the compiler begins.
 //! `UPDATE=1 cargo test --test check` writes the marks anew. Notes are left out, but those of a code that the
 //! case marks somewhere, or asks for in a line `//# notes: CODE, CODE`, or `//# notes` for all.
@@ -61,7 +61,7 @@ struct Found {
     message: String,
 }
 
-fn found(compiled: &Compiled, diagnostic: &Diagnostic) -> Found {
+fn found(compiled: &Compiled, diagnostic: &Diagnostic, helps: bool) -> Found {
     let span = diagnostic.span();
     let place = compiled.sources.location(span);
     let covered = compiled.sources.text(span).lines().next().unwrap_or("");
@@ -74,8 +74,18 @@ fn found(compiled: &Compiled, diagnostic: &Diagnostic) -> Found {
         line: place.line as usize - 1,
         carets,
         head: format!("{}[{}]", diagnostic.level.word(), diagnostic.code.slug),
-        message: diagnostic.message.replace('\n', " "),
+        message: match (&diagnostic.help, helps) {
+            (Some(help), true) => {
+                format!("{}; help: {help}", diagnostic.message).replace('\n', " ")
+            }
+            _ => diagnostic.message.replace('\n', " "),
+        },
     }
+}
+
+/// Whether the marks of a case speak of the help too.
+fn with_helps(text: &str) -> bool {
+    text.lines().any(|line| line == "//# helps")
 }
 
 impl Found {
@@ -180,7 +190,8 @@ fn findings_are_marked() {
             .diagnostics
             .iter()
             .filter(|finding| wanted(&text, finding));
-        let all: Vec<Found> = diagnostics.map(|d| found(&compiled, d)).collect();
+        let helps = with_helps(&text);
+        let all: Vec<Found> = diagnostics.map(|d| found(&compiled, d, helps)).collect();
         let differences = compare(&sections, &all);
         if differences.is_empty() {
             continue;

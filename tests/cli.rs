@@ -2,14 +2,14 @@
 //!
 //! A case is a talk in a fresh folder. `$ graphc ..` runs the command (`NAME=value` before it sets the
 //! environment); below it stand its stdout, its stderr with `! ` before each line, and `? N` where the
-//! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files. Lines
-//! that begin with `#` are notes; `< FILE` at the end of a command is its stdin. Ids and times that
-//! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]` and `[SECONDS]`. `UPDATE=1` rewrites what is below each
+//! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files, `$ link TO FILE` and
+//! `$ pipe FILE` make what their names say. Lines that begin with `#` are notes; `< FILE` at the end of a command is its
+//! stdin, and with `| nobody` there its stdout has no reader. Ids and times that
+//! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]`, `[SECONDS]` and `[MS]`. `UPDATE=1` rewrites what is below each
 //! command.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fmt::Write as _;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -111,9 +111,23 @@ fn answer(line: &str, folder: &Path) -> String {
             std::fs::write(path, unescaped(&words[2])).unwrap();
             return String::new();
         }
+        #[cfg(unix)]
+        "link" => {
+            std::os::unix::fs::symlink(&words[1], folder.join(&words[2])).unwrap();
+            return String::new();
+        }
+        "pipe" => {
+            let made = Command::new("mkfifo").arg(folder.join(&words[1])).status();
+            assert!(made.unwrap().success());
+            return String::new();
+        }
         _ => {}
     }
     let mut command = graphc(folder);
+    let unread = words.ends_with(&["|".to_owned(), "nobody".to_owned()]);
+    if unread {
+        words.truncate(words.len() - 2);
+    }
     if let [.., less, file] = words.as_slice()
         && less == "<"
     {
@@ -125,7 +139,16 @@ fn answer(line: &str, folder: &Path) -> String {
         words.remove(0);
     }
     assert_eq!(words[0], "graphc", "{line}");
-    let output = command.args(&words[1..]).output().unwrap();
+    command.args(&words[1..]);
+    let output = match unread {
+        false => command.output().unwrap(),
+        true => {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            command.stdout(writer).stderr(Stdio::piped());
+            command.spawn().unwrap().wait_with_output().unwrap()
+        }
+    };
     let mut text = String::from_utf8(output.stdout).unwrap();
     for line in String::from_utf8(output.stderr).unwrap().lines() {
         writeln!(text, "{}", format!("! {line}").trim_end()).unwrap();
@@ -153,6 +176,8 @@ fn stable(text: &str) -> String {
         (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
         (r"\bt-[0-9a-hjkmnp-tv-z]{8}\b", "[THREAD]"),
         (r"\(\d+\.\d s\)", "([SECONDS])"),
+        (r#""took_ms":\d+"#, r#""took_ms":[MS]"#),
+        (r#" time="\d+\.\d+""#, r#" time="[SECONDS]""#),
     ] {
         let pattern = regex::Regex::new(pattern).unwrap();
         text = pattern.replace_all(&text, shown).into_owned();
@@ -247,26 +272,57 @@ fn every_help_has_examples() {
     }
 }
 
-/// A reader that goes away isn't an error: no message, status 0.
+/// How long the store takes for a record has no say in which task gets which reply.
 #[test]
-fn a_closed_stdout_ends_quietly() {
-    let folder = Folder::new("closed");
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let mut child = graphc(&folder.0)
-        .args(["completions", "bash"])
-        .stdout(writer)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
-    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+fn replies_go_to_the_same_tasks_in_every_run() {
+    let folder = Folder::new("turns");
+    let flow = r#"
+        model w = "openai/gpt-5-mini"
+        /// Looks it up.
+        tool look(
+          /// What.
+          q: string
+        ) -> string @timeout(5s)
+        graph Fan {
+          state { in topics: list<string>, out found: map<string> via merge }
+          start -> [each t in state.topics -> dig with { t: t }]
+          node dig: subgraph One -> end { input { t: string } with { t: input.t } }
+        }
+        graph One {
+          state { in t: string, out found: map<string> via merge }
+          start -> ask
+          node ask: agent -> end {
+            model w
+            prompt "{{ state.t }}"
+            tools [look]
+            max_turns 4
+            set { found: {state.t: string(reply.content)} }
+          }
+        }
+    "#;
+    let found = r#"{"a":"one","b":"two","c":"three"}"#;
+    let look = "{tool_calls: [{name: look, args: {q: x}}]}";
+    let suite = format!(
+        "scenarios:\n  - name: all\n    input: {{ topics: [a, b, c] }}\n    models: {{ dig/ask: [ {look}, {look}, {look}, {{text: one}}, {{text: two}}, {{text: three}} ] }}\n    tools: {{ look: [ {{result: r}}, {{result: r}}, {{result: r}} ] }}\n    expect: {{ output: {{ found: {found} }} }}\n"
+    );
+    std::fs::write(folder.0.join("f.graph"), flow).unwrap();
+    std::fs::write(folder.0.join("f.test.yaml"), suite).unwrap();
+    let run = |args: &[&str]| {
+        let output = graphc(&folder.0).args(args).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for _ in 0..5 {
+        run(&["test", "f.graph"]);
+        for store in ["memory", "sqlite:t.db"] {
+            for durability in ["sync", "async"] {
+                let kept = ["--store", store, "--durability", durability];
+                let said = run(&[&["run", "f.graph", "--scenario", "all"], &kept[..]].concat());
+                assert!(said.contains(found), "{said}");
+            }
+        }
+    }
 }
 
 /// The flow of a new project reads without a finding; its settings, scenarios and workflow are YAML.
@@ -327,4 +383,33 @@ fn a_watched_flow_is_checked_again_until_ctrl_c() {
             .success()
     );
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// A file that a flow lacks, and scenarios that a flow had not, are seen as they come.
+#[cfg(unix)]
+#[test]
+fn a_watched_flow_is_checked_again_when_a_missing_file_comes() {
+    use std::io::BufRead;
+    let folder = Folder::new("watch-missing");
+    let flow = "model w = \"openai/gpt-5-mini\" { timeout 60s, max_tokens 9 }\ngraph A {\n  state { out n: string = \"\" }\n  start -> x\n  node x: llm -> end {\n    model w\n    prompt file \"prompts/p.md\"\n    set { n: string(reply.content) }\n  }\n}\n";
+    std::fs::write(folder.0.join("a.graph"), flow).unwrap();
+    let mut command = graphc(&folder.0);
+    command
+        .args(["check", "--watch", "a.graph"])
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stderr = child.stderr.take().unwrap();
+    let mut lines = std::io::BufReader::new(stderr).lines();
+    heard(&mut lines, "`prompts/p.md` can't be read");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::create_dir(folder.0.join("prompts")).unwrap();
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::write(folder.0.join("prompts/p.md"), "Say it.\n").unwrap();
+    heard(&mut lines, "no problems");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::write(folder.0.join("a.test.yaml"), "scenaros: []\n").unwrap();
+    heard(&mut lines, "changed: a.test.yaml");
+    heard(&mut lines, "`scenaros` is no key");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -40,19 +40,21 @@ fn distance(written: &str, candidate: &str, allowed: usize) -> Option<usize> {
 /// The candidate closest to `written`, where one is close enough to be meant.
 ///
 /// Close is an edit distance (with transpositions) of at most a third of the longer name, at
-/// least 1; equal but for case always counts. Ties go to the first candidate.
+/// least 1; equal but for case always counts. Ties go to the one of the same length, then to the first candidate.
 pub fn closest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let mut best: Option<(usize, &str)> = None;
+    let length = written.chars().count();
+    let mut best: Option<((usize, usize), &str)> = None;
     for candidate in candidates {
         if candidate == written {
             continue;
         }
         // To look at a name at all takes time too.
         LEFT.set(LEFT.get().checked_sub(LOOK)?);
-        let longer = written.chars().count().max(candidate.chars().count());
+        let own = candidate.chars().count();
+        let longer = length.max(own);
         let allowed = (longer / 3).max(1);
         let distance = match candidate.eq_ignore_ascii_case(written) {
             true => Some(0),
@@ -60,11 +62,10 @@ pub fn closest<'a>(
         };
         let Some(distance) = distance else { continue };
         // Of one letter for another nothing is left that was meant.
-        if distance <= allowed
-            && distance < longer
-            && best.is_none_or(|(least, _)| distance < least)
-        {
-            best = Some((distance, candidate));
+        // Of two that are as close, letters in another order are the likelier slip.
+        let far = (distance, length.abs_diff(own));
+        if distance <= allowed && distance < longer && best.is_none_or(|(least, _)| far < least) {
+            best = Some((far, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)

@@ -92,6 +92,11 @@ impl Lacking<'_> {
         let found = Diagnostic::new(&codes::CONTEXT_MISMATCH, message, self.name.span)
             .label(self.field.name.span, "declared here")
             .help(help);
+        let meant = near.and_then(|near| own.iter().find(|field| field.name.node == near));
+        let found = match meant {
+            Some(meant) => found.about(meant.name.span),
+            None => found,
+        };
         // What the caller has is a name that the called graph's context may have been meant to have.
         match (self.called.context.as_ref().zip(near), &self.graph.context) {
             (Some((context, near)), _) => found

@@ -277,11 +277,23 @@ fn outside(
     diags: &mut Diagnostics,
 ) {
     // An entry that names no node, which is reported, may be the one that is lacking.
-    if ends.items.iter().any(unknown) {
+    let undeclared = |end: &End| match &end.to.kind {
+        TargetKind::Parent(name) => graph.leaves.iter().all(|left| left.node != name.node),
+        _ => false,
+    };
+    if ends.items.iter().any(|end| unknown(end) || undeclared(end)) {
         return;
     }
     let lacking: Vec<&&Jump> = jumps.iter().filter(|jump| !jump.is_in(ends)).collect();
     let Some(first) = lacking.first() else { return };
+    // A graph leaves by names of its own; an entry that renames none of them was to rename this one.
+    if let (Some(declared), Some(_)) = (first.declared, first.home)
+        && let Some(meant) = nearest(ends, all, &first.name)
+        && meant.name.span != meant.to.span
+    {
+        diags.push(slip(first, declared, meant));
+        return;
+    }
     let listed = ends.items.iter().map(|end| end.name.node.as_str());
     let of_tool = first.home.is_none();
     if of_tool

@@ -18,7 +18,8 @@ use super::flow::{Cause, Flow, Spot, Write};
 pub fn growing(graph: &Graph, flow: &Flow, reached: &[bool], diags: &mut Diagnostics) {
     let gathers = |field: FieldId| {
         let field = graph.fields.get(field);
-        field.is_some_and(|field| matches!(field.channel, Channel::Append | Channel::AddMessages))
+        let kept = field.filter(|field| field.ephemeral.is_none());
+        kept.is_some_and(|field| matches!(field.channel, Channel::Append | Channel::AddMessages))
     };
     if !graph.fields.ids().any(gathers) {
         return;

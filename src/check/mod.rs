@@ -226,7 +226,12 @@ fn topology(
     let reached = flow::reach::reached(flow);
     flow::cycle::branches(flow, diags);
     flow::repeat::repeated(graph, flow, diags);
+    let before = diags.len();
     let mut waiting = flow::join::never(flow, arrows, together, diags);
+    if flow.broken {
+        // What leads to its members is not known.
+        diags.truncate(before);
+    }
     let twice = flow::twice::found(graph, flow);
     let told = flow::race::races(flow, together, &twice, diags);
     flow::gathered::races(flow, together, diags);
@@ -246,7 +251,7 @@ fn topology(
     let free = flow::finish::finishing(flow, arrows, &waiting);
     let endings = exits::Endings::of(graph, flow, together);
     let exits = |circle: &[Spot]| endings.end(circle);
-    let of = (&waiting, &exits as &dyn Fn(&[Spot]) -> bool);
+    let of = (&waiting, &exits as flow::group::OfCircle);
     let capped = flow::visits::circles(flow, arrows, (&reached, &free), of, diags);
     flow::reach::trapped(flow, &reached, &free, (&capped, &exits), diags);
     flow::twice::twice(flow, &twice, &told, diags);

@@ -7,19 +7,27 @@
 use std::collections::BTreeSet;
 
 use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, Level};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::expr::Type;
 use crate::expr::ty::{RecordId, TypeTable};
+use crate::ir::{Channel, ReducerId};
 use crate::resolve::Program;
-use crate::resolve::program::Param;
+use crate::resolve::program::{Param, Reducer};
 
 /// The program with all declarations that have an error of their own made such; `None` where there is none.
 pub fn poisoned(program: &Program, diags: &Diagnostics) -> Option<Program> {
+    // What an attribute that is none was to say changes no type.
+    let plain = |found: &&Diagnostic| !std::ptr::eq(found.code, &codes::UNKNOWN_ATTRIBUTE);
     let errors = diags.iter().filter(|found| found.level == Level::Error);
+    let errors = errors.filter(plain);
     let mut errors: Vec<Span> = errors.map(Diagnostic::span).collect();
     errors.sort();
     let wrong = Wrong { errors };
-    if wrong.errors.is_empty() || !declarations(program).any(|at| wrong.has(at)) {
+    if wrong.errors.is_empty() {
+        return None;
+    }
+    let reducers = wrong.reducers(program);
+    if reducers.is_empty() && !declarations(program).any(|at| wrong.has(at)) {
         return None;
     }
     let mut program = program.clone();
@@ -36,6 +44,12 @@ pub fn poisoned(program: &Program, diags: &Diagnostics) -> Option<Program> {
     for prompt in program.prompts.iter_mut() {
         wrong.params(&mut prompt.params, None, &mut types);
     }
+    for id in &reducers {
+        if let Some(reducer) = program.reducers.get_mut(*id) {
+            reducer.old.ty.node = Type::Error;
+            reducer.new.ty.node = Type::Error;
+        }
+    }
     for graph in program.graphs.iter_mut() {
         wrong.params(&mut graph.params, graph.params_record, &mut types);
         if let Some(context) = &mut graph.context {
@@ -43,7 +57,9 @@ pub fn poisoned(program: &Program, diags: &Diagnostics) -> Option<Program> {
         }
         let mut names = BTreeSet::new();
         for field in graph.fields.iter_mut() {
-            if wrong.has(field.span) {
+            if wrong.has(field.span)
+                || matches!(field.channel, Channel::Own { reducer } if reducers.contains(&reducer))
+            {
                 field.ty.node = Type::Error;
                 names.insert(field.name.node.as_str());
             }
@@ -84,7 +100,21 @@ impl Wrong {
         let before = |at: &Span| (at.file, at.start) < (declaration.file, declaration.start);
         let first = self.errors.partition_point(before);
         let error = self.errors.get(first);
-        error.is_some_and(|at| declaration.holds(*at))
+        // What stands right behind it, without a blank, was to be a part of it: `string[]`.
+        let adjacent = |at: &Span| at.file == declaration.file && at.start == declaration.end;
+        error.is_some_and(|at| declaration.holds(*at) || adjacent(at))
+    }
+
+    /// Reducers whose head is wrong: what they keep nobody knows.
+    fn reducers(&self, program: &Program) -> BTreeSet<ReducerId> {
+        let all = program.reducers.entries();
+        let head = |reducer: &Reducer| Span {
+            end: reducer.body.span.start.max(reducer.name.span.end),
+            ..reducer.name.span
+        };
+        all.filter(|(_, reducer)| self.has(head(reducer)))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     fn params(&self, params: &mut [Param], record: Option<RecordId>, types: &mut TypeTable) {

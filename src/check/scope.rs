@@ -127,6 +127,12 @@ impl Bound<'_> {
             by_place.entry(*span).or_default().push(self.name(*tool));
         }
         let mut by_tools: BTreeMap<Vec<&str>, Vec<Span>> = BTreeMap::new();
+        if self.list.tools.is_empty() && by_place.len() > 1 {
+            // It is the list that is wrong, not each of the uses.
+            let names: BTreeSet<&str> = by_place.values().flatten().copied().collect();
+            let places = std::mem::take(&mut by_place).into_keys().collect();
+            by_tools.insert(names.into_iter().collect(), places);
+        }
         for (span, names) in by_place {
             by_tools.entry(names).or_default().push(span);
         }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::ir;
 
-use super::{Context, Exit, Failure, files, flow, output};
+use super::{Context, Exit, Failure, flow, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,7 @@ pub struct Args {
     /// The flow, its IR, or `-` for stdin
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     pub file: Option<PathBuf>,
-    /// File to write in place of stdout
+    /// File to write in place of stdout, which is `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The graph to enter; the one that no other calls where there is only one such
@@ -59,13 +59,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             written(&*flow, args.format)?
         }
     };
-    match &args.output {
-        None => output::print(&text)?,
-        Some(path) => {
-            files::replace(path, &text)?;
-            context.say(&format!("wrote {}", files::shown(path)));
-        }
-    }
+    output::put(&text, args.output.as_deref(), context)?;
     Ok(Exit::Done)
 }
 

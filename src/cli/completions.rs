@@ -1,9 +1,9 @@
 //! `graphc completions SHELL`
 
-use clap::CommandFactory;
+use clap::{Args as _, Command, CommandFactory};
 use clap_complete::Shell;
 
-use super::{Cli, Exit, Failure, output};
+use super::{Cli, Exit, Failure, GlobalOptions, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,10 +20,20 @@ pub struct Args {
     pub shell: Shell,
 }
 
+/// The command without what is for itself alone: scripts would offer it.
+fn shown() -> Command {
+    let whole = Cli::command();
+    let commands = whole.get_subcommands();
+    let commands: Vec<Command> = commands.filter(|one| !one.is_hide_set()).cloned().collect();
+    GlobalOptions::augment_args(Command::new("graphc"))
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommands(commands)
+}
+
 /// Prints the script.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "graphc", &mut script);
+    clap_complete::generate(args.shell, &mut shown(), "graphc", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }

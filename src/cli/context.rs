@@ -21,9 +21,9 @@ pub struct GlobalOptions {
     /// Say only what is wrong
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more; twice for everything
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
-    pub verbose: u8,
+    /// Say more: `check` shows notes, which are for programs otherwise
+    #[arg(short, long, global = true, overrides_with = "verbose")]
+    pub verbose: bool,
     /// When to write colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
     pub color: ColorChoice,
@@ -40,8 +40,8 @@ pub struct Context {
     pub profile: Option<String>,
     /// Whether only what is wrong is said.
     pub quiet: bool,
-    /// How much more is said: 0 to 2.
-    pub verbose: u8,
+    /// Whether more is said.
+    pub verbose: bool,
     /// The streams, and how text looks on them.
     pub terminal: Terminal,
 }
@@ -59,7 +59,7 @@ impl Context {
             config: options.config,
             profile: options.profile,
             quiet: options.quiet,
-            verbose: options.verbose.min(2),
+            verbose: options.verbose,
             terminal: Terminal::detect(options.color),
         })
     }

@@ -10,7 +10,8 @@ use crate::ir::diff::{Finding, Group, diff};
 use crate::ir::{Flow, Place};
 
 use super::git::Commit;
-use super::{Context, Exit, Failure, flow, output};
+use super::json_arg::one_stdin;
+use super::{Context, Exit, Failure, files, flow, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,6 +64,12 @@ pub enum Deny {
 
 /// Prints what changes.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let stdin: Vec<_> = args
+        .files
+        .iter()
+        .map(|f| ("a version", f.as_os_str() == "-"))
+        .collect();
+    one_stdin(&stdin)?;
     let (old, new) = versions(&args, context)?;
     let found = diff(&old.flow, &new.flow);
     let text = match args.format {
@@ -82,8 +89,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 /// A flow and how its files are named in messages.
 struct Version {
     flow: Flow,
-    /// Folder that its files are relative to, with `/` at the end where it isn't empty.
-    folder: String,
+    /// Its first file, or its IR.
+    path: PathBuf,
     /// Behind each name.
     mark: String,
 }
@@ -95,7 +102,7 @@ fn versions(args: &Args, context: &Context) -> Result<(Version, Version), Failur
             let commit = Commit::find(against, super::flow::folder_of(file))?;
             let old = Version {
                 flow: flow::load_past(file, &commit, context)?,
-                folder: folder(file),
+                path: file.clone(),
                 mark: format!(" ({})", commit.name),
             };
             Ok((old, present(file, context)?))
@@ -112,26 +119,22 @@ fn present(path: &Path, context: &Context) -> Result<Version, Failure> {
     let loaded = flow::load(path, context)?;
     Ok(Version {
         flow: std::sync::Arc::unwrap_or_clone(loaded.flow),
-        folder: folder(path),
-        mark: String::new(),
+        path: path.to_owned(),
+        mark: match flow::is_ir(path, "") {
+            // Where the files of IR are is not known: only what they were called when it was made.
+            true => format!(" ({})", files::shown(path)),
+            false => String::new(),
+        },
     })
-}
-
-fn folder(path: &Path) -> String {
-    let folder = super::files::shown(flow::folder_of(path));
-    match folder.as_str() {
-        "." | "" => String::new(),
-        folder => format!("{folder}/"),
-    }
 }
 
 impl Version {
     fn name(&self, place: Place) -> String {
         let file = self.flow.files.get(place.file as usize);
         let file = file.map_or("?", String::as_str);
-        match file.starts_with("std/") {
+        match flow::is_ir(&self.path, "") {
             true => file.to_owned(),
-            false => format!("{}{file}", self.folder),
+            false => flow::file_name(&self.path, file),
         }
     }
 

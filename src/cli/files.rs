@@ -133,6 +133,7 @@ pub fn read(path: &Path) -> Result<Source, Failure> {
     let (name, bytes) = match path.as_os_str() == "-" {
         true => ("<stdin>".to_owned(), read_bytes(stdin().lock(), 0, path)?),
         false => {
+            refuse_pipe(path)?;
             let file = fs::File::open(path).map_err(|error| failed("read", path, &error))?;
             let size = file.metadata().map_or(0, |about| about.len());
             (shown(path), read_bytes(file, size, path)?)
@@ -149,6 +150,30 @@ pub fn read(path: &Path) -> Result<Source, Failure> {
         Failure::unusable(format!("`{name}` is not UTF-8: wrong byte at offset {at}"))
     })?;
     Ok(Source { name, text })
+}
+
+/// Refuses a named pipe, which gives nothing until somebody writes to it. What a shell makes for `<(..)` is none.
+#[cfg(unix)]
+fn refuse_pipe(path: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
+    let of_shell = ["/dev", "/proc"]
+        .iter()
+        .any(|folder| path.starts_with(folder));
+    match is_pipe && !of_shell {
+        false => Ok(()),
+        true => {
+            let shown = shown(path);
+            let message = format!("`{shown}` is a pipe, and may never end");
+            Err(Failure::unusable(message).help("name a file, or `-` for stdin"))
+        }
+    }
+}
+
+/// Other systems have none among files.
+#[cfg(not(unix))]
+fn refuse_pipe(_: &Path) -> Result<(), Failure> {
+    Ok(())
 }
 
 /// What is wrong with a file that is there and could not be read, at its place: the first byte that is no text. `None`
@@ -168,8 +193,19 @@ pub fn unreadable(path: &Path, failure: &Failure, sources: &mut SourceMap) -> Op
     let id = sources.add(&shown(path), &text);
     let end = text.get(at..).and_then(|rest| rest.chars().next());
     let span = Span::new(id, at, at + end.map_or(0, char::len_utf8));
-    let found = Diagnostic::new(&codes::SYNTAX_ERROR, failure.message.clone(), span);
-    Some(found.help("save it as UTF-8 text, or take it out of the folder"))
+    let no_text = read.is_some() && (bytes.len() as u64) < MOST_BYTES;
+    let (code, help) = match no_text {
+        true => (
+            &codes::SYNTAX_ERROR,
+            "save it as UTF-8 text, or take it out of the folder",
+        ),
+        false => (
+            &codes::FILE_NOT_FOUND,
+            "make it one that can be read, or take it out of the folder",
+        ),
+    };
+    let found = Diagnostic::new(code, failure.message.clone(), span);
+    Some(found.help(help))
 }
 
 /// Reads at most one byte more than is allowed, also from what has no size, such as a pipe. `size` is how much is

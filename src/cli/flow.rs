@@ -1,6 +1,6 @@
 //! A flow as an argument: compiled from `*.graph`, or read as IR.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -107,30 +107,36 @@ pub fn load_past(path: &Path, commit: &Commit, context: &Context) -> Result<Flow
 
 /// Compiles a flow that was read. Files in the result have names as a person would write them here.
 pub fn compile_source(path: &Path, source: Source, project: &Project) -> Result<Compiled, Failure> {
-    let (analysis, sources) = analyse_source(path, source, project, &Families::default())?;
+    let analysed = analyse_source(path, source, project, &Families::default())?;
     Ok(Compiled {
-        flow: analysis.flow(),
-        sources,
-        diagnostics: analysis.diagnostics,
+        flow: analysed.analysis.flow(),
+        sources: analysed.sources,
+        diagnostics: analysed.analysis.diagnostics,
     })
 }
 
-/// Finds what is wrong with a flow that was read, with what the project knows of its models. Gives also its
-/// files with names as a person would write them here.
+/// A flow that was looked through.
+pub struct Analysed {
+    /// What was found.
+    pub analysis: Analysis,
+    /// Its files, with names as a person would write them here.
+    pub sources: SourceMap,
+    /// Files that it names and that are not there.
+    pub absent: Vec<PathBuf>,
+}
+
+/// Finds what is wrong with a flow that was read, with what the project knows of its models.
 pub fn analyse_source(
     path: &Path,
     source: Source,
     project: &Project,
     families: &Families,
-) -> Result<(Analysis, SourceMap), Failure> {
+) -> Result<Analysed, Failure> {
     let naming = Naming::new(path.is_absolute())?;
     let place = place(path)?;
-    let loader = Disk {
-        root: project.root.clone(),
-        entry: project::relative(&place, &project.root),
-        text: source.text.into(),
-    };
-    let analysis = analyse(&loader.entry, &loader, families);
+    let entry = project::relative(&place, &project.root);
+    let loader = Disk::new(&project.root, entry.clone(), source.text);
+    let analysis = analyse(&entry, &loader, families);
     let mut named = SourceMap::new();
     for (_, file) in analysis.sources.files() {
         let name = match &*file.name {
@@ -139,7 +145,31 @@ pub fn analyse_source(
         };
         named.push(file.named(&name));
     }
-    Ok((analysis, named))
+    Ok(Analysed {
+        analysis,
+        sources: named,
+        absent: loader.absent(),
+    })
+}
+
+/// A file of a flow as a person would name it here: a flow has its files from the folder of its first. Also with a place
+/// behind it.
+pub fn file_name(flow: &Path, file: &str) -> String {
+    if file.starts_with("std/") || file.starts_with('<') {
+        return file.to_owned();
+    }
+    let mut way: Vec<Component<'_>> = Vec::new();
+    let joined = folder_of(flow).join(file);
+    for part in joined.components() {
+        match (part, way.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                way.pop();
+            }
+            _ => way.push(part),
+        }
+    }
+    files::shown(&way.into_iter().collect::<PathBuf>())
 }
 
 /// The file itself, its folder without links.
@@ -183,7 +213,7 @@ impl Naming {
 }
 
 /// A `*.graph` text never begins with a brace.
-fn is_ir(path: &Path, text: &str) -> bool {
+pub fn is_ir(path: &Path, text: &str) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("json" | "yaml" | "yml") => true,
         Some("graph") => false,

@@ -51,7 +51,16 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let mut count = Count::default();
     for path in files::each_once(paths, flows)? {
-        let source = files::read(&path)?;
+        let source = match files::read(&path) {
+            Ok(source) => source,
+            // One that is there and can't be read leaves the others to be laid out.
+            Err(failure) if path.exists() => {
+                failure.say();
+                count.wrong += 1;
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
         match formatted(&source, context)? {
             None => count.wrong += 1,
             Some(text) => {

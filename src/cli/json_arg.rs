@@ -37,6 +37,28 @@ pub fn one_stdin(all: &[(&str, bool)]) -> Result<(), Failure> {
     }
 }
 
+/// How a value is written that somebody meant.
+fn way_to_write(option: &str, text: &str) -> String {
+    let begins = text.trim_start().chars().next().unwrap_or(' ');
+    if ['{', '['].contains(&begins) {
+        return format!(
+            "names and texts stand in double quotes, as in `{option} '{{\"topic\": \"tea\", \"count\": 2}}'`"
+        );
+    }
+    match text.split_once('=') {
+        Some((name, value))
+            if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') =>
+        {
+            let object = serde_json::json!({ name: value });
+            format!("write an object: `{option} '{object}'`")
+        }
+        _ => {
+            let quoted = serde_json::json!(text);
+            format!("a text stands in double quotes: `{option} '{quoted}'`")
+        }
+    }
+}
+
 impl JsonArg {
     /// Whether it is to be read from stdin.
     pub fn is_stdin(&self) -> bool {
@@ -58,12 +80,16 @@ impl JsonArg {
         };
         let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
         serde_json::from_str(json).map_err(|error| {
-            let failure = Failure::unusable(format!("{place} is not JSON: {error}"));
+            let (line, column) = (error.line(), error.column());
+            let failure = Failure::unusable(format!(
+                "{place} is not JSON (line {line}, column {column})"
+            ));
             match file {
                 None if Path::new(&text).is_file() => {
                     failure.help(format!("write `{option} @{text}` to read that file"))
                 }
-                _ => failure,
+                None => failure.help(way_to_write(option, &text)),
+                Some(_) => failure,
             }
         })
     }

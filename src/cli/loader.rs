@@ -1,7 +1,7 @@
 //! Files of a flow, read from disk for the compiler.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::resolve::{LoadError, Loader};
 
@@ -10,12 +10,51 @@ use super::files;
 /// Reads below one folder. The first file has been read already: it may have come from stdin.
 #[derive(Debug)]
 pub struct Disk {
-    /// The project's folder.
-    pub root: PathBuf,
+    /// The project's folder, without links.
+    root: PathBuf,
     /// Path of the first file in the project.
-    pub entry: String,
+    entry: String,
     /// Its text.
-    pub text: Arc<str>,
+    text: Arc<str>,
+    absent: Mutex<Vec<PathBuf>>,
+}
+
+impl Disk {
+    /// A flow whose first file was read.
+    pub fn new(root: &Path, entry: String, text: String) -> Self {
+        Self {
+            root: root.to_owned(),
+            entry,
+            text: text.into(),
+            absent: Mutex::default(),
+        }
+    }
+
+    /// Files that were asked for and that are not there.
+    pub fn absent(self) -> Vec<PathBuf> {
+        self.absent
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file itself. A link is followed within the project alone: what a prompt names goes to a model.
+    fn place(&self, path: &str) -> Result<PathBuf, LoadError> {
+        let named = self.root.join(path);
+        let Ok(place) = named.canonicalize() else {
+            let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+            absent.push(named);
+            return Err(LoadError::NotFound);
+        };
+        let unreadable = |why: &str| Err(LoadError::Unreadable(why.to_owned()));
+        if !place.starts_with(&self.root) {
+            return unreadable("it is a link that leads out of the project");
+        }
+        match place.metadata() {
+            Ok(about) if about.is_dir() => unreadable("it is a folder"),
+            Ok(about) if !about.is_file() => unreadable("it is a pipe or a device"),
+            _ => Ok(place),
+        }
+    }
 }
 
 impl Loader for Disk {
@@ -23,16 +62,10 @@ impl Loader for Disk {
         if path == self.entry {
             return Ok(Arc::clone(&self.text));
         }
-        let place = self.root.join(path);
-        if place.is_dir() {
-            return Err(LoadError::Unreadable("it is a folder".to_owned()));
-        }
-        match place.try_exists() {
-            Ok(false) => Err(LoadError::NotFound),
-            _ => files::read(&place)
-                .map(|source| source.text.into())
-                .map_err(|failure| LoadError::Unreadable(reason(failure.message))),
-        }
+        let place = self.place(path)?;
+        files::read(&place)
+            .map(|source| source.text.into())
+            .map_err(|failure| LoadError::Unreadable(reason(failure.message)))
     }
 }
 

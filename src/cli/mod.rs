@@ -30,6 +30,7 @@ pub mod output;
 pub mod project;
 pub mod resume;
 pub mod run;
+pub mod scenes;
 pub mod settings;
 pub mod storage;
 pub mod term;

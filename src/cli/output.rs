@@ -1,8 +1,10 @@
 //! Results on stdout.
 
 use std::io::{ErrorKind, Write, stdout};
+use std::path::Path;
 
 use super::failure::Failure;
+use super::{Context, files};
 
 /// Writes a text to stdout, at once.
 ///
@@ -19,4 +21,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
             "could not write to stdout: {error}"
         ))),
     })
+}
+
+/// Writes a text to the file of `--output`, or to stdout where there is none or it is `-`.
+pub fn put(text: &str, file: Option<&Path>, context: &Context) -> Result<(), Failure> {
+    match file.filter(|path| path.as_os_str() != "-") {
+        None => print(text),
+        Some(path) => {
+            files::replace(path, text)?;
+            context.say(&format!("wrote {}", files::shown(path)));
+            Ok(())
+        }
+    }
 }

@@ -71,7 +71,12 @@ pub fn apply_levels(config: &Config, found: Diagnostics) -> Diagnostics {
             Some(LintLevel::Allow) => continue,
             Some(LintLevel::Info) => finding.level = Level::Info,
             Some(LintLevel::Warn) => finding.level = Level::Warning,
-            Some(LintLevel::Deny) => finding.level = Level::Error,
+            Some(LintLevel::Deny) => {
+                finding.level = Level::Error;
+                if let Some(span) = wanted.and_then(|entry| entry.span) {
+                    finding = finding.label(span, "an error by this");
+                }
+            }
         }
         kept.push(finding);
     }

@@ -77,6 +77,7 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("flow", "no-entry"),
     ("data", "read-only-field"),
     ("tools and scopes", "tool-out-of-scope"),
+    ("safety", "unapproved-tool"),
     ("lints", "missing-timeout"),
     ("models", "unknown-family"),
     ("comments to graphc, settings, scenarios", "private-host"),
@@ -193,9 +194,24 @@ codes! {
     Info UNREAD_RESULT "unread-result";
     Warning UNUSED_LET "unused-let";
     Warning UNUSED_FIELD "unused-field";
+    Warning UNUSED_PARAMETER "unused-parameter";
+    Warning UNUSED_READ "unused-read";
     Warning UNUSED_ITEM "unused-item";
     Error TOOL_OUT_OF_SCOPE "tool-out-of-scope";
     Error TOOL_NEEDS_FIELD "tool-needs-field";
+    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
+    Error IMPOSSIBLE_WHERE "impossible-where";
+    Warning USELESS_WHERE "useless-where";
+    Warning EMPTY_TOOLS "empty-tools";
+    Error UNAPPROVED_TOOL "unapproved-tool";
+    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
+    Error ANSWER_IGNORED "answer-ignored";
+    Error TAINTED_SINK "tainted-sink";
+    Error SECRET_SHOWN "secret-shown";
+    Error LITERAL_SECRET "literal-secret";
+    Warning UNTRUSTED_SYSTEM "untrusted-system";
+    Error LETHAL_TRIFECTA "lethal-trifecta";
+    Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Info MISSING_TIMEOUT "missing-timeout";
     Warning UNSAFE_RETRY "unsafe-retry";
     Warning TIMEOUT_ORDER "timeout-order";
@@ -221,23 +237,8 @@ codes! {
     Warning PROMPT_TOO_LONG "prompt-too-long";
     Info NO_NATIVE_SCHEMA "no-native-schema";
     Info PRIVATE_HOST "private-host";
-    Error TOOL_NARROWED_TWICE "tool-narrowed-twice";
-    Error IMPOSSIBLE_WHERE "impossible-where";
-    Warning USELESS_WHERE "useless-where";
-    Warning EMPTY_TOOLS "empty-tools";
-    Warning UNUSED_PARAMETER "unused-parameter";
-    Warning UNUSED_READ "unused-read";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
-    Error UNAPPROVED_TOOL "unapproved-tool";
-    Error RUNS_AFTER_REFUSAL "runs-after-refusal";
-    Error ANSWER_IGNORED "answer-ignored";
-    Error TAINTED_SINK "tainted-sink";
-    Error SECRET_SHOWN "secret-shown";
-    Error LITERAL_SECRET "literal-secret";
-    Warning UNTRUSTED_SYSTEM "untrusted-system";
-    Error LETHAL_TRIFECTA "lethal-trifecta";
-    Warning POSSIBLE_TRIFECTA "possible-trifecta";
     Error INVALID_CONFIG "invalid-config";
     Error INVALID_SCENARIO "invalid-scenario";
 }

@@ -265,6 +265,11 @@ impl Diagnostics {
         self.items.retain(keep);
     }
 
+    /// Takes out all that came behind the first so many.
+    pub fn truncate(&mut self, first: usize) {
+        self.items.truncate(first);
+    }
+
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|d| d.level == Level::Error)

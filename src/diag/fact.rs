@@ -3,7 +3,7 @@
 //! The words of a finding are for people. What follows from it elsewhere (a name that is unknown a second time, a
 //! write that seems to be missing because its field is misspelt) is told by the facts it carries.
 
-use crate::base::Span;
+use crate::base::{FileId, Span};
 
 /// A part of what a finding means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,12 @@ pub enum Fact {
     Twice(Home, String),
     /// The arrow at the primary place leads elsewhere than it was likely meant to.
     Arrow,
+    /// It holds where no condition on the way has shown otherwise.
+    Unproven,
+    /// The file whose top-level names were looked through, where it is not the one that the finding lies in.
+    Module(FileId),
+    /// A file was to be named by a text: what it would use is not known.
+    MeantFile,
     /// It holds where all that the whole program says is known: all calls, all instances.
     WholeProgram,
 }

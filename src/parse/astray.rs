@@ -1,6 +1,6 @@
 //! Entries of a list whose first word begins none: what was meant there.
 
-use crate::base::Span;
+use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
 
 use super::build::Builder;
@@ -23,7 +23,8 @@ pub fn report(
         Rule::only_arm
             if slice.contains("->")
                 && !matches!(after.get(..2), Some("->"))
-                && super::other_word::other_word(word, only).is_none() =>
+                && super::other_word::other_word(word, only).is_none()
+                && !is_slip(word, after) =>
         {
             let at = Span::new(builder.file, start, start);
             Some(
@@ -81,6 +82,15 @@ pub fn report(
         Rule::only_property => several_targets(builder, slice, start),
         _ => None,
     }
+}
+
+/// `wehn c -> a`, `esle c`: a misspelt word before a condition, which no sign joins to it.
+fn is_slip(word: &str, after: &str) -> bool {
+    let begins = |c: char| c.is_alphabetic() || c == '_' || "!(\"'".contains(c);
+    name::closest(word, ["when", "else"]).is_some()
+        && after.starts_with(begins)
+        && first_word(after) != "in"
+        && !after.starts_with("!=")
 }
 
 /// Whether a brace holds arms.

@@ -6,7 +6,7 @@
 
 use pest::Parser;
 
-use crate::ast::graph::Graph;
+use crate::ast::graph::{Graph, Member};
 use crate::ast::item::{File, Item};
 
 use crate::base::Span;
@@ -130,9 +130,27 @@ impl<'a> Builder<'a> {
                 }
                 break;
             }
+            let start = self.begin(&pair);
+            let heads = self.heads.len();
             let members = self.entry(pair, &mut previous, Rule::only_member, |b, pair| {
                 Some(b.member(pair))
             });
+            if let (Some(graph), Some(head)) = (&mut graph, self.heads.last().copied()) {
+                // What stands behind a head without braces is the node's.
+                if heads < self.heads.len() {
+                    let own =
+                        |member: &Member| stray(member).is_some_and(|at| at.start as usize > head);
+                    graph.members.retain(|member| !own(member));
+                    before = graph.members.len();
+                } else if self.stands_behind(start, head)
+                    && members
+                        .iter()
+                        .flatten()
+                        .any(|member| stray(member).is_some())
+                {
+                    continue;
+                }
+            }
             let replaces = previous.is_some_and(|previous| previous.replaces);
             if let (Some(graph), Some(members)) = (&mut graph, members) {
                 if replaces {
@@ -164,5 +182,17 @@ impl<'a> Builder<'a> {
                 None
             }
         }
+    }
+}
+
+/// Where a member stands that is a property of nodes too.
+fn stray(member: &Member) -> Option<Span> {
+    match member {
+        Member::Model(_, at)
+        | Member::Tools(_, at)
+        | Member::Retry(_, at)
+        | Member::Timeout(_, at)
+        | Member::OnError(_, at) => Some(*at),
+        _ => None,
     }
 }

@@ -41,6 +41,11 @@ impl Builder<'_> {
         Some(Meant { start, edit: None })
     }
 
+    /// Whether a line stands behind the head without braces that begins at `head`.
+    pub fn stands_behind(&self, start: usize, head: usize) -> bool {
+        self.head_above(start).is_some_and(|(from, _)| from == head)
+    }
+
     /// The head of a node without `{` above a line, with only lines between that are set in as far.
     fn head_above(&self, start: usize) -> Option<(usize, usize)> {
         let before = self.text.get(..start)?;
@@ -57,7 +62,7 @@ impl Builder<'_> {
             let code = above.trim_ascii();
             let set_in = above.len() - above.trim_start_matches([' ', '\t']).len();
             if code.starts_with("node ") {
-                let is_head = set_in <= indent && code.contains(':') && !code.contains(['{', '}']);
+                let is_head = set_in < indent && code.contains(':') && !code.contains(['{', '}']);
                 let begin = from + set_in;
                 return is_head.then_some((begin, begin + code.len()));
             }

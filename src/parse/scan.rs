@@ -383,8 +383,11 @@ impl<'a> Scan<'a> {
                     .is_some_and(|b| b.iter().all(|b| *b == quote))
             {
                 self.at = start + i + width;
-                let goes_on = self.rest().starts_with(|c: char| c.is_alphanumeric());
-                if width == 1 && goes_on {
+                // An apostrophe: `'It's late'`.
+                let letter = |text: &str| text.ends_with(|c: char| c.is_alphanumeric());
+                let before = self.text.get(..self.at - 1).is_some_and(letter);
+                let behind = self.rest().starts_with(|c: char| c.is_alphanumeric());
+                if width == 1 && before && behind {
                     self.cut = Some(self.at - 1);
                 }
                 return;
@@ -413,23 +416,15 @@ impl<'a> Scan<'a> {
             let between = self.text.get(*cut..start).unwrap_or("\n");
             between.starts_with(quote) && !between.contains('\n')
         });
-        let other = if quote == "'" { '"' } else { '\'' };
-        let within = cut.map(|cut| {
-            Diagnostic::new(
-                &codes::UNCLOSED,
-                format!("the text ends at this `{quote}`, and the one that begins at the last `{quote}` is never closed"),
-                self.span(cut, cut + 1),
-            )
-            .label(self.span(start, start + 1), "begins here")
-            .help(format!(
-                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
-            ))
-        });
-        self.found.push(within.unwrap_or_else(|| {
+        if let Some(cut) = cut {
+            self.cut_short(cut, (start, line_end));
+            return;
+        }
+        self.found.push(
             found
                 .label(self.span(line_end, line_end), "the line ends here")
-                .help("close it on its line, or write a longer text between `\"\"\"`")
-        }));
+                .help("close it on its line, or write a longer text between `\"\"\"`"),
+        );
         self.reported.push(start);
         let content = self.text.get(start + 1..line_end).unwrap_or("");
         let content = without_foreign_closers(content);
@@ -442,6 +437,31 @@ impl<'a> Scan<'a> {
             self.at = last + 1;
         } else {
             self.damaged = true;
+        }
+    }
+
+    /// A text that ends at an apostrophe in it, at `cut`; the quote that was to end it begins another one, at `start`.
+    fn cut_short(&mut self, cut: usize, (start, line_end): (usize, usize)) {
+        let quote = self.text.get(cut..cut + 1).unwrap_or("'");
+        let other = if quote == "'" { '"' } else { '\'' };
+        self.found.push(
+            Diagnostic::new(
+                &codes::UNCLOSED,
+                format!("the text ends at this `{quote}`, and another one begins at the last `{quote}`"),
+                self.span(cut, cut + 1),
+            )
+            .label(self.span(start, start + 1), "this one is never closed")
+            .help(format!(
+                "write `\\{quote}` for a quote within a text, or put the text between `{other}` or `\"\"\"`"
+            )),
+        );
+        self.reported.push(cut);
+        let between = self.text.get(cut + 1..line_end).unwrap_or("");
+        let count = |sign: char| between.matches(sign).count();
+        match count('{') == count('}') && count('(') == count(')') && count('[') == count(']') {
+            // The text without what follows its end lets the rest of the item be read.
+            true => self.blanked.push((cut + 1, line_end)),
+            false => self.damaged = true,
         }
     }
 

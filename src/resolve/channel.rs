@@ -73,7 +73,7 @@ impl Resolver<'_> {
     }
 
     fn does_not_fit(&mut self, name: &str, ty: &Type, expected: &str, span: Span) -> Channel {
-        if *ty != Type::Error {
+        if !has_error(ty) {
             let shown = self.program.types.show(ty).to_string();
             let message = format!("reducer `{name}` needs {expected}, but the field is `{shown}`");
             let fitting = either(fitting(ty).iter().copied());
@@ -163,7 +163,7 @@ impl Resolver<'_> {
         };
         let old = &reducer.old.ty;
         let types = &self.program.types;
-        if same(&old.node, ty, types) {
+        if has_error(&old.node) || has_error(ty) || same(&old.node, ty, types) {
             return;
         }
         let message = format!(
@@ -191,6 +191,15 @@ fn fitting(ty: &Type) -> &'static [&'static str] {
         Type::List(_) => &["append", "union", "any_last"],
         Type::Map(_) => &["merge", "deep_merge", "any_last"],
         _ => &["last", "any_last"],
+    }
+}
+
+/// Whether a part of a type is one that is reported already.
+fn has_error(ty: &Type) -> bool {
+    match ty {
+        Type::Error => true,
+        Type::List(of) | Type::Map(of) | Type::Nullable(of) => has_error(of),
+        _ => false,
     }
 }
 

@@ -148,6 +148,13 @@ impl Resolver<'_> {
                 .label(first.span, "first declared here")
                 .help("rename one of the two, or take it out")
                 .fact(Fact::Twice(Home::Items, name.node.clone()));
+            // Which of the two a use means nobody knows.
+            if let Some(first) = names
+                .get_mut(&name.node)
+                .filter(|first| imported != first.imported)
+            {
+                first.thing = Thing::Broken;
+            }
             self.diags.push(diagnostic);
             return false;
         }
@@ -183,6 +190,7 @@ impl Resolver<'_> {
         let imports = loaded.ast.items.iter().filter_map(imported);
         for (i, import) in imports.enumerate() {
             let module = loaded.imports.get(i).copied().flatten();
+            let module = module.filter(|module| !self.is_another(file, *module, import));
             for name in &import.names {
                 let thing = match module {
                     Some(module) => self.exported(module, import, name),
@@ -200,6 +208,42 @@ impl Resolver<'_> {
                 self.likely_meant(file, module, import);
             }
         }
+    }
+
+    /// Whether a module has none of several imported names, nor one that is close: then it is the path that is wrong, which is
+    /// reported.
+    fn is_another(&mut self, file: FileId, module: FileId, import: &Import) -> bool {
+        let Some(names) = self.names.get(module.0 as usize) else {
+            return false;
+        };
+        let own: Vec<&str> = names.keys().map(String::as_str).collect();
+        let missing = |name: &ImportName| {
+            let name = name.name.node.as_str();
+            !own.contains(&name)
+                && name::closest(name, own.iter().copied()).is_none()
+                && !self.is_lost(module, name)
+        };
+        if import.names.len() < 2 || !import.names.iter().all(missing) {
+            return false;
+        }
+        let wanted = || import.names.iter().map(|name| name.name.node.as_str());
+        let shown = name::list(wanted());
+        let message = format!("`{}` declares none of {shown}", import.from.node);
+        let found = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, import.from.span);
+        let here = self.files.get(file.0 as usize).map(|file| &file.path);
+        let others = self.files.iter().zip(&self.names);
+        let right = others.filter(|(_, names)| {
+            wanted().all(|name| names.get(name).is_some_and(|entry| !entry.imported))
+        });
+        let right = right.map(|(other, _)| &other.path).next();
+        let help = match here.zip(right) {
+            Some((here, right)) => {
+                format!("did you mean `{}`?", super::names::relative(here, right))
+            }
+            None => format!("it declares {}", name::few(own.iter().copied())),
+        };
+        self.diags.push(found.help(help));
+        true
     }
 
     /// Names that an import likely means where it misspells them: that they are not there is said once, at the import.
@@ -237,7 +281,8 @@ impl Resolver<'_> {
         }
         let message = format!("`{}` has no `{}`", import.from.node, wanted.name.node);
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_IMPORT, message, wanted.name.span)
-            .unknown(&wanted.name.node, Home::Items);
+            .unknown(&wanted.name.node, Home::Items)
+            .fact(Fact::Module(module));
         let own = names.into_iter().flatten().filter(|(_, e)| !e.imported);
         let own: Vec<&str> = own.map(|(n, _)| n.as_str()).collect();
         self.diags.push(match entry {
@@ -293,7 +338,8 @@ impl Resolver<'_> {
             "built in are {}",
             name::list(super::types::BUILT_IN.iter().copied())
         ));
-        self.diags.push(diagnostic);
+        let fact = Fact::Twice(Home::Items, name.node.clone());
+        self.diags.push(diagnostic.fact(fact));
         true
     }
 

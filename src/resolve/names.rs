@@ -283,7 +283,7 @@ impl Resolver<'_> {
 }
 
 /// `path` as a file in the folder of `base` would import it.
-fn relative(base: &str, path: &str) -> String {
+pub(super) fn relative(base: &str, path: &str) -> String {
     let mut from: Vec<&str> = base.split('/').collect();
     from.pop();
     let to: Vec<&str> = path.split('/').collect();

@@ -206,7 +206,7 @@ impl Resolver<'_> {
             let (marks, sink) = self.marks(&field.attributes, &ty.node, place);
             let default = field.default.as_ref().map(|e| self.expr(file, e));
             if let Some(first) = seen.get(field.name.as_str()) {
-                self.twice(what, first, &field.name);
+                self.twice_in(Home::Scope(None), what, first, &field.name);
                 continue;
             }
             seen.insert(&field.name, &field.name);

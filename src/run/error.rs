@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::ir::ErrorKind;
 
+use super::engine::Gone;
 use super::model::ModelError;
 use super::store::StoreError;
 use super::tool::ToolError;
@@ -61,6 +62,8 @@ pub struct RunError {
     pub attempt: u32,
     /// The error of a subgraph that became this one.
     pub cause: Option<Box<RunError>>,
+    /// Of kind `version`: what of the thread the flow has no more.
+    pub gone: Option<Box<Gone>>,
 }
 
 impl RunError {
@@ -74,6 +77,15 @@ impl RunError {
             path: None,
             attempt: 0,
             cause: None,
+            gone: None,
+        }
+    }
+
+    /// An error of kind `version` about something that the flow has no more.
+    pub fn gone(message: impl Into<String>, gone: Gone) -> Self {
+        Self {
+            gone: Some(Box::new(gone)),
+            ..Self::new(ErrorKind::Version, message)
         }
     }
 
@@ -137,6 +149,7 @@ impl RunError {
             cause: json
                 .get("cause")
                 .map(|cause| Box::new(Self::from_kept(cause))),
+            gone: None,
         }
     }
 

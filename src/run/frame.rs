@@ -4,7 +4,7 @@
 //! next tasks. No I/O, no clock, no async: [`step`](super::step) runs the tasks and keeps the records.
 //!
 //! Invariant: nothing here costs in proportion to the number of nodes or fields of the graph, only to
-//! what a step touches. `benches/run.rs` measures it.
+//! what a step touches; the counts of `max_visits` alone are whole in each checkpoint. `benches/run.rs` measures it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::ir::{ErrorKind, FieldId, JoinId, NodeId};
 use crate::value::Value;
 
+use super::engine::Gone;
 use super::error::RunError;
 use super::frame::{Agenda, Frame};
 use super::freshness::Freshness;
@@ -105,12 +106,12 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             format!("a checkpoint can't be read: {error}"),
         )
     })?;
-    let gone = |what: String| {
+    let gone = |what: String, gone: Gone| {
         let message = format!(
             "the thread stands at {what}, which graph `{}` does not have any more",
             graph.name
         );
-        RunError::new(ErrorKind::Version, message)
+        RunError::gone(message, gone)
     };
     let node = |name: &String| {
         let found = graph
@@ -118,7 +119,7 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             .entries()
             .find(|(_, node)| *node.name == **name)
             .map(|(id, _)| id);
-        found.ok_or_else(|| gone(format!("node `{name}`")))
+        found.ok_or_else(|| gone(format!("node `{name}`"), Gone::Node(name.clone())))
     };
     let mut agenda = Agenda::default();
     for task in &stored.tasks {
@@ -143,7 +144,8 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
             !agenda.joins.contains_key(id) && of.iter().copied().collect::<BTreeSet<_>>() == members
         });
         let found: Option<JoinId> = known.map(|(id, _)| id).next();
-        let id = found.ok_or_else(|| gone(format!("the join of {}", join.members.join(", "))))?;
+        let members = || format!("the join of {}", join.members.join(", "));
+        let id = found.ok_or_else(|| gone(members(), Gone::Other))?;
         agenda
             .joins
             .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);

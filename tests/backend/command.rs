@@ -108,6 +108,16 @@ async fn secrets_do_not_come_back_in_messages() {
 }
 
 #[tokio::test]
+async fn secrets_do_not_come_back_in_results() {
+    let mut leaking = spec("echo \"[\\\"to $TOKEN\\\", 1]\"");
+    let token = Secret::new("hunter22");
+    leaking.env.push(("TOKEN".into(), token.clone()));
+    leaking.secrets.add(&token);
+    let result = run(leaking, &context()).await.unwrap();
+    assert_eq!(result, serde_json::json!(["to ***", 1]));
+}
+
+#[tokio::test]
 async fn output_is_bounded() {
     let mut endless = spec("yes");
     endless.limit = 1000;

@@ -88,3 +88,33 @@ async fn statuses_are_errors_by_kind() {
         assert!(error.message.ends_with("no *** here"), "{}", error.message);
     }
 }
+
+/// A request holds keys, and only graphc.yaml says who may see them.
+#[tokio::test]
+async fn a_redirect_to_another_server_is_not_followed() {
+    let other = Server::start(vec![answer(200, "1")]).await;
+    let location = format!("location: {}/x?k=hunter22\r\n", other.url);
+    let elsewhere = with_headers(307, &location, "");
+    let http = r#"{ method: POST, url: "${URL}/x", headers: { X-Key: "${TOKEN}" } }"#;
+    let (_, result) = run(http, json!({}), elsewhere).await;
+    let error = result.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ToolError);
+    let expected = format!(
+        "`kb` redirects to `{}`, which graphc.yaml does not name: nothing was sent there",
+        other.url
+    );
+    assert_eq!(error.message, expected);
+    assert!(other.asked().is_empty());
+}
+
+#[tokio::test]
+async fn what_comes_back_holds_no_secret() {
+    let http = r#"{ url: "${URL}/x?key=${TOKEN}" }"#;
+    let reply = r#"{"link":"http://h/x?key=hunter22","hunter22":["hunter22",1]}"#;
+    let (asked, result) = run(http, json!({}), answer(200, reply)).await;
+    assert_eq!(asked.line, "GET /x?key=hunter22 HTTP/1.1");
+    assert_eq!(
+        result.unwrap(),
+        json!({ "link": "http://h/x?key=***", "***": ["***", 1] })
+    );
+}

@@ -14,8 +14,6 @@ use super::variables::{Form, Variables};
 
 /// Variable with OpenAI's key.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
-/// Variable with another address than OpenAI's own, as its libraries read it.
-const URL_VARIABLE: &str = "OPENAI_BASE_URL";
 
 const KEYS: [&str; 9] = [
     "kind",
@@ -32,8 +30,8 @@ const KEYS: [&str; 9] = [
 /// Providers that need no entry.
 pub fn known(env: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, Entry<Settings>> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let url = set(URL_VARIABLE).unwrap_or_else(|| OPENAI_URL.to_owned());
-    let mut openai = Settings::new("openai", &url);
+    // Where models are is said by graphc.yaml alone: `graphc audit` shows it without an environment.
+    let mut openai = Settings::new("openai", OPENAI_URL);
     openai.api_key = key_of(set(KEY_VARIABLE));
     let openai = Entry {
         value: openai,

@@ -144,7 +144,10 @@ fn variable<'c>(cursor: &'c Cursor<'_>) -> Option<&'c str> {
             ),
         ),
         None => (
-            format!("`{name}` is no name of a variable"),
+            match name {
+                "" => "an empty text is no name of a variable".to_owned(),
+                name => format!("`{name}` is no name of a variable"),
+            },
             "list the names of variables that the program may see: `env: [DB_URL]`".to_owned(),
         ),
     };

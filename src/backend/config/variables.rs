@@ -26,6 +26,8 @@ pub enum Form {
     Plain,
     /// It is a template; what comes from the environment must not act as one.
     Template,
+    /// It is used as it is, and must not stand in the file.
+    Secret,
 }
 
 impl<'a> Variables<'a> {
@@ -76,7 +78,7 @@ impl<'a> Variables<'a> {
             cursor.report(cursor.finding(message).help(help));
             return None;
         }
-        Some(Secret::new(self.fill(text, cursor, Form::Plain)))
+        Some(Secret::new(self.fill(text, cursor, Form::Secret)))
     }
 
     /// A text with its variables filled in.
@@ -124,7 +126,7 @@ impl<'a> Variables<'a> {
             (Some(value), _) => {
                 self.secrets.borrow_mut().add(&Secret::new(value.as_str()));
                 match form {
-                    Form::Plain => value,
+                    Form::Plain | Form::Secret => value,
                     Form::Template => inert(&value),
                 }
             }
@@ -133,7 +135,10 @@ impl<'a> Variables<'a> {
                 let place = show_path(cursor.path());
                 let message =
                     format!("the environment variable `{name}` is not set, which `{place}` needs");
-                let help = format!("set it, or write `${{{name}:-default}}`");
+                let help = match form {
+                    Form::Secret => "set it".to_owned(),
+                    _ => format!("set it, or write `${{{name}:-default}}`"),
+                };
                 let finding = cursor.finding(message).help(help);
                 self.missing.borrow_mut().push(finding);
                 String::new()

@@ -41,11 +41,11 @@ pub fn reads(diags: &mut Diagnostics) {
 /// A declaration that refuses values of one type in several places: one of the two is wrong, and said once.
 pub fn refused(diags: &mut Diagnostics) {
     let mut all = diags.take();
-    let mut of: BTreeMap<(&str, Home, String, String), Vec<usize>> = BTreeMap::new();
+    let mut of: BTreeMap<(Home, String, String), Vec<usize>> = BTreeMap::new();
     for (at, finding) in all.iter().enumerate() {
         for fact in &finding.facts {
             if let Fact::Refused { by, name, found } = fact {
-                let key = (finding.code.slug, *by, name.clone(), found.clone());
+                let key = (*by, name.clone(), found.clone());
                 of.entry(key).or_default().push(at);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::graph::Member;
 use crate::ast::item::Item;
 use crate::base::{FileId, SourceMap, Span};
-use crate::diag::{Diagnostic, Diagnostics, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Home, Level, codes};
 use crate::resolve::{Program, declared_words};
 
 use super::{TEXT, is};
@@ -103,11 +103,11 @@ impl Damaged {
     }
 }
 
-/// Names of questions around nodes that are not there: what reads the answer is no mistake of its own.
+/// Names of questions around nodes that are not there, or can't be stopped at: what reads the answer is no mistake of its own.
 fn unasked(program: &Program, diags: &Diagnostics) -> Vec<String> {
     let unknown = diags
         .iter()
-        .filter(|found| is(found, &[&codes::UNKNOWN_NODE]))
+        .filter(|found| found.level == Level::Error)
         .map(Diagnostic::span);
     let unknown: BTreeSet<Span> = unknown.collect();
     if unknown.is_empty() {

@@ -109,11 +109,42 @@ impl<'a> Declared<'a> {
             Home::State(None) => Home::State(Some(graph().unwrap_or(nowhere))),
             Home::Nodes(None) => Home::Nodes(Some(graph().unwrap_or(nowhere))),
             Home::Leaves(None) => Home::Leaves(Some(graph().unwrap_or(nowhere))),
-            Home::Scope(None) => {
-                let owner = self.ground.owner(at).or_else(graph);
-                Home::Scope(Some(owner.unwrap_or(nowhere)))
-            }
+            Home::Scope(None) => match self.ground.owner(at) {
+                Some(owner) => Home::Scope(Some(owner)),
+                None => {
+                    let of_graph = self.record_at(at);
+                    of_graph.unwrap_or(Home::Scope(Some(graph().unwrap_or(nowhere))))
+                }
+            },
             home => self.same.get(&home).copied().unwrap_or(home),
+        }
+    }
+
+    /// The parameters or the context of a graph, where the place is the name of one of them.
+    fn record_at(&self, at: Span) -> Option<Home> {
+        let graph = self.ground.program.graphs.get(self.ground.graph(at)?)?;
+        let before = |param: &&Param| param.span.start <= at.start;
+        let context = graph.context.as_ref();
+        let fields = context.map_or(&[][..], |context| &context.fields);
+        let field = fields.iter().rfind(before).map(|field| field.span.end);
+        let param = graph
+            .params
+            .iter()
+            .rfind(before)
+            .map(|param| param.span.end);
+        // What is given twice is left out: it stands right behind the one that is not.
+        let state = graph.fields.iter().map(|field| field.span.start).min();
+        let nodes = graph.nodes.iter().map(|node| node.span.start).min();
+        let other = |end: u32| {
+            let mut others = [state, nodes].into_iter().flatten();
+            others.any(|start| end <= start && start <= at.start)
+        };
+        match (field, param) {
+            (Some(end), param) if param.is_none_or(|param| param < end) && !other(end) => {
+                Some(Home::Record(context?.record.0))
+            }
+            (_, Some(end)) if !other(end) => Some(Home::Record(graph.params_record?.0)),
+            _ => None,
         }
     }
 
@@ -144,6 +175,21 @@ impl<'a> Declared<'a> {
                 let found = names.iter().find(|known| known.node == name)?;
                 Some(found.span)
             }
+        }
+    }
+
+    /// Whether nothing outside of its graph, or of its prompt, can know a name of a home: one of a `let`, a prompt's parameter, a
+    /// field of the state that is neither taken nor given back.
+    pub fn is_inner(&self, home: Home, name: &str) -> bool {
+        let program = self.ground.program;
+        match home {
+            Home::State(Some(at)) => {
+                let graph = self.ground.graph(at).and_then(|id| program.graphs.get(id));
+                let field = graph.and_then(|graph| graph.fields.get(graph.field(name)?));
+                field.is_some_and(|field| !field.mode.is_in() && !field.mode.is_out())
+            }
+            Home::Scope(Some(at)) => self.ground.tool(at).is_none(),
+            _ => false,
         }
     }
 

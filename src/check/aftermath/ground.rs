@@ -1,10 +1,12 @@
 //! Which declaration a place lies in.
 
 use crate::ast::expr::Expr;
-use crate::base::Span;
+use std::collections::BTreeMap;
+
+use crate::base::{FileId, Span};
 use crate::ir::{GraphId, NodeId, ReducerId, ToolId};
 use crate::resolve::Program;
-use crate::resolve::program::{Graph, Route, TargetKind};
+use crate::resolve::program::{Ask, Graph, Route, TargetKind, Work};
 
 /// Pieces of the sources that don't overlap, each with what it is.
 struct Pieces<T>(Vec<(Span, T)>);
@@ -38,6 +40,8 @@ pub struct Ground<'a> {
     instances: Pieces<()>,
     /// What has names of its own in scope: nodes, tools, prompts, reducers.
     owners: Pieces<()>,
+    /// Texts in files of their own: the name of the prompt or node that they are the first text of.
+    texts: BTreeMap<FileId, Span>,
 }
 
 impl<'a> Ground<'a> {
@@ -66,17 +70,23 @@ impl<'a> Ground<'a> {
             reducers: Pieces::new(reducers()),
             instances: Pieces::new(program.instances.iter().map(|of| (of.span, ()))),
             owners: Pieces::new(owners.map(|span| (span, ()))),
+            texts: texts(program),
         }
+    }
+
+    /// The place in the flow's own files: for one in the file of a text, that of what the text belongs to.
+    fn here(&self, place: Span) -> Span {
+        self.texts.get(&place.file).copied().unwrap_or(place)
     }
 
     /// The graph.
     pub fn graph(&self, place: Span) -> Option<GraphId> {
-        self.graphs.at(place).map(|(_, id)| id)
+        self.graphs.at(self.here(place)).map(|(_, id)| id)
     }
 
     /// The node of that graph.
     pub fn node(&self, place: Span) -> Option<NodeId> {
-        self.nodes.at(place).map(|(_, id)| id)
+        self.nodes.at(self.here(place)).map(|(_, id)| id)
     }
 
     /// The field of a state, by the place of its name.
@@ -91,7 +101,7 @@ impl<'a> Ground<'a> {
 
     /// The tool.
     pub fn tool(&self, place: Span) -> Option<ToolId> {
-        self.tools.at(place).map(|(_, id)| id)
+        self.tools.at(self.here(place)).map(|(_, id)| id)
     }
 
     /// The declared reducer.
@@ -106,8 +116,40 @@ impl<'a> Ground<'a> {
 
     /// All of the node, tool, prompt or reducer.
     pub fn owner(&self, place: Span) -> Option<Span> {
-        self.owners.at(place).map(|(span, _)| span)
+        self.owners.at(self.here(place)).map(|(span, _)| span)
     }
+}
+
+/// Files of texts, with the name of what they belong to.
+fn texts(program: &Program) -> BTreeMap<FileId, Span> {
+    let mut files = BTreeMap::new();
+    let mut note = |file: FileId, name: Span| {
+        if file != name.file {
+            files.entry(file).or_insert(name);
+        }
+    };
+    for prompt in &program.prompts {
+        if let Some(text) = &prompt.text {
+            note(text.span.file, prompt.name.span);
+        }
+    }
+    for node in program.graphs.iter().flat_map(|graph| &graph.nodes) {
+        let words = match &node.work {
+            Work::Llm(call) | Work::Agent { call, .. } => {
+                vec![call.system.as_ref(), call.prompt.as_ref()]
+            }
+            Work::Interrupt { ask: Some(ask), .. } => match &**ask {
+                Ask::Text(words) => vec![Some(words)],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let own = words.into_iter().flatten();
+        for words in own.filter(|words| words.from.is_none()) {
+            note(words.text.span.file, node.name.span);
+        }
+    }
+    files
 }
 
 /// Conditions by which a graph's runs go on or not.

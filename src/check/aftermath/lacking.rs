@@ -1,15 +1,19 @@
 //! What lacks, or can't be, because a piece of the text did not parse: that is no second mistake.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::{FileId, Span};
-use crate::diag::{Code, Diagnostics, codes};
+use crate::base::{FileId, SourceMap, Span};
+use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use crate::resolve::Program;
 
-use super::is;
+use super::{TEXT, is};
 
 /// What is said of properties that are not there.
-static LACKING: &[&Code] = &[&codes::MISSING_ENDS, &codes::MISSING_PROPERTY];
+static LACKING: &[&Code] = &[
+    &codes::MISSING_ENDS,
+    &codes::MISSING_PROPERTY,
+    &codes::WRONG_BINDING,
+];
 
 /// What is said of fields and conditions by what else there is.
 static DECIDED: &[&Code] = &[
@@ -53,7 +57,51 @@ pub fn behind_pieces(program: &Program, diags: &mut Diagnostics) {
         let decided = is(found, DECIDED) && (items || torn(around(&graphs, at)));
         // A tool whose `return` did not parse gives back something.
         let returns = is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&tools, at));
-        !(lacks || decided || returns)
+        // The type of what the node gives may be what did not parse.
+        let given = found
+            .value()
+            .and_then(|value| value.split(['.', '[']).next());
+        let given = given.is_some_and(|root| matches!(root, "answer" | "output"));
+        let untyped = given && is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&nodes, at));
+        !(lacks || decided || returns || untyped)
+    });
+}
+
+/// Takes out what is said to lack in a block right behind which stands what can't stand there: its `}` is one line too early.
+pub fn behind_blocks(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
+    let errors = diags.iter().filter(|found| is(found, TEXT));
+    let places: Vec<Span> = errors.map(Diagnostic::span).collect();
+    if places.is_empty() {
+        return;
+    }
+    let nodes = program.graphs.iter().flat_map(|graph| graph.nodes.iter());
+    let nodes: Vec<Span> = nodes.map(|node| node.span).collect();
+    let tools = program.tools.iter().map(|tool| tool.span);
+    let blocks = nodes.iter().copied().chain(tools);
+    let ends: BTreeMap<(FileId, u32), Span> = blocks
+        .map(|block| ((block.file, block.end), block))
+        .collect();
+    let nodes = sorted(nodes.into_iter());
+    let mut early: BTreeSet<Span> = BTreeSet::new();
+    let mut arms: BTreeSet<Span> = BTreeSet::new();
+    for place in places {
+        let text = sources.file(place.file).map_or("", |file| &*file.text);
+        let before = text.get(..place.start as usize).unwrap_or("").trim_end();
+        let block = ends.get(&(place.file, before.len() as u32));
+        early.extend(block);
+        let behind = text.get(place.start as usize..).unwrap_or("");
+        if before.ends_with('}') && (behind.starts_with("else") || behind.starts_with("when")) {
+            arms.extend(block.copied().or_else(|| around(&nodes, place)));
+        }
+    }
+    let blocks = sorted(ends.into_values());
+    diags.retain(|found| {
+        let Some(block) = around(&blocks, found.span()) else {
+            return true;
+        };
+        let lacks = is(found, LACKING) || is(found, &[&codes::TYPE_MISMATCH]);
+        let arm = is(found, &[&codes::ROUTE_NOT_EXHAUSTIVE]) && arms.contains(&block);
+        !(lacks && early.contains(&block) || arm)
     });
 }
 

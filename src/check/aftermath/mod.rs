@@ -9,25 +9,28 @@
 //!
 //! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
 //! brackets don't fit together), [`damaged`] (text that did not parse), [`lacking`] (what lacks because of it), [`unclear`] (what is
-//! not known of a graph, and what waits for it), [`declared`] (where names are declared and stand), [`names`] (one message for
-//! one unknown name), [`again`] (one message for one field without a value). [`ways`] comes before them: it is for findings on ways alone.
+//! not known of a graph, and what waits for it), [`moot`] (what a refused thing would have done), [`declared`] (where names are declared and stand), [`names`] (one message for
+//! one unknown name), [`again`] (one message for one field without a value), [`alike`] (one for what is the same at several places). [`ways`] comes before them: it is for findings on ways alone.
 
 pub mod again;
+pub mod alike;
 pub mod damaged;
 pub mod declared;
 pub mod ground;
 pub mod lacking;
+pub mod moot;
 pub mod names;
 pub mod torn;
 pub mod unclear;
 pub mod ways;
 
 use crate::base::SourceMap;
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Fact, codes};
 use crate::resolve::Program;
 
 use damaged::Damaged;
 use ground::Ground;
+use moot::Moot;
 use unclear::Unclear;
 
 /// Errors of the text itself.
@@ -48,20 +51,36 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
         return;
     }
     lacking::behind_pieces(program, diags);
+    lacking::behind_blocks(program, sources, diags);
     again::meant_by_text(sources, diags);
     if !diags.has_errors() {
+        let unread = |found: &Diagnostic| {
+            is(found, &[&codes::OUT_NEVER_WRITTEN]) || found.facts.contains(&Fact::MeantFile)
+        };
+        if diags.iter().any(unread) {
+            let ground = Ground::new(program);
+            let moot = Moot::new(&ground, sources, diags);
+            diags.retain(|found| !moot.explains(&ground, found));
+        }
         return;
     }
     torn::behind_the_first(sources, diags);
     let ground = Ground::new(program);
+    moot::behind_reads(&ground, diags);
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);
+    let moot = Moot::new(&ground, sources, diags);
     again::bypassed(diags);
     again::dead_ends(&ground, diags);
-    diags.retain(|found| is(found, TEXT) || !(damaged.explains(found) || unclear.explains(found)));
+    let follows = |found: &Diagnostic| {
+        damaged.explains(found) || unclear.explains(found) || moot.explains(&ground, found)
+    };
+    diags.retain(|found| is(found, TEXT) || !follows(found));
     names::once(&ground, sources, diags);
     again::reads(diags);
     again::refused(diags);
+    alike::nulls(&ground, diags);
+    alike::same(&ground, sources, diags);
 }
 
 /// Whether a finding is of one of the codes.

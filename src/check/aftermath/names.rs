@@ -30,13 +30,17 @@ pub fn once(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
     let moved: BTreeSet<Span> = wrong.iter().map(|(_, (_, at))| *at).collect();
     for (key, at) in wrong {
         let group = groups.get(&key).map_or(&[][..], Vec::as_slice);
-        at_declaration(&mut all, (group, &key.2), at, sources);
+        let inner = declared.is_inner(key.0, &at.0);
+        at_declaration(&mut all, (group, &key.2), at, inner, sources);
     }
     let groups = groups.into_values().collect();
     together(&mut all, groups, "here too");
     // What else is said of a declaration that is misspelt follows from that.
     let follows = |found: &Diagnostic| {
         let own = found.unknown_name().is_some().then_some(found.span());
+        if is(found, &[&codes::NAMING]) && moved.contains(&found.span()) {
+            return true;
+        }
         let of = found.spoken_of();
         of.is_some_and(|of| own != Some(of) && moved.contains(&of))
     };
@@ -48,6 +52,9 @@ pub fn once(ground: &Ground, sources: &SourceMap, diags: &mut Diagnostics) {
 /// than was meant: one mistake, whatever the fields.
 const GIVEN: [&str; 3] = ["answer", "output", "result"];
 
+/// Names that all nodes of a graph have in scope, or none.
+const OF_GRAPH: [&str; 2] = ["context", "params"];
+
 fn key(declared: &Declared, found: &Diagnostic) -> Option<Key> {
     let unknown = found.unknown_name()?;
     let given = found.value().filter(|of| GIVEN.contains(of));
@@ -57,12 +64,38 @@ fn key(declared: &Declared, found: &Diagnostic) -> Option<Key> {
     }
     let mut home = declared.whole(unknown.home, found.span());
     // A name that no node has is unknown in all of them alike; what a node's own work gives is not.
-    let own = unknown.near.is_some() || IN_SCOPE.contains(&unknown.name.as_str());
+    let given = !OF_GRAPH.contains(&unknown.name.as_str());
+    let own = unknown.near.is_some() || given && IN_SCOPE.contains(&unknown.name.as_str());
     if matches!(unknown.home, Home::Scope(None)) && !own && !unknown.name.contains('.') {
         home = declared.graph_scope(found.span()).unwrap_or(home);
     }
-    let file = (home == Home::Items).then_some(found.span().file);
-    Some((home, file, unknown.name.clone()))
+    Some((home, file_of(home, found), unknown.name.clone()))
+}
+
+/// Of a top-level name, the file whose names were looked through.
+fn file_of(home: Home, found: &Diagnostic) -> Option<FileId> {
+    let module = found.facts.iter().find_map(|fact| match fact {
+        Fact::Module(file) => Some(*file),
+        _ => None,
+    });
+    (home == Home::Items).then_some(module.unwrap_or(found.span().file))
+}
+
+/// The homes in which an unknown name may have been meant to be declared: those of its node, and of all of the graph.
+fn homes(declared: &Declared, found: &Diagnostic) -> Option<(Vec<(Home, Option<FileId>)>, String)> {
+    let unknown = found.unknown_name()?;
+    let (home, file, name) = key(declared, found)?;
+    let own = declared.whole(unknown.home, found.span());
+    let mut all = vec![(home, file)];
+    if own != home {
+        all.push((own, file_of(own, found)));
+    }
+    if let Home::Scope(_) = own {
+        let graph = declared.graph_scope(found.span());
+        let graph = graph.map(|graph| (graph, None));
+        all.extend(graph.filter(|graph| !all.contains(graph)));
+    }
+    Some((all, name))
 }
 
 fn groups(declared: &Declared, all: &[Diagnostic]) -> BTreeMap<Key, Vec<usize>> {
@@ -101,8 +134,10 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
     }
     let mut unknown: BTreeMap<(Home, Option<FileId>), BTreeSet<String>> = BTreeMap::new();
     for found in all.iter() {
-        if let Some((home, file, name)) = key(declared, found) {
-            unknown.entry((home, file)).or_default().insert(name);
+        if let Some((homes, name)) = homes(declared, found) {
+            for home in homes {
+                unknown.entry(home).or_default().insert(name.clone());
+            }
         }
     }
     // One name too often and one too few, of one home.
@@ -115,7 +150,9 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
     let mut uses: BTreeMap<usize, (String, Vec<Span>)> = BTreeMap::new();
     let mut keep = Vec::new();
     for found in all.iter() {
-        let Some((home, file, name)) = key(declared, found) else {
+        let (Some((home, _, name)), Some((homes, _))) =
+            (key(declared, found), homes(declared, found))
+        else {
             keep.push(true);
             continue;
         };
@@ -125,7 +162,7 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
         let of_doubled = declared
             .owner(home)
             .is_some_and(|owner| items.contains(&owner.node));
-        let at = renamed.get(&(home, file));
+        let at = homes.iter().find_map(|home| renamed.get(home));
         if let Some(at) = at {
             let (_, places) = uses.entry(*at).or_insert_with(|| (name, Vec::new()));
             places.push(found.span());
@@ -136,7 +173,10 @@ fn explained(declared: &Declared, all: &mut Vec<Diagnostic>) {
         if let Some(found) = all.get_mut(at) {
             places.sort();
             point_at(found, &places, &format!("`{name}` is declared nowhere"));
-            found.help = Some(format!("rename one of the two `{name}`, or take it out"));
+            found.help = Some(match is(found, &[&codes::RESERVED_NAME]) {
+                true => format!("did you mean `{name}`?"),
+                false => format!("call one of the two `{name}`, or take it out"),
+            });
         }
     }
     let mut keep = keep.into_iter();
@@ -159,6 +199,7 @@ fn misspelt(
             continue;
         };
         let file = found().next().map_or(FileId(0), |found| found.span().file);
+        let file = key.1.unwrap_or(file);
         if let Some(at) = declared.find(key.0, file, near) {
             candidates.push((key, near, at, places.len()));
         }
@@ -176,11 +217,13 @@ fn misspelt(
     wrong.collect()
 }
 
-/// Moves the first finding of a group to the declaration, and makes the others follow it.
+/// Moves the first finding of a group to the declaration, and makes the others follow it. Only a name that nothing outside can
+/// know (`inner`) is mended there: that of a field of the input, of a tool, of what a model answers is a promise.
 fn at_declaration(
     all: &mut [Diagnostic],
     (group, unknown): (&[usize], &str),
     (near, at): (String, Span),
+    inner: bool,
     sources: &SourceMap,
 ) {
     let found = || group.iter().filter_map(|at| all.get(*at));
@@ -198,14 +241,24 @@ fn at_declaration(
         return;
     };
     let message = format!("{message}: `{near}` is declared, and named nowhere else");
+    let count = places.len();
+    let uses = match count {
+        1 => "its use".to_owned(),
+        _ => format!("its {count} uses"),
+    };
     for number in group {
         let Some(found) = all.get_mut(*number) else {
             continue;
         };
         let mut moved = Diagnostic::new(code, message.clone(), at)
             .here(format!("declared as `{near}`"))
-            .help(format!("did you mean `{unknown}`?"));
-        if name::certain(&near, [unknown]).is_some() {
+            .help(match inner {
+                true => format!("did you mean `{unknown}`?"),
+                false => format!(
+                    "did you mean `{unknown}`? Where `{near}` is right, which others may know it by, write that in {uses}"
+                ),
+            });
+        if inner && name::certain(&near, [unknown]).is_some() {
             moved = moved.fix(at, unknown);
         }
         moved.level = found.level;

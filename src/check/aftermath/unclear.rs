@@ -30,6 +30,7 @@ static ARROWS: &[&Code] = &[
     &codes::JOIN_NEVER_FIRES,
     &codes::TARGET_OUTSIDE_ENDS,
     &codes::EDGE_AND_GOTO,
+    &codes::DUPLICATE_EDGE,
 ];
 
 /// Errors of what runs beside what.
@@ -285,6 +286,9 @@ impl<'a> Unclear<'a> {
             let unsaid = |at: Span| self.graph(at).is_some_and(|part| part.conditions);
             return places().any(unsaid) || self.of_wrong_tool(places());
         }
+        if is(found, &[&codes::NULL_NOT_HANDLED]) {
+            return self.unwritten(found);
+        }
         if is(found, &[&codes::TYPE_MISMATCH]) {
             // The default of a field whose type its reducer does not go with.
             let field = self.ground.field(found.span());
@@ -316,6 +320,19 @@ impl<'a> Unclear<'a> {
         // Another writer makes no two of them fewer.
         let any_field = part.any_field && !colliding;
         part.opaque || any_field || gone || field && !jumps
+    }
+
+    /// Whether what may be null is a field that a misspelt name was to write.
+    fn unwritten(&self, found: &Diagnostic) -> bool {
+        let field = || {
+            let graph = self.ground.graph(found.span())?;
+            let graph = self.ground.program.graphs.get(graph)?;
+            let name = found.value()?.strip_prefix("state.")?;
+            let name = name.split(['.', '[']).next()?;
+            Some(graph.fields.get(graph.field(name)?)?.name.span)
+        };
+        let part = self.graph(found.span());
+        part.is_some_and(|part| field().is_some_and(|field| part.fields.contains(&field)))
     }
 
     fn graph(&self, at: Span) -> Option<&Part> {

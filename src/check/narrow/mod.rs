@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::Span;
 use crate::base::name::list;
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, Home, Level, codes};
 use crate::expr::Type;
 use crate::expr::infer::{default_value, reads};
 use crate::ir::ToolId;
@@ -64,7 +64,16 @@ fn condition(
     }
     cx.infer(condition, Some(&Type::Bool));
     if !cx.diags.is_empty() {
-        for found in cx.diags {
+        for mut found in cx.diags {
+            // What is in scope is what the tool takes.
+            for fact in &mut found.facts {
+                if let Fact::Unknown(unknown) = fact
+                    && matches!(unknown.home, Home::Scope(_))
+                    && !unknown.name.contains('.')
+                {
+                    unknown.home = Home::Takes(tool.name.span);
+                }
+            }
             let outside = found.code == &codes::UNKNOWN_NAME && found.help.is_none();
             diags.push(match outside {
                 true => found.help(sees(tool)),

@@ -384,22 +384,33 @@ fn said(
         };
         return Some((format!("#{}", found.subject), values));
     }
-    // `a != b` is the same question as `a == b`.
-    let denied = match &expr.kind {
-        ExprKind::Binary(op, left, right) if op.node == BinaryOp::NotEqual => {
-            let equal = Spanned::new(BinaryOp::Equal, op.span);
-            let kind = ExprKind::Binary(equal, left.clone(), right.clone());
-            Some(Expr {
-                kind,
-                span: expr.span,
-            })
-        }
-        _ => None,
+    if own {
+        return None;
+    }
+    let (number, truth) = match opposite(expr) {
+        Some(opposite) => (saying.number(&opposite)?, !truth),
+        None => (saying.number(expr)?, truth),
     };
-    let truth = truth != denied.is_some();
-    let number = (!own).then(|| saying.number(denied.as_ref().unwrap_or(expr)))??;
     let atoms = Atoms::from([Atom::Bool(truth)]);
     Some((format!("?{number}"), Values::Atoms(atoms)))
+}
+
+/// What holds where `a != b` and `a >= b` don't, so that a condition and its opposite are one.
+fn opposite(expr: &Expr) -> Option<Expr> {
+    let ExprKind::Binary(op, left, right) = &expr.kind else {
+        return None;
+    };
+    let node = match op.node {
+        BinaryOp::NotEqual => BinaryOp::Equal,
+        BinaryOp::GreaterEqual => BinaryOp::Less,
+        BinaryOp::LessEqual => BinaryOp::Greater,
+        _ => return None,
+    };
+    let op = Spanned { node, ..*op };
+    Some(Expr {
+        kind: ExprKind::Binary(op, left.clone(), right.clone()),
+        span: expr.span,
+    })
 }
 
 /// `xs == []` and `xs != []`: the place, and whether it is empty where the condition holds.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Home, codes};
+use crate::diag::{Diagnostic, Fact, Home, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Taker, assignable};
 use crate::ir::{FieldId, FieldMode};
@@ -94,6 +94,7 @@ impl Cx<'_> {
             .filter(|f| f.mode.is_in() && !given(&f.name.node))
         {
             match caller.field(&field.name.node) {
+                Some(_) if misspelt.contains(&*field.name.node) => {}
                 Some(id) => {
                     let state = Expr {
                         kind: ExprKind::Ident("state".to_owned()),
@@ -182,6 +183,11 @@ impl Cx<'_> {
             Diagnostic::new(&codes::WRONG_BINDING, message, read.span)
                 .label(field.ty.span, "passed from here")
                 .label(to.ty.span, "taken here")
+                .fact(Fact::Refused {
+                    by: Home::Takes(to.name.span),
+                    name: Taker::named(&to.name).what,
+                    found: self.program.types.show(&found).to_string(),
+                })
                 .help(format!("give it in `with {{ {}: .. }}`", to.name.node)),
         );
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::shared::Noted;
 use crate::base::{SharedSet, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::ir::{FieldId, NodeId};
 use crate::resolve::program::Work;
 
@@ -79,6 +79,9 @@ impl<'a> Walk<'a> {
         for id in self.flow.stops.ids() {
             if self.entries.get(id.0 as usize).is_some_and(Option::is_none) {
                 self.type_node(id, Facts::default(), None);
+                if let Some(Some(seen)) = self.seen.get_mut(id.0 as usize) {
+                    seen.diags.retain(is_proven);
+                }
             }
         }
         let left = self.report_lacking(asked, diags);
@@ -100,6 +103,7 @@ impl<'a> Walk<'a> {
             {
                 let mut cx = Cx::in_graph(program, graph, &self.state, Facts::default());
                 cx.jump(&join.to, &mut Behind::new());
+                cx.diags.retain(is_proven);
                 diags.append(cx.diags);
             } else if let Some(seen) = seen {
                 diags.append(seen.diags.clone());
@@ -356,6 +360,11 @@ impl<'a> Walk<'a> {
         let paths = facts.known.paths();
         paths.chosen(noted, &|place| field(place).is_some())
     }
+}
+
+/// Whether a finding holds whatever was shown on the way: where no way is, what was to lead there may have shown anything.
+fn is_proven(found: &Diagnostic) -> bool {
+    !found.facts.contains(&Fact::Unproven)
 }
 
 fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {

@@ -285,11 +285,17 @@ impl<'a> Walk<'a> {
             false => self.beside.get(id.0 as usize).cloned().unwrap_or_default(),
         };
         let flow = self.flow;
+        let ways = flow.ways(Spot::Node(id));
+        let routed = ways.iter().any(|way| way.cause == Cause::Goto);
         let at_once = match branch {
             true => Vec::new(),
             false => self.sure.written_beside(&entry.company),
         };
-        for (number, way) in flow.ways(Spot::Node(id)).iter().enumerate() {
+        for (number, way) in ways.iter().enumerate() {
+            // Of a node with a `goto` an edge too is refused: it leads nowhere.
+            if way.cause == Cause::Edge && routed {
+                continue;
+            }
             // A cap is met when the node's own circle has led back to it.
             if way.cause == Cause::Visits && entry.again.is_none() && self.comes_back(id) {
                 continue;

@@ -8,16 +8,15 @@ use crate::backend::bind;
 use crate::backend::config::{Config, wrong_levels};
 use crate::backend::scenario;
 use crate::base::{FileId, SourceMap, Span};
-use crate::compile::Analysis;
 use crate::diag::literal_secret::literal_secrets_of_scenarios;
 use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{Flow, Tool};
 use crate::lint::model::{Families, Family};
 use crate::scenario::fit;
 
+use super::super::flow::Analysed;
 use super::super::project::Project;
-use super::super::test::load;
-use super::super::{Context, Failure, files, settings};
+use super::super::{Context, Failure, files, scenes, settings};
 use super::settled::Settled;
 use super::unfit::{self, Served};
 
@@ -44,6 +43,8 @@ pub struct Findings {
     parts: Vec<Vec<FileId>>,
     /// Whether flows are kept, for scenarios to be held against.
     played: bool,
+    /// Files that flows name and that are not there.
+    pub absent: Vec<PathBuf>,
     /// By the place of its file; `None` for one that has errors.
     compiled: BTreeMap<PathBuf, Option<Flow>>,
 }
@@ -109,13 +110,13 @@ impl Findings {
     }
 
     /// Adds what was found in one flow; with a profile also what the flow would lack in it.
-    pub fn add(
-        &mut self,
-        file: &Path,
-        (analysis, sources): (Analysis, &SourceMap),
-        project: &Project,
-        context: &Context,
-    ) {
+    pub fn add(&mut self, file: &Path, analysed: Analysed, project: &Project, context: &Context) {
+        let Analysed {
+            analysis,
+            sources,
+            absent,
+        } = analysed;
+        self.absent.extend(absent);
         let ids: Vec<FileId> = sources
             .files()
             .map(|(_, file)| {
@@ -134,13 +135,12 @@ impl Findings {
         if let Some(Some(config)) = self.settings.get(&path)
             && unfit::speaks(config)
         {
-            let served = Served::new(analysis.program());
+            let served = Served::new(analysis.program(), &analysis.diagnostics);
             self.served.entry(path.clone()).or_default().push(served);
         }
         self.looked_at.insert(place(file));
         let mut found = analysis.into_diagnostics();
         if let Some(Some(config)) = self.settings.get(&path) {
-            found = settings::apply_levels(config, found);
             if let Some(flow) = &flow {
                 let at = |finding: &Diagnostic| sources.text(finding.span());
                 let settled = Settled::new(flow, config);
@@ -151,6 +151,7 @@ impl Findings {
                 self.diagnostics.append(lacking);
             }
         }
+        let mut carried = Diagnostics::new();
         for mut finding in found {
             finding
                 .labels
@@ -160,8 +161,12 @@ impl Findings {
                 .fix
                 .iter_mut()
                 .for_each(|e| carry(&mut e.span, &ids));
-            self.diagnostics.push(finding);
+            carried.push(finding);
         }
+        if let Some(Some(config)) = self.settings.get(&path) {
+            carried = settings::apply_levels(config, carried);
+        }
+        self.diagnostics.append(carried);
         self.parts.push(ids);
         self.flows += 1;
         if self.played {
@@ -197,9 +202,7 @@ impl Findings {
 
     /// Adds what is wrong in a file of scenarios, held against its flow where that was checked too and has
     /// no errors: of a flow with errors nothing is known that its scenarios could be held against.
-    ///
-    /// `flow_needed`: the file itself was asked for, so that it must have a flow.
-    pub fn scenarios(&mut self, file: &Path, flow_needed: bool) -> Result<(), Failure> {
+    pub fn scenarios(&mut self, file: &Path) -> Result<(), Failure> {
         let source = match files::read(file) {
             Ok(source) => source,
             Err(failure) => return self.unreadable(file, failure),
@@ -211,15 +214,9 @@ impl Findings {
             self.diagnostics.push(secret);
         }
         let Some(suite) = suite else { return Ok(()) };
-        let flow = load::flow_of(file, &suite);
-        if let Some(found) = load::missing_flow(&suite, &flow) {
+        let flow = scenes::flow_of(file, &suite);
+        if let Some(found) = scenes::missing_flow(&suite, id, &flow) {
             self.diagnostics.append(found);
-        } else if flow_needed && !flow.exists() {
-            let name = files::shown(flow.file_name().unwrap_or_default().as_ref());
-            let message = format!("there is no flow `{name}` beside this file");
-            let found = Diagnostic::new(&codes::INVALID_SCENARIO, message, Span::new(id, 0, 0));
-            let help = "name its flow: `flow: FILE.graph`";
-            self.diagnostics.push(found.help(help));
         } else if let Some(Some(flow)) = self.compiled.get(&place(&flow)) {
             self.diagnostics.append(fit(&suite, flow));
         }

@@ -18,7 +18,7 @@ use crate::diag::{Diagnostics, Level, codes, render};
 
 use super::files::Kind;
 use super::flow;
-use super::test::load::{self, ENDING};
+use super::scenes::{self, ENDING};
 use super::{Context, Exit, Failure, files, output, term};
 
 use fix::Mended;
@@ -33,7 +33,13 @@ Examples:
   graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
   graphc check desk.test.yaml graphc.yaml    scenarios with their flow, settings
-  cat desk.graph | graphc check -";
+  cat desk.graph | graphc check -
+
+Exit status:
+  0  nothing is wrong (--deny warning: or doubtful)
+  1  findings of that level
+  2  wrong usage, a file that isn't there
+  130  --watch was ended by Ctrl-C";
 
 /// Arguments of `graphc check`.
 #[derive(Debug, clap::Args)]
@@ -142,11 +148,11 @@ fn find(args: &Args, context: &Context) -> Result<Findings, Failure> {
         let project = flow::project_of(&path, context)?;
         found.settings(&project, context)?;
         let families = found.families(&project);
-        let (analysis, sources) = flow::analyse_source(&path, source, &project, &families)?;
-        found.add(&path, (analysis, &sources), &project, context);
+        let analysed = flow::analyse_source(&path, source, &project, &families)?;
+        found.add(&path, analysed, &project, context);
     }
     for path in scenarios? {
-        found.scenarios(&path, paths.contains(&path))?;
+        found.scenarios(&path)?;
     }
     for path in files::each_once(paths, misnamed)? {
         found.unread(&path, &codes::INVALID_SCENARIO);
@@ -161,7 +167,7 @@ fn flows(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         Kind::Flows => files::find(path),
         Kind::Settings => Ok(Vec::new()),
         Kind::Scenarios => {
-            let flow = load::flow_beside(path)?;
+            let flow = scenes::flow_beside(path)?;
             Ok(flow.is_file().then_some(flow).into_iter().collect())
         }
         Kind::Other => {
@@ -180,7 +186,7 @@ fn settings_alone(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(settings.into_iter().collect())
 }
 
-/// The files of scenarios that an argument stands for: all of a folder, the one beside a flow where it has one.
+/// The files of scenarios that an argument stands for: all of a folder, those beside a flow that are its own.
 fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.is_dir() {
         return files::every(path, ENDING);
@@ -188,13 +194,12 @@ fn scenarios(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if Kind::of(path) == Kind::Scenarios {
         return Ok(vec![path.to_owned()]);
     }
-    let name = path.file_name().and_then(|name| name.to_str());
-    let stem = name.and_then(|name| name.strip_suffix(".graph"));
-    let beside = stem.map(|stem| path.with_file_name(format!("{stem}{ENDING}")));
-    Ok(beside
-        .filter(|beside| beside.exists())
-        .into_iter()
-        .collect())
+    Ok(
+        match path.extension().is_some_and(|ending| ending == "graph") {
+            true => scenes::of_flow(path),
+            false => Vec::new(),
+        },
+    )
 }
 
 /// The same of files that are named as if they held scenarios, and don't end so.
@@ -216,7 +221,7 @@ fn show(found: &Findings, format: Format, context: &Context) -> Result<(), Failu
     let (all, sources) = (&found.diagnostics, &found.sources);
     let mut shown = all.clone();
     let for_people = matches!(format, Format::Human | Format::Github);
-    if for_people && context.verbose == 0 {
+    if for_people && !context.verbose {
         shown.retain(|finding| finding.level > Level::Info);
     }
     match format {
@@ -281,7 +286,7 @@ fn unchecked(all: &Diagnostics, sources: &SourceMap, context: &Context) {
     let notes = all
         .iter()
         .filter(|note| note.code == &codes::NOT_CHECKED && note.level == Level::Info);
-    for note in notes.filter(|_| context.verbose == 0) {
+    for note in notes.filter(|_| !context.verbose) {
         let file = sources.name(note.span().file);
         context.say(&format!("{file}: {}", note.message));
     }

@@ -8,10 +8,18 @@ use crate::backend::tool::http;
 use crate::backend::tool::script::ToolReply;
 use crate::backend::yaml::{Document, Path, Step};
 use crate::base::{SourceMap, Span, name};
-use crate::diag::{Diagnostic, Diagnostics, Level, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Level, codes};
 use crate::expr::accept::{accept, accept_parts};
 use crate::expr::{Type, TypeTable};
 use crate::resolve::Program;
+
+/// Errors behind which a file is not read to its end.
+static TORN: &[&Code] = &[
+    &codes::SYNTAX_ERROR,
+    &codes::UNCLOSED,
+    &codes::UNKNOWN_KEYWORD,
+    &codes::BAD_LITERAL,
+];
 
 /// What a flow has that settings can speak of.
 #[derive(Debug)]
@@ -19,6 +27,10 @@ pub struct Served {
     tools: BTreeMap<String, Shape>,
     models: BTreeSet<String>,
     types: TypeTable,
+    /// Names that stand for nothing in it, which is said there.
+    unknown: BTreeSet<String>,
+    /// A part of it did not parse: what that declares is not known.
+    torn: bool,
 }
 
 /// A tool, as far as what serves it has to fit.
@@ -32,8 +44,9 @@ struct Shape {
 }
 
 impl Served {
-    /// Reads it out of a program.
-    pub fn new(program: &Program) -> Self {
+    /// Reads it out of a program and what was found in it.
+    pub fn new(program: &Program, found: &Diagnostics) -> Self {
+        let unknown = found.iter().filter_map(Diagnostic::unknown_name);
         let tools = program.tools.iter().map(|tool| {
             let params = tool.params.iter();
             let params = params.map(|param| (param.name.node.clone(), param.ty.node.clone()));
@@ -50,6 +63,10 @@ impl Served {
             tools: tools.collect(),
             models: models.map(|model| model.name.node.clone()).collect(),
             types: program.types.clone(),
+            unknown: unknown.map(|unknown| unknown.name.clone()).collect(),
+            torn: found
+                .iter()
+                .any(|found| TORN.iter().any(|code| std::ptr::eq(*code, found.code))),
         }
     }
 }
@@ -109,6 +126,10 @@ impl<'a> Rule<'a> {
 
     /// A name that no flow has: an error where one that lacks its entry is nearly the same, else doubtful.
     fn unknown(&mut self, what: &str, name: &str, span: Span, lacking: BTreeSet<&str>) {
+        let said = |flow: &Served| flow.torn || flow.unknown.contains(name);
+        if self.flows.iter().any(said) {
+            return;
+        }
         let message = format!("no flow has a {what} `{name}`");
         let near = name::closest(name, lacking);
         if near.is_none() && (self.elsewhere)(name) {
@@ -171,7 +192,8 @@ impl<'a> Rule<'a> {
     /// An argument in a template that the tool has not.
     fn argument(&mut self, tool: &str, used: &str, entry: Span, served: &[(&Shape, &TypeTable)]) {
         let has = |(shape, _): &(&Shape, &TypeTable)| shape.params.iter().any(|(p, _)| p == used);
-        if served.iter().any(has) {
+        let said = |flow: &Served| flow.torn || flow.unknown.contains(used);
+        if served.iter().any(has) || self.flows.iter().any(said) {
             return;
         }
         let params = served.iter().flat_map(|(shape, _)| &shape.params);

@@ -10,6 +10,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::super::project::{self, SETTINGS};
 use super::super::run::signals;
+use super::super::scenes::ENDING;
 use super::super::{Context, Exit, Failure};
 use super::{Args, find, show};
 
@@ -32,6 +33,7 @@ pub fn watch(args: &Args, context: &Context) -> Result<Exit, Failure> {
         trees: BTreeSet::new(),
         folders: BTreeSet::new(),
         files: BTreeSet::new(),
+        absent: BTreeSet::new(),
     };
     watched.named(args)?;
     loop {
@@ -42,6 +44,7 @@ pub fn watch(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 let texts = texts.map(|(_, file)| PathBuf::from(&*file.name));
                 let settings = found.settings_read().map(Path::to_owned);
                 watched.read(texts.chain(settings));
+                watched.missed(&found.absent);
             }
             // A file that is gone may come again.
             Err(failure) => failure.say(),
@@ -61,6 +64,8 @@ struct Watched {
     folders: BTreeSet<PathBuf>,
     /// Files that were read, besides flows and settings.
     files: BTreeSet<PathBuf>,
+    /// Files that were asked for and were not there.
+    absent: BTreeSet<PathBuf>,
 }
 
 impl Watched {
@@ -111,6 +116,17 @@ impl Watched {
         }
     }
 
+    /// Looks where files may come that were not there.
+    fn missed(&mut self, files: &[PathBuf]) {
+        self.absent = files.iter().cloned().collect();
+        for file in files {
+            let there = file.ancestors().skip(1).find(|folder| folder.is_dir());
+            if let Some(folder) = there {
+                let _ = self.folder(folder.to_owned(), RecursiveMode::NonRecursive);
+            }
+        }
+    }
+
     /// Waits for a change, and until it is quiet; gives the name of the first file.
     fn change(&self, heard: &Receiver<notify::Result<Event>>) -> Result<String, Failure> {
         let gone = || Failure::unusable("the system no longer says what changes");
@@ -138,8 +154,13 @@ impl Watched {
         }
         let depends = |path: &&PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let flow = name.ends_with(".graph") && !name.starts_with('.');
-            flow || name == SETTINGS || self.files.contains(*path)
+            let own = name.ends_with(".graph") || name.ends_with(ENDING);
+            // A folder that comes may hold the file.
+            let comes = || self.absent.iter().any(|file| file.starts_with(path));
+            (own && !name.starts_with('.'))
+                || name == SETTINGS
+                || self.files.contains(*path)
+                || comes()
         };
         let path = event.paths.iter().find(depends)?;
         let name = path.file_name().unwrap_or_default();

@@ -2,12 +2,25 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map as JsonMap, Value as Json, json};
+use serde_json::{Map as JsonMap, Number, Value as Json, json};
 
+use crate::expr::accept::accept;
+use crate::expr::constraint::Constraints;
 use crate::expr::{Type, TypeTable};
 
 /// Records nest at most so deep in an example: a type may hold itself.
 const DEEPEST: u32 = 4;
+
+/// What stands for any text.
+const TEXT: &str = "..";
+
+/// A value of the type as JSON text; `None` where none was found that is one, as where texts must have a pattern.
+pub fn text(ty: &Type, types: &TypeTable) -> Option<String> {
+    let example = of(ty, types);
+    accept(&example, ty, types)
+        .is_ok()
+        .then(|| example.to_string())
+}
 
 /// A value that shows the form of the type: the first of several choices, `..` for any text. Fields
 /// that may be left out are.
@@ -20,7 +33,7 @@ fn at(ty: &Type, types: &TypeTable, depth: u32) -> Json {
         Type::Bool => json!(true),
         Type::Int | Type::Uint => json!(1),
         Type::Float => json!(0.5),
-        Type::String | Type::Bytes => json!(".."),
+        Type::String | Type::Bytes => json!(TEXT),
         Type::Timestamp => json!("2026-01-09T12:00:00Z"),
         Type::Duration => json!("90s"),
         Type::Literal(text) => json!(**text),
@@ -41,7 +54,13 @@ fn at(ty: &Type, types: &TypeTable, depth: u32) -> Json {
             Some(record) if depth < DEEPEST => {
                 let required = record.fields.iter().filter(|field| field.required());
                 let entries = required
-                    .map(|field| (field.name.clone(), at(&field.ty, types, depth + 1)))
+                    .map(|field| {
+                        let example = at(&field.ty, types, depth + 1);
+                        (
+                            field.outer_name().to_owned(),
+                            within(&field.constraints, example),
+                        )
+                    })
                     .collect::<JsonMap<_, _>>();
                 entries.into()
             }
@@ -49,6 +68,48 @@ fn at(ty: &Type, types: &TypeTable, depth: u32) -> Json {
         },
         Type::Json => json!({}),
         Type::Null | Type::TypeValue | Type::Never | Type::Error => Json::Null,
+    }
+}
+
+/// The example moved into bounds: the least number or the greatest, as many elements or characters as there must be.
+fn within(bounds: &Constraints, example: Json) -> Json {
+    match example {
+        Json::Number(number) => {
+            let of = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_f64);
+            let value = number.as_f64().unwrap_or_default();
+            match (&bounds.min, &bounds.max) {
+                (Some(min), _) if of(&bounds.min).is_some_and(|min| value < min) => json!(min),
+                (_, Some(max)) if of(&bounds.max).is_some_and(|max| value > max) => json!(max),
+                _ => Json::Number(number),
+            }
+        }
+        Json::String(text) if text == TEXT => json!(length(bounds, TEXT.len(), ".")),
+        Json::Array(items) => {
+            let Some((least, most)) = bounds.len.filter(|(least, _)| *least <= LONGEST) else {
+                return Json::Array(items);
+            };
+            let count = items
+                .len()
+                .clamp(least as usize, (most as usize).max(least as usize));
+            json!(
+                items
+                    .iter()
+                    .cycle()
+                    .take(if items.is_empty() { 0 } else { count })
+                    .collect::<Vec<_>>()
+            )
+        }
+        other => other,
+    }
+}
+
+/// Longest text or list that is made up to be long enough.
+const LONGEST: u64 = 40;
+
+fn length(bounds: &Constraints, plain: usize, of: &str) -> String {
+    match bounds.len.filter(|(least, _)| *least <= LONGEST) {
+        Some((least, most)) => of.repeat(plain.max(least as usize).min(most as usize)),
+        None => of.repeat(plain),
     }
 }
 

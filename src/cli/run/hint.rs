@@ -44,6 +44,15 @@ impl Hint {
         Self { words }
     }
 
+    /// The command that begins anew on the thread.
+    pub fn run_again(&self) -> String {
+        let words = self.words.iter().map(|word| match word.as_str() {
+            "resume" => "run",
+            word => word,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// The command without an answer.
     pub fn resume(&self) -> String {
         self.words.join(" ")
@@ -63,7 +72,9 @@ impl Hint {
         let types = flow.map_or(&none, |flow| &flow.types);
         let example = match (&open.expect, flow) {
             (_, Some(flow)) if doubt::is_doubt(open) => happened(flow, open),
-            (Some(ty), _) if example::is_known(ty, types) => example::of(ty, types).to_string(),
+            (Some(ty), _) if example::is_known(ty, types) => {
+                example::text(ty, types).unwrap_or_else(|| "JSON".to_owned())
+            }
             (Some(_), _) => "JSON".to_owned(),
             (None, _) => "{}".to_owned(),
         };

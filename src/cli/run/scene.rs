@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::scenario::{self, Scenario, Script, Start};
-use crate::base::{SourceMap, name};
-use crate::diag::Diagnostics;
+use crate::base::SourceMap;
+use crate::base::name::{did_you_mean, either, list};
 use crate::ir::Flow;
 use crate::scenario::fit_one;
 
-use super::super::{Context, Exit, Failure, files, settings};
+use super::super::{Context, Exit, Failure, files, scenes, settings};
 
 /// Finds a scenario of a flow and makes it ready to play.
 ///
@@ -21,31 +21,59 @@ pub fn load(
     start: Start,
     context: &Context,
 ) -> Result<Arc<Script>, Failure> {
-    let path = beside(flow)?;
-    let source = files::read(&path).map_err(|failure| {
-        failure.help(format!(
-            "scenarios of a flow are in `{}`",
-            files::shown(&path)
-        ))
-    })?;
-    let mut sources = SourceMap::new();
-    let file = sources.add(&source.name, &source.text);
-    let suite = scenario::load(&sources, file)
-        .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let position = suite.position(name);
-    let misfits = position.map(|index| fit_one(&suite, compiled, index));
-    if let Some(misfits) = misfits.filter(Diagnostics::has_errors) {
-        return Err(settings::say(&misfits, &sources, context, Exit::Unusable));
+    let mut having = Vec::new();
+    let mut known = Vec::new();
+    let mut wrong = None;
+    let paths = scenes::needed(flow)?;
+    for path in &paths {
+        let source = files::read(path)?;
+        let mut sources = SourceMap::new();
+        let file = sources.add(&source.name, &source.text);
+        match scenario::load(&sources, file) {
+            Ok(suite) => {
+                known.extend(suite.names().map(str::to_owned));
+                if let Some(index) = suite.position(name) {
+                    having.push((source.name, sources, suite, index));
+                }
+            }
+            Err(found) => {
+                wrong.get_or_insert((found, sources));
+            }
+        }
     }
-    let script = position.and_then(|index| Script::new(&suite, index, start));
-    let script = script.ok_or_else(|| {
-        let help = name::did_you_mean(name, suite.names())
-            .unwrap_or_else(|| format!("there is {}", name::list(suite.names())));
-        let message = format!("`{}` has no scenario `{name}`", source.name);
-        Failure::unusable(message).help(help)
-    })?;
+    let (_, sources, suite, index) = match (having.as_slice(), wrong) {
+        ([one], _) => one,
+        ([first, second, ..], _) => {
+            let (first, second) = (&first.0, &second.0);
+            let message = format!("`{first}` and `{second}` both have a scenario `{name}`");
+            return Err(Failure::unusable(message).help("give one of them another name"));
+        }
+        ([], Some((found, sources))) => {
+            return Err(settings::say(&found, &sources, context, Exit::Unusable));
+        }
+        ([], None) => return Err(unknown(&paths, name, &known)),
+    };
+    let misfits = fit_one(suite, compiled, *index);
+    if misfits.has_errors() {
+        return Err(settings::say(&misfits, sources, context, Exit::Unusable));
+    }
+    let script = Script::new(suite, *index, start).ok_or_else(|| unknown(&paths, name, &known))?;
     refuse(script.scenario())?;
     Ok(script)
+}
+
+fn unknown(paths: &[PathBuf], name: &str, known: &[String]) -> Failure {
+    let names = || known.iter().map(String::as_str);
+    let help = did_you_mean(name, names()).unwrap_or_else(|| format!("there is {}", list(names())));
+    let files: Vec<String> = paths.iter().map(|path| files::shown(path)).collect();
+    let message = match files.as_slice() {
+        [file] => format!("`{file}` has no scenario `{name}`"),
+        files => {
+            let files = either(files.iter().map(String::as_str));
+            format!("there is no scenario `{name}` in {files}")
+        }
+    };
+    Failure::unusable(message).help(help)
 }
 
 /// What a run outside of `graphc test` can't do is refused, not left out.
@@ -58,18 +86,4 @@ fn refuse(scenario: &Scenario) -> Result<(), Failure> {
         scenario.name
     );
     Err(Failure::unusable(message).help("`graphc test` runs it, or choose another one"))
-}
-
-/// `desk.test.yaml` for `desk.graph` and for `desk.ir.json`.
-fn beside(flow: &Path) -> Result<PathBuf, Failure> {
-    let name = flow.file_name().and_then(|name| name.to_str());
-    let stem = name.and_then(|name| name.split('.').next());
-    match stem {
-        Some(stem) if !stem.is_empty() && stem != "-" => {
-            Ok(flow.with_file_name(format!("{stem}.test.yaml")))
-        }
-        _ => Err(Failure::unusable(
-            "a flow from stdin has no `.test.yaml` beside it, and so no scenario",
-        )),
-    }
 }

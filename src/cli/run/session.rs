@@ -11,13 +11,14 @@ use crate::backend::scenario::{Scenario, Script, Start, in_turns};
 use crate::base::{SourceMap, name};
 use crate::ir::{Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
-use crate::run::engine::{self, Engine, RunResult, StartError, open_interrupts};
+use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
 use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
+use crate::scenario::fit::nodes;
 
 use super::super::{Context, Exit, Failure, files, flow, settings, storage};
 use super::answers::{Answers, Reply};
@@ -80,8 +81,8 @@ pub struct Session<'a> {
     watch: Watch,
     /// Whether the thread outlives this process.
     keeps: bool,
-    /// Of the flow: places are relative to it.
-    folder: PathBuf,
+    /// The flow's: places are relative to its folder.
+    file: PathBuf,
     context: &'a Context,
 }
 
@@ -97,9 +98,7 @@ impl<'a> Session<'a> {
             None => None,
         };
         known_nodes(&flow, &wanted.interrupt_before)?;
-        let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
-            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-        let plan = plan(flow).map_err(|error| {
+        let plan = plan(Arc::clone(&flow)).map_err(|error| {
             let file = files::shown(&wanted.file);
             Failure::unusable(format!("`{file}` can't run: {error}")).exit(Exit::Errors)
         })?;
@@ -113,6 +112,11 @@ impl<'a> Session<'a> {
                 .help("name the store of its run with `--store`, or run the flow first"));
         }
         let store = place.open(how.durability == Durability::Sync)?;
+        if let (true, Some(thread)) = (wanted.resumes, &wanted.thread) {
+            needs_thread(&store, thread, &place)?;
+        }
+        let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
+            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
         let scenario = script.as_ref().map(|script| script.scenario());
         let ambient: Arc<dyn Ambient> = match scenario {
             Some(scenario) => Arc::new(StillAmbient::outside_tests(scenario.clock)),
@@ -137,10 +141,19 @@ impl<'a> Session<'a> {
         }
         let scenario = wanted.scenario.as_ref().map(|(name, _)| name.as_str());
         let file = wanted.file.to_string_lossy();
+        let durability = match how.durability {
+            Durability::Async => None,
+            Durability::Sync => Some("sync"),
+            Durability::Exit => Some("exit"),
+        };
         let hint = Hint::new(
             &file,
             &thread,
-            &[("--scenario", scenario), ("--store", how.store.as_deref())],
+            &[
+                ("--scenario", scenario),
+                ("--store", how.store.as_deref()),
+                ("--durability", durability),
+            ],
             context,
         );
         Ok(Self {
@@ -165,7 +178,7 @@ impl<'a> Session<'a> {
             hint,
             script,
             keeps: place.keeps(),
-            folder: flow::folder_of(&wanted.file).to_owned(),
+            file: wanted.file,
             context,
         })
     }
@@ -296,7 +309,7 @@ impl<'a> Session<'a> {
         self.watch = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
-        ended.map_err(|error| not_started(error, &self.engine.plan.flow))
+        ended.map_err(|error| not_started(error, &self.engine.plan.flow, &self.hint))
     }
 
     /// A new input on a thread that has something left to do lets go of that.
@@ -328,12 +341,14 @@ impl<'a> Session<'a> {
             }
             (RunState::Failed, Some(error)) => {
                 let node = error.path.as_ref().map(|path| format!(" in `{path}`"));
-                let place = error.place.as_ref().map(|place| format!(" ({place})"));
+                let place = error.place.as_ref();
+                let place =
+                    place.map(|at| format!(" ({})", flow::file_name(&self.file, &at.to_string())));
                 let around: String = [node, place].into_iter().flatten().collect();
                 let kind = error.kind.word();
                 let style = self.context.terminal.style;
                 let place = error.place.as_ref();
-                let lines = place.and_then(|place| snippet::of(place, &self.folder, style));
+                let lines = place.and_then(|place| snippet::of(place, &self.file, style));
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
                 let failure = failure.lines(lines);
                 match self.keeps {
@@ -355,6 +370,22 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Refuses a thread that isn't there, before anything is said that only a run needs.
+fn needs_thread(
+    store: &Arc<dyn Store>,
+    thread: &str,
+    place: &storage::Place,
+) -> Result<(), Failure> {
+    let known = runtime()?.block_on(store.thread(thread));
+    match known.map_err(unusable)? {
+        Some(_) => Ok(()),
+        None => Err(
+            Failure::unusable(format!("there is no thread `{thread}` in `{place}`"))
+                .help("`graphc threads` lists all"),
+        ),
+    }
+}
+
 /// The threads that tasks run on.
 pub fn runtime() -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
@@ -368,49 +399,69 @@ fn unusable(error: impl std::fmt::Display) -> Failure {
     Failure::unusable(error.to_string())
 }
 
-fn not_started(error: StartError, flow: &Flow) -> Failure {
-    let message = error.to_string();
-    let failure = Failure::unusable(message.as_str());
-    if !matches!(error, StartError::Version { .. }) {
+/// Why a run did not start, with what can be done about a thread of another version.
+fn not_started(error: StartError, flow: &Flow, hint: &Hint) -> Failure {
+    let failure = Failure::unusable(error.to_string());
+    let StartError::Version { gone, .. } = error else {
         return failure;
-    }
+    };
     let says = flow.graphs.iter().any(|graph| !graph.migrate.is_empty());
-    if says {
-        return failure.help("add `--migrate`: the flow says what became of it in `migrate`");
+    match gone {
+        Gone::Other => failure.help(format!(
+            "start a new run on the thread: {}",
+            hint.run_again()
+        )),
+        _ if says => failure.help("add `--migrate`: the flow says what became of it in `migrate`"),
+        Gone::Node(old) => failure.help(format!(
+            "say in the graph what became of it, as in `migrate {{ rename node {old} -> new }}`, and add `--migrate`"
+        )),
+        Gone::Field(old) => failure.help(format!(
+            "say in the graph what became of it, as in `migrate {{ rename field {old} -> new }}` or `migrate {{ drop field {old} }}`, and add `--migrate`"
+        )),
     }
-    // ``the thread stands at node `ask`, ..``
-    let gone = |what: &str| {
-        let (_, rest) = message.split_once(&format!("{what} `"))?;
-        Some(rest.split_once('`')?.0)
-    };
-    let (what, old) = match (gone("stands at node"), gone("has a field")) {
-        (Some(node), _) => ("node", node),
-        (_, Some(field)) => ("field", field),
-        _ => ("field", "old"),
-    };
-    failure.help(format!(
-        "say in the graph what became of it, as in `migrate {{ rename {what} {old} -> new }}`, and add `--migrate`"
-    ))
 }
 
-/// Refuses names of nodes that no graph has.
+/// Refuses nodes that are not there: by path from a graph that may run, or by name in any.
 fn known_nodes(flow: &Flow, wanted: &[String]) -> Result<(), Failure> {
     for path in wanted {
-        let last = path.rsplit('/').next().unwrap_or(path);
-        let nodes = || flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
-        if nodes().any(|node| node.name == last) {
+        let Err(why) = known_node(flow, path) else {
             continue;
-        }
-        let near = name::closest(last, nodes().map(|node| node.name.as_str()));
-        let failure = Failure::unusable(format!(
-            "`--interrupt-before`: no graph has a node `{last}`"
-        ));
-        return Err(match near {
+        };
+        let last = path.rsplit('/').next().unwrap_or(path);
+        let all = flow
+            .graphs
+            .entries()
+            .flat_map(|(id, _)| nodes::all(flow, id));
+        let all: Vec<String> = all.map(|(path, _)| path).collect();
+        let near = name::closest(path, all.iter().map(String::as_str));
+        let by_name = || all.iter().find(|known| nodes::is_named(known, last));
+        let failure = Failure::unusable(format!("`--interrupt-before`: {why}"));
+        return Err(match near.or(by_name().map(String::as_str)) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
             None => failure,
         });
     }
     Ok(())
+}
+
+fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
+    if !path.contains('/') {
+        let mut nodes = flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
+        return match nodes.any(|node| node.name == path) {
+            true => Ok(()),
+            false => Err(format!("no graph has a node `{path}`")),
+        };
+    }
+    let from = flow.graphs.entries().map(|(id, _)| id);
+    let mut why = None;
+    // A graph that can be entered comes first, for the words.
+    for graph in flow.entry.into_iter().chain(from) {
+        match nodes::find(flow, graph, path) {
+            Ok(_) => return Ok(()),
+            Err(message) => why = why.or(Some(message)),
+        }
+    }
+    Err(why.unwrap_or_else(|| format!("no graph has a node `{path}`")))
 }
 
 /// An id that can be read out: `t-` and eight letters and digits that aren't taken for others.

@@ -1,16 +1,16 @@
 //! The lines of a flow's source that an error of a run is about.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::{SourceMap, Span};
 use crate::diag::render::{self, Style};
 use crate::run::error::Passage;
 
-use super::super::files;
+use super::super::{files, flow};
 
 /// The lines with the part marked; `None` where they can't be read any more, as of a flow that comes as IR.
-pub fn of(place: &Passage, folder: &Path, style: Style) -> Option<String> {
-    let path = folder.join(&place.file);
+pub fn of(place: &Passage, flow: &Path, style: Style) -> Option<String> {
+    let path = PathBuf::from(flow::file_name(flow, &place.file));
     let text = std::fs::read_to_string(&path).ok()?;
     let mut sources = SourceMap::new();
     let file = sources.add(&files::shown(&path), &text);

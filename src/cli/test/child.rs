@@ -27,7 +27,8 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::unusable(error.to_string());
     let job: Job = serde_json::from_str(&args.job).map_err(|error| failed(&error))?;
-    let file = load::one(&job.file, &mut BTreeMap::new(), context)?;
+    let file = load::one(&job.file, &mut BTreeMap::new(), context);
+    let file = file.map_err(|broken| broken.failure)?;
     let scenario = file.suite.scenarios.get(job.scenario);
     let scenario = scenario.ok_or_else(|| failed(&"there is no such scenario"))?;
     let store = open_store(Some(job.store.clone()));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::{Context, files, term};
+use crate::cli::{Context, files, flow, term};
 use crate::diag::render::{self, Style};
 use crate::scenario::coverage::percent;
 use crate::scenario::{Finding, Verdict};
@@ -73,7 +73,7 @@ fn painted(style: Style, code: &str, text: &str) -> String {
 }
 
 /// `12 passed, 1 failed (0.3 s)`
-pub fn summary(reports: &[Report], took: Duration) -> String {
+pub fn summary(reports: &[Report], broken: usize, took: Duration) -> String {
     let verdicts: Vec<&Verdict> = reports.iter().flat_map(|r| &r.verdicts).collect();
     let failed = verdicts.iter().filter(|v| !v.findings.is_empty()).count();
     let passed = verdicts.len() - failed;
@@ -81,7 +81,15 @@ pub fn summary(reports: &[Report], took: Duration) -> String {
         0 => String::new(),
         count => format!(", {count} failed"),
     };
-    format!("{passed} passed{failed} ({:.1} s)", took.as_secs_f64())
+    let broken = match broken {
+        0 => String::new(),
+        1 => ", 1 file not played".to_owned(),
+        count => format!(", {count} files not played"),
+    };
+    format!(
+        "{passed} passed{failed}{broken} ({:.1} s)",
+        took.as_secs_f64()
+    )
 }
 
 /// A table of the graphs, and what no scenario takes.
@@ -113,7 +121,9 @@ pub fn coverage(flows: &[Covered]) -> String {
         for missing in &covered.missing {
             lines.push(format!(
                 "    {}: {} of {}",
-                missing.place, missing.what, missing.graph
+                flow::file_name(&covered.flow, &missing.place),
+                missing.what,
+                missing.graph
             ));
         }
     }

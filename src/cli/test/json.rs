@@ -2,8 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::files;
+use crate::cli::{files, flow};
 
+use super::load::Broken;
 use super::play::{Covered, Report};
 
 /// `{"file", "name", "passed", "took_ms", "findings": [{"message", "detail", "start"}]}`, one per line.
@@ -32,6 +33,29 @@ pub fn lines(reports: &[Report]) -> String {
     out
 }
 
+/// The same for files that can't be played, with `"name": null`; a finding's `file` is where it is, which may be the flow.
+pub fn broken(files: &[Broken]) -> String {
+    let mut out = String::new();
+    for broken in files {
+        let findings = broken.faults.iter().map(|fault| {
+            let mut finding = json!({ "message": fault.message, "detail": "" });
+            if let (Some((file, start)), Some(entries)) = (&fault.at, finding.as_object_mut()) {
+                entries.insert("file".to_owned(), json!(file));
+                entries.insert("start".to_owned(), json!(start));
+            }
+            finding
+        });
+        let line = json!({
+            "file": broken.name,
+            "name": null,
+            "passed": false,
+            "findings": findings.collect::<Vec<Json>>(),
+        });
+        out.push_str(&format!("{line}\n"));
+    }
+    out
+}
+
 /// `{"flow", "graphs": [..], "missing": [..]}`, one per flow and line.
 pub fn coverage(flows: &[Covered]) -> String {
     let mut out = String::new();
@@ -46,7 +70,7 @@ pub fn coverage(flows: &[Covered]) -> String {
             })
         });
         let missing = covered.missing.iter().map(
-            |missing| json!({ "graph": missing.graph, "what": missing.what, "place": missing.place }),
+            |missing| json!({ "graph": missing.graph, "what": missing.what, "place": flow::file_name(&covered.flow, &missing.place) }),
         );
         let line = json!({
             "flow": files::shown(&covered.flow),

@@ -1,9 +1,10 @@
 //! The report as JUnit XML, which CI systems read.
 
+use super::load::Broken;
 use super::play::Report;
 
-/// One `testsuite` per file, one `testcase` per scenario.
-pub fn document(reports: &[Report]) -> String {
+/// One `testsuite` per file, one `testcase` per scenario. A file that can't be played has one with an `error`.
+pub fn document(reports: &[Report], broken: &[Broken]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for report in reports.iter().filter(|r| !r.verdicts.is_empty()) {
         let failed = report.verdicts.iter().filter(|v| !v.findings.is_empty());
@@ -42,8 +43,27 @@ pub fn document(reports: &[Report]) -> String {
         }
         out.push_str("  </testsuite>\n");
     }
+    broken.iter().for_each(|file| put_broken(&mut out, file));
     out.push_str("</testsuites>\n");
     out
+}
+
+fn put_broken(out: &mut String, broken: &Broken) {
+    let name = escaped(&broken.name);
+    let errors = broken.faults.len();
+    out.push_str(&format!(
+        "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"{errors}\" time=\"0.000\">\n    <testcase classname=\"{name}\" name=\"{name}\" time=\"0.000\">\n"
+    ));
+    for fault in &broken.faults {
+        let place = fault.at.as_ref();
+        let place = place.map(|(file, at)| format!("{file}:{}:{}", at.line, at.column));
+        out.push_str(&format!(
+            "      <error message=\"{}\">{}</error>\n",
+            escaped(&fault.message),
+            escaped(&place.unwrap_or_default())
+        ));
+    }
+    out.push_str("    </testcase>\n  </testsuite>\n");
 }
 
 /// Text that stands in XML; what XML can't hold at all becomes a question mark.

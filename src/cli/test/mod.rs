@@ -78,7 +78,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         .iter()
         .map(|report| report.verdicts.len())
         .sum::<usize>();
-    if played == 0 && !loaded.broken {
+    if played == 0 && loaded.broken.is_empty() {
         return Err(none_found(&args));
     }
     let coverage = args.coverage.then(|| play::coverage(&reports));
@@ -90,20 +90,25 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         }
         Format::Json => {
             output::print(&json::lines(&reports))?;
+            output::print(&json::broken(&loaded.broken))?;
             if let Some(coverage) = &coverage {
                 output::print(&json::coverage(coverage))?;
             }
         }
-        Format::Junit => output::print(&junit::document(&reports))?,
+        Format::Junit => output::print(&junit::document(&reports, &loaded.broken))?,
     }
-    let mut passed = !loaded.broken && failed(&reports) == 0;
+    let mut passed = loaded.broken.is_empty() && failed(&reports) == 0;
     if let Some(coverage) = &coverage {
         if args.format != Format::Json {
             term::say(&human::coverage(coverage));
         }
         passed &= is_enough(coverage, args.min);
     }
-    context.say(&human::summary(&reports, began.elapsed()));
+    context.say(&human::summary(
+        &reports,
+        loaded.broken.len(),
+        began.elapsed(),
+    ));
     Ok(if passed { Exit::Done } else { Exit::Errors })
 }
 

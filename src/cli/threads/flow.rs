@@ -46,13 +46,13 @@ fn planned(path: &Path, graph: &str, context: &Context) -> Option<Plan> {
         return None;
     }
     let project = project_of(path, context).ok()?;
-    let (analysis, _) = analyse_source(path, source, &project, &Families::default()).ok()?;
-    let flow = analysis.flow()?;
+    let analysed = analyse_source(path, source, &project, &Families::default()).ok()?;
+    let flow = analysed.analysis.flow()?;
     flow.graph(graph)?;
     plan(Arc::new(flow)).ok()
 }
 
-/// Gives the fields of a state that nothing has written the values that they begin with.
+/// Gives the fields of a graph's state that nothing has written the values that they begin with.
 pub fn fill(state: &mut JsonMap<String, Json>, graph: &str, plan: &Plan) {
     let Some(graph) = plan.graphs.iter().find(|known| *known.name == *graph) else {
         return;

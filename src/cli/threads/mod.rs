@@ -15,6 +15,7 @@ use std::sync::Arc;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value as Json, json};
 
+use crate::backend::config::ModelBinding;
 use crate::base::{SourceMap, name};
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
@@ -75,8 +76,8 @@ pub enum Action {
         #[arg(value_name = "ID")]
         thread: String,
         /// The most checkpoints to list
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
         /// Only those before this checkpoint
         #[arg(long, value_name = "ID")]
         before: Option<u64>,
@@ -96,7 +97,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let config = settings::load(&project, context, &mut sources)?;
     let place = Place::find(args.store.as_deref(), &config, &project)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let shelf = Shelf::open(&place, args.store, args.format)?;
+    let mut shelf = Shelf::open(&place, args.store, args.format)?;
+    let every = config.models.get("*").map(|entry| &entry.value);
+    shelf.scripted = matches!(every, Some(ModelBinding::Scripted));
     let work = async {
         match args.action.unwrap_or(Action::List) {
             Action::List => list::run(&shelf, context).await,
@@ -107,7 +110,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 thread,
                 limit,
                 before,
-            } => history::run(&shelf, &thread, before, limit, context).await,
+            } => history::run(&shelf, &thread, before, limit as usize, context).await,
             Action::Delete { threads } => delete::run(&shelf, &threads, context).await,
         }
     };
@@ -123,6 +126,8 @@ pub struct Shelf {
     shown: String,
     /// The store as named on the command line.
     named: Option<String>,
+    /// Whether the settings leave all models to scenarios.
+    scripted: bool,
     format: Format,
 }
 
@@ -136,6 +141,7 @@ impl Shelf {
             },
             shown: place.to_string(),
             named,
+            scripted: false,
             format,
         })
     }

@@ -6,6 +6,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
+use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{RunState, Store, ThreadInfo};
 
@@ -17,6 +18,10 @@ use super::{Format, Shelf, failed, flow, next, put_status, seconds, word};
 /// The state of a thread at a checkpoint.
 struct Standing {
     checkpoint: u64,
+    /// Key of the frame, empty for the run's own graph.
+    frame: String,
+    /// Graph of the frame, where that isn't the run's own.
+    graph: Option<String>,
     next: Vec<String>,
     state: JsonMap<String, Json>,
 }
@@ -40,7 +45,8 @@ pub async fn run(
     // Which file the flow is in is not kept with a thread.
     let flow = flow::of(&info.status, context);
     if let Some((_, plan)) = &flow {
-        flow::fill(&mut standing.state, &info.status.graph, plan);
+        let graph = standing.graph.as_ref().unwrap_or(&info.status.graph);
+        flow::fill(&mut standing.state, graph, plan);
     }
     let word = match checkpoint {
         None => word(store, &info).await?,
@@ -51,7 +57,10 @@ pub async fn run(
         Format::Human => {
             let store = shelf.named.as_deref();
             let file = flow.as_ref().map_or("FILE", |(file, _)| file);
-            let hint = Hint::new(file, thread, &[("--store", store)], context);
+            // Which scenario plays the models is not kept with a thread.
+            let scenario = shelf.scripted.then_some("NAME");
+            let options = [("--scenario", scenario), ("--store", store)];
+            let hint = Hint::new(file, thread, &options, context);
             let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
             human(&info, &standing, &open, (&hint, flow), word)
         }
@@ -65,15 +74,20 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
     Ok(match root {
         Some(root) => Standing {
             checkpoint: root.seq,
+            frame: String::new(),
+            graph: None,
             next: next(&root.schedule),
             state: root
                 .fields
                 .into_iter()
+                .filter(|(name, _)| !is_log(name))
                 .map(|(name, field)| (name, field.value.to_json()))
                 .collect(),
         },
         None => Standing {
             checkpoint: 0,
+            frame: String::new(),
+            graph: None,
             next: Vec::new(),
             state: JsonMap::new(),
         },
@@ -97,9 +111,17 @@ async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, 
         .map_err(failed)?;
     Ok(Standing {
         checkpoint: seq,
+        graph: checkpoint
+            .schedule
+            .get("graph")
+            .and_then(Json::as_str)
+            .map(str::to_owned),
         next: next(&checkpoint.schedule),
+        frame: checkpoint.frame,
         state: state
             .into_iter()
+            // Logs that a called graph keeps for its caller are no part of its state.
+            .filter(|(name, _)| !is_log(name))
             .map(|(name, value)| (name, value.to_json()))
             .collect(),
     })
@@ -110,7 +132,7 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
     let status = &info.status;
     let mut json = json!({
         "thread_id": info.thread_id,
-        "graph": status.graph,
+        "graph": standing.graph.as_ref().unwrap_or(&status.graph),
         "checkpoint_id": standing.checkpoint.to_string(),
         "run_id": status.run_id,
         "created_at": info.created_at,
@@ -120,6 +142,9 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
     });
     if newest {
         put_status(&mut json, info, word);
+    }
+    if let (false, Some(entries)) = (standing.frame.is_empty(), json.as_object_mut()) {
+        entries.insert("frame".to_owned(), json!(standing.frame));
     }
     if let Some(entries) = json.as_object_mut() {
         if !open.is_empty() {
@@ -149,7 +174,8 @@ fn human(
         }
     };
     line("thread", &info.thread_id);
-    line("graph", &status.graph);
+    line("graph", standing.graph.as_ref().unwrap_or(&status.graph));
+    line("frame", &standing.frame);
     line("status", word);
     line("checkpoint", &standing.checkpoint.to_string());
     line("created", &seconds(&info.created_at));

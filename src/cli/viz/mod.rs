@@ -6,7 +6,7 @@ pub mod way;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -34,9 +34,9 @@ pub struct Args {
     /// The graph to draw; all of them, each in a frame, where left out
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
-    /// Form of the drawing
-    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
-    pub format: Format,
+    /// Form of the drawing; what the ending of `--output` says, or mermaid, where left out
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub format: Option<Format>,
     /// Draw subgraphs in place of the nodes that run them, to a depth, or all
     #[arg(
         long,
@@ -55,7 +55,7 @@ pub struct Args {
     /// Leave out what explains arrows and borders
     #[arg(long)]
     pub no_legend: bool,
-    /// File to write in place of stdout
+    /// File to write in place of stdout, which is `-`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -76,6 +76,11 @@ pub enum Format {
 
 /// Writes the drawing.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(file)) => format_of(file)?,
+        (None, None) => Format::default(),
+    };
     let loaded = flow::load(&args.file, context)?;
     let flow = loaded.flow;
     let depth = args.xray.unwrap_or(0);
@@ -92,7 +97,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         None => flow.graphs.entries().map(|(id, _)| id).collect(),
     };
     let drawing = Drawing {
-        form: match args.format {
+        form: match format {
             Format::Mermaid => Form::Mermaid,
             Format::Dot => Form::Dot,
             Format::Svg => Form::Svg,
@@ -117,13 +122,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             "let others lay it out, with `--format dot` or `--format mermaid`{one}{closed}"
         ))
     })?;
-    match &args.output {
-        None => output::print(&drawn.text)?,
-        Some(path) => {
-            files::replace(path, &drawn.text)?;
-            context.say(&format!("wrote {}", files::shown(path)));
-        }
-    }
+    output::put(&drawn.text, args.output.as_deref(), context)?;
     if drawn.closed > 0 {
         let calls = if drawn.closed == 1 {
             "call stays"
@@ -136,6 +135,24 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The form that a file's name asks for.
+fn format_of(file: &Path) -> Result<Format, Failure> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    Ok(match ending.unwrap_or_default() {
+        "svg" => Format::Svg,
+        "html" | "htm" => Format::Html,
+        "dot" | "gv" => Format::Dot,
+        "mmd" | "mermaid" | "md" => Format::Mermaid,
+        _ if file.as_os_str() == "-" => Format::default(),
+        _ => {
+            let shown = files::shown(file);
+            let message = format!("the name of `{shown}` says no form that a flow is drawn in");
+            return Err(Failure::unusable(message)
+                .help("name it `*.svg`, `*.html`, `*.dot` or `*.mmd`, or add `--format`"));
+        }
+    })
 }
 
 /// Arguments in which `--xray` stands by itself where the word behind it is no depth but, as it may be, the

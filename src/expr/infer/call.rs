@@ -77,7 +77,9 @@ impl Checker<'_> {
             return special(self, expr, name, args);
         }
         let Some(found) = function::find(name, false) else {
-            self.each(args);
+            if !self.was_to_bind(args, 2) {
+                self.each(args);
+            }
             return self.unknown_function(name, None, args);
         };
         self.constant_pattern(name, args.get(1));
@@ -105,9 +107,7 @@ impl Checker<'_> {
         }
         let Some(found) = function::find(name, true) else {
             let receiver = self.expr(target, None);
-            // A name in first place that nothing has was meant for a macro to bind.
-            let binds = matches!(args.first().map(|a| &a.kind), Some(ExprKind::Ident(n)) if self.named(n).is_none());
-            if !binds {
+            if !self.was_to_bind(args, 1) {
                 self.each(args);
             }
             return match receiver {
@@ -146,6 +146,13 @@ impl Checker<'_> {
             },
             _ => result,
         }
+    }
+
+    /// Whether a name in first place, that nothing has, was meant for a macro to bind: of a call with so many arguments.
+    fn was_to_bind(&self, args: &[Expr], least: usize) -> bool {
+        let first = args.first().map(|arg| &arg.kind);
+        args.len() >= least
+            && matches!(first, Some(ExprKind::Ident(name)) if self.named(name).is_none())
     }
 
     /// A part that begins behind its end, or before the beginning.

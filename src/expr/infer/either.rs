@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ast::Name;
 use crate::ast::expr::{Expr, ExprKind};
 use crate::base::name::list;
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Fact, codes};
 
 use super::super::function;
 use super::super::ty::{Type, TypeTable};
@@ -82,7 +82,8 @@ impl Checker<'_> {
         let place = place.unwrap_or_else(|| "x".to_owned());
         let name = &field.node;
         let help = format!("ask first which it is: `has({place}.{name}) ? {place}.{name} : ..`");
-        Some(Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span).help(help))
+        let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
+        Some(found.help(help).fact(Fact::Unproven))
     }
 
     /// How a method that stands there without its parentheses is called.
@@ -102,6 +103,8 @@ pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> T
         false => ty,
     };
     match ty {
+        // Which of them it is was to be shown by a condition that is wrong.
+        Type::Union(members) if known.anything && members.iter().all(is_record) => Type::Error,
         Type::Union(members) => left_of(&members, path, known, types),
         Type::Nullable(of) => match &*of {
             Type::Union(members) => Type::nullable(left_of(members, path, known, types)),
@@ -109,6 +112,10 @@ pub fn narrowed(ty: Type, path: &str, known: &Narrowing, types: &TypeTable) -> T
         },
         ty => ty,
     }
+}
+
+fn is_record(ty: &Type) -> bool {
+    matches!(ty, Type::Record(_))
 }
 
 /// Those of several types that a place still can be.

@@ -52,6 +52,10 @@ impl Checker<'_> {
             Some(span) => diagnostic.label(span, "declared here"),
             None => diagnostic,
         };
+        let diagnostic = match (found, path(expr)) {
+            (Type::Json, Some(path)) => diagnostic.fact(Fact::Value(path)),
+            _ => diagnostic,
+        };
         // One text where others are expected is a mistake of its own.
         let shown = match texts(&expected.without_null(), self.types) {
             Some(Texts::Of(_)) => Type::String,

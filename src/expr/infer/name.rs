@@ -88,11 +88,13 @@ impl Checker<'_> {
             );
         }
         if self.scope.field(name).is_some() {
-            return self.report(
-                found
-                    .help(format!("write `state.{name}`"))
-                    .fix(expr.span, format!("state.{name}")),
-            );
+            let found = found.help(format!("write `state.{name}`"));
+            // What a `let` is called may be the slip.
+            let own = self.locals.iter().chain(&self.scope.names);
+            return self.report(match closest(name, own.map(|(own, _)| own.as_str())) {
+                Some(near) => found.near(Some(near)),
+                None => found.fix(expr.span, format!("state.{name}")),
+            });
         }
         if let Some(place) = self.field_elsewhere(name) {
             return self.report(found.help(format!("write `{place}`")).fix(expr.span, place));

@@ -51,7 +51,9 @@ impl Checker<'_> {
             }
             (None, _) => "give it a name with `let` and guard that with `!= null`".to_owned(),
         };
-        let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span).help(help);
+        let found = Diagnostic::new(&codes::NULL_NOT_HANDLED, message, expr.span)
+            .help(help)
+            .fact(Fact::Unproven);
         self.report(match path(expr) {
             Some(path) => found.fact(Fact::Value(path)),
             None => found,

@@ -5,7 +5,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::base::{foreign, name::closest};
 use crate::diag::{Diagnostic, Fact, Home, codes};
 
-use super::super::ty::{EnumId, Type};
+use super::super::ty::{EnumId, Type, TypeTable};
 use super::checker::Checker;
 use super::join::join;
 use super::numbered::{PARTS, element_of, part_of};
@@ -192,9 +192,7 @@ impl Checker<'_> {
             Some(_) => "its parameters are",
             None => "its fields are",
         };
-        let names = record.map_or(Vec::new(), |r| {
-            r.fields.iter().map(|f| f.name.as_str()).collect()
-        });
+        let names = fields_of(of, self.types);
         let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, field.span);
         let found = match (of.without_null(), path(operand)) {
             (Type::Record(id), Some(of)) => found
@@ -215,6 +213,26 @@ impl Checker<'_> {
             _ => found,
         })
     }
+}
+
+/// The fields of a record, or of any of several.
+fn fields_of<'t>(of: &Type, types: &'t TypeTable) -> Vec<&'t str> {
+    let members = match of.without_null() {
+        Type::Union(members) => members,
+        one => [one].into(),
+    };
+    let records = members.iter().filter_map(|member| match member {
+        Type::Record(id) => types.records.get(*id),
+        _ => None,
+    });
+    let names = records.flat_map(|record| record.fields.iter().map(|field| field.name.as_str()));
+    let mut all: Vec<&str> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
 }
 
 /// The graph whose parameters a record holds: no other record's name has blanks and these words.

@@ -87,7 +87,8 @@ impl Pattern {
     /// Matches an argument and binds the variables.
     pub(super) fn bind(&self, found: &Type, bound: &mut Bindings, types: &TypeTable) -> Fit {
         match (self, found) {
-            (_, Type::Error) | (Pattern::Any, _) => Fit::Yes,
+            (_, Type::Error) => self.bind_wrong(bound),
+            (Pattern::Any, _) => Fit::Yes,
             (Pattern::Var(var), _) => bind_var(*var, found, bound, types),
             (Pattern::Nullable(inner), _) => match found {
                 Type::Null => Fit::Yes,
@@ -128,6 +129,21 @@ impl Pattern {
             (Pattern::Exact(wanted), _) => fit(assignable(found, wanted, types)),
             _ => Fit::No,
         }
+    }
+
+    /// What is wrong, and reported, goes with every parameter; what is taken from it is as unknown.
+    fn bind_wrong(&self, bound: &mut Bindings) -> Fit {
+        match self {
+            Pattern::Var(var) if bound.of(*var).is_none() => bound.put(*var, Type::Error),
+            Pattern::List(of) | Pattern::Map(of) => {
+                of.bind_wrong(bound);
+            }
+            Pattern::Nullable(of) | Pattern::Optional(of) => {
+                of.bind_wrong(bound);
+            }
+            _ => {}
+        }
+        Fit::Yes
     }
 
     /// `json` goes with every parameter: its type is only known at run time, where it is looked at again.
@@ -174,7 +190,10 @@ impl Pattern {
         match self {
             Pattern::Any => None,
             // What only an empty list or map has shown says nothing yet.
-            Pattern::Var(var) => bound.of(*var).filter(|ty| **ty != Type::Never).cloned(),
+            Pattern::Var(var) => {
+                let known = |ty: &&Type| !matches!(ty, Type::Never | Type::Error);
+                bound.of(*var).filter(known).cloned()
+            }
             Pattern::List(of) => Some(Type::list(of.hint(bound, types)?)),
             Pattern::Map(of) => Some(Type::map(of.hint(bound, types)?)),
             Pattern::Nullable(of) | Pattern::Optional(of) => of.hint(bound, types),

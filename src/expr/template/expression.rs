@@ -231,7 +231,7 @@ impl Check<'_> {
                 {
                     let message = format!("this may be {lacking}, which has no field `{name}`");
                     let found = Diagnostic::new(&codes::UNKNOWN_FIELD, message, span);
-                    return self.report(found.help(format!(
+                    return self.report(found.fact(Fact::Unproven).help(format!(
                         "ask first which it is: `{{% if x.{name} is defined %}}`"
                     )));
                 }
@@ -282,6 +282,7 @@ impl Check<'_> {
                 span,
             )
             .fact(Fact::Value(source.clone()))
+            .fact(Fact::Unproven)
             .help(guard),
         );
         (*of).clone()

@@ -198,9 +198,7 @@ impl Check<'_> {
     }
 
     pub(super) fn choice(&mut self, choice: &ast::IfExpr) -> Type {
-        self.expr(&choice.test_expr);
-        let yes = self.facts(&choice.test_expr, true);
-        let no = self.facts(&choice.test_expr, false);
+        let (yes, no) = self.condition(&choice.test_expr);
         let (mut a, mut b) = (Type::Error, Type::Null);
         self.under(yes, |check| a = check.expr(&choice.true_expr));
         if let Some(other) = &choice.false_expr {

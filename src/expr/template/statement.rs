@@ -4,6 +4,7 @@ use minijinja::machinery::{Span as Range, ast};
 
 use crate::diag::{Diagnostic, codes};
 
+use super::super::infer::Narrowing;
 use super::super::ty::Type;
 use super::check::Check;
 use super::gives::element;
@@ -83,13 +84,19 @@ impl Check<'_> {
     }
 
     fn branch(&mut self, branch: &ast::IfCond) {
-        self.expr(&branch.expr);
-        let (yes, no) = (
-            self.facts(&branch.expr, true),
-            self.facts(&branch.expr, false),
-        );
+        let (yes, no) = self.condition(&branch.expr);
         self.under(yes, |check| check.all(&branch.true_body));
         self.under(no, |check| check.all(&branch.false_body));
+    }
+
+    /// Types a condition; what is known where it holds and where it doesn't. Of one that is wrong nobody knows what it was to
+    /// show.
+    pub(super) fn condition(&mut self, condition: &ast::Expr) -> (Narrowing, Narrowing) {
+        let told = self.diags.len();
+        self.expr(condition);
+        let wrong = self.diags.len() > told;
+        let (yes, no) = (self.facts(condition, true), self.facts(condition, false));
+        (yes.of_wrong(wrong), no.of_wrong(wrong))
     }
 
     fn each(&mut self, each: &ast::ForLoop) {
@@ -120,8 +127,7 @@ impl Check<'_> {
                 _ => check.assign(&each.target, element(&of)),
             }
             if let Some(condition) = &each.filter_expr {
-                check.expr(condition);
-                let facts = check.facts(condition, true);
+                let (facts, _) = check.condition(condition);
                 check.known = check.known.clone().and(facts);
             }
             check.locals.push(("loop".into(), Type::Json));

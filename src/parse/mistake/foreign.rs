@@ -96,10 +96,8 @@ pub fn inline_record(place: &Place) -> Option<Diagnostic> {
         "output" | "expect" => (format!("after `{word}`"), format!("`{word} NAME`")),
         _ if place.before.ends_with("->") => ("after `->`".to_owned(), "`-> NAME`".to_owned()),
         _ => {
-            let own = place
-                .before
-                .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "<:_ ".contains(c));
-            let own = first_word(place.before.get(own.len()..)?.trim_ascii_start());
+            let (head, _) = place.before.rsplit_once(':').unwrap_or(("", ""));
+            let own = last_word(head.trim_ascii_end());
             match own {
                 "" => ("here".to_owned(), "its name here".to_owned()),
                 own => (
@@ -203,7 +201,7 @@ pub fn python_if(place: &Place) -> Option<Diagnostic> {
             (value, false) => format!("{condition} ? {value} : {}", other.trim_ascii()),
         };
         place
-            .error("`if` stands before no condition in an expression")
+            .error("`if` is no operator")
             .help(format!("write `{value}`"))
     })
 }

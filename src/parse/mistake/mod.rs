@@ -369,6 +369,23 @@ fn wrong_kind(place: &Place) -> Option<Diagnostic> {
         format!("`{word}` is no kind of node"),
         place.span,
     );
+    // `node a: tool look(q: ..)`: arguments are given to a call.
+    let behind = place
+        .rest
+        .get(word.len()..)
+        .unwrap_or("")
+        .trim_ascii_start();
+    let called = first_word(behind);
+    let with_arguments = behind
+        .get(called.len()..)
+        .is_some_and(|rest| rest.trim_ascii_start().starts_with('('));
+    if !called.is_empty()
+        && with_arguments
+        && matches!(word, "tool" | "tools" | "invoke" | "function")
+    {
+        let call = found.help(format!("write `call {called}(..)`"));
+        return Some(call.fix(place.span, "call"));
+    }
     Some(match name::closest(word, keyword::KINDS.iter().copied()) {
         Some(close) => found
             .help(format!("did you mean `{close}`?"))

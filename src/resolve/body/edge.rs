@@ -110,6 +110,14 @@ impl Resolver<'_> {
         let has_entry = self.program.graphs[inside.graph].start.is_some();
         let begins = names::closest(&name.node, ["start", "entry", "begin"]).is_some()
             && names::closest(&name.node, near.iter().copied()).is_none();
+        let meant = names::certain(&name.node, near.iter().copied());
+        let meant = meant.and_then(|meant| inside.nodes.get(meant).copied());
+        // One that has its way on already lacks none.
+        let has_way = |node: &NodeId| {
+            let node = &self.program.graphs[inside.graph].nodes[*node];
+            !node.edges.is_empty() || node.goto.is_some() || !node.joins.is_empty()
+        };
+        let meant = meant.filter(|node| !has_way(node));
         self.diags.push(match name.node.as_str() {
             "end" => diagnostic.help("take the edge out"),
             "fail" => diagnostic
@@ -122,6 +130,6 @@ impl Resolver<'_> {
                 .fix(name.span, "start"),
             other => diagnostic.meant(name.span, other, near, "its nodes are"),
         });
-        None
+        meant
     }
 }

@@ -69,9 +69,13 @@ impl Resolver<'_> {
         let kind = match &target.kind {
             Written::Node(name) => {
                 let name = Name::new(name.clone(), span);
+                let doubled = |node: &NodeId| to.iter().any(|t| t.node() == Some(*node));
                 match self.node_named(inside, &name) {
-                    Some(node) => TargetKind::Node(node),
-                    None => TargetKind::Unknown,
+                    // What a misspelt name was meant for beside the node itself is another one.
+                    Some(node) if inside.nodes.contains_key(&name.node) || !doubled(&node) => {
+                        TargetKind::Node(node)
+                    }
+                    _ => TargetKind::Unknown,
                 }
             }
             Written::End => TargetKind::End,
@@ -99,7 +103,7 @@ impl Resolver<'_> {
         to.push(Target { kind, span });
     }
 
-    /// The node that a target names; reported where there is none.
+    /// The node that a target names; reported where there is none, and then the one that it was likely meant to name.
     pub(super) fn node_named(&mut self, inside: &Inside, name: &Name) -> Option<NodeId> {
         if let Some(node) = inside.nodes.get(&name.node) {
             return Some(*node);
@@ -122,7 +126,9 @@ impl Resolver<'_> {
                 diagnostic.meant(name.span, &name.node, near, &declare)
             }
         });
-        None
+        self.program.graphs[inside.graph].broken = true;
+        let meant = closest(&name.node, inside.nodes.keys().map(String::as_str));
+        meant.and_then(|meant| inside.nodes.get(meant).copied())
     }
 
     /// A help for the name of something that is no node of this graph: a graph.

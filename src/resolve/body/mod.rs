@@ -186,7 +186,7 @@ impl Resolver<'_> {
         let mut leaves: Vec<crate::ast::Name> = Vec::new();
         for name in &written.leaves {
             match leaves.iter().find(|known| known.node == name.node) {
-                Some(first) => self.twice("name", &first.clone(), name),
+                Some(first) => self.twice_in(Home::Leaves(None), "name", &first.clone(), name),
                 None => leaves.push(name.clone()),
             }
         }

@@ -142,7 +142,8 @@ impl Resolver<'_> {
         if !inside.has_model && !self.program.graphs[inside.graph].broken {
             let message = format!("`{}` names no model", node.name.node);
             let help = "write `model NAME` here, or in the graph for all its nodes";
-            self.missing(node, message, help);
+            let graph = self.program.graphs[inside.graph].name.span;
+            self.missing_of(node, message, help, Some(graph));
         }
         self.program.graphs[inside.graph]
             .model

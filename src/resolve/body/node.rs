@@ -7,6 +7,7 @@ use thin_vec::ThinVec;
 use crate::ast::Name;
 use crate::ast::node::{Kind, Node as Written, PropertyKind};
 use crate::base::{Span, Spanned};
+use crate::diag::Home;
 use crate::ir::Retry;
 
 use super::super::Resolver;
@@ -127,7 +128,7 @@ impl Resolver<'_> {
             self.check_local_name(&bound.name);
             if let Some(first) = lets.iter().find(|known| known.name.node == bound.name.node) {
                 let first = first.name.clone();
-                self.twice("name", &first, &bound.name);
+                self.twice_in(Home::Scope(None), "name", &first, &bound.name);
                 again = true;
                 continue;
             }
@@ -203,9 +204,10 @@ impl Resolver<'_> {
             self.diags.push(found);
             TargetKind::Unknown
         } else {
+            // What a misspelt entry was meant for may be what is lacking: it counts as none.
             match self.node_named(inside, own) {
-                Some(node) => TargetKind::Node(node),
-                None => TargetKind::Unknown,
+                Some(node) if inside.nodes.contains_key(&own.node) => TargetKind::Node(node),
+                _ => TargetKind::Unknown,
             }
         };
         End {

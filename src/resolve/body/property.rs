@@ -204,6 +204,17 @@ impl Resolver<'_> {
 
     /// Reports a property that the node can't do without, unless it is lost in a part that did not parse.
     pub(super) fn missing(&mut self, node: &Written, message: String, help: &str) {
+        self.missing_of(node, message, help, None);
+    }
+
+    /// The same, of what the graph whose name stands at `of` may have for all its nodes.
+    pub(super) fn missing_of(
+        &mut self,
+        node: &Written,
+        message: String,
+        help: &str,
+        of: Option<Span>,
+    ) {
         let inside = |at: &Span| at.start >= node.span.start && at.start < node.span.end;
         let file = self.files.get(node.span.file.0 as usize);
         let torn = file.is_some_and(|file| file.errors.iter().any(inside));
@@ -219,6 +230,10 @@ impl Resolver<'_> {
             return;
         }
         let diagnostic = Diagnostic::new(&codes::MISSING_PROPERTY, message, node.name.span);
-        self.diags.push(diagnostic.help(help));
+        let diagnostic = diagnostic.help(help);
+        self.diags.push(match of {
+            Some(graph) => diagnostic.about(graph),
+            None => diagnostic,
+        });
     }
 }

@@ -19,13 +19,16 @@ impl Resolver<'_> {
         let mut fields: IdVec<FieldId, Field> = IdVec::new();
         let mut bases = Vec::new();
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
-        for member in &written.members {
-            let Member::State(block, _) = member else {
-                continue;
-            };
+        let blocks = written.members.iter().filter_map(|member| match member {
+            Member::State(block, _) => Some(block),
+            _ => None,
+        });
+        for (number, block) in blocks.enumerate() {
             for field in block {
                 self.check_style(&field.name, Style::Snake);
                 match seen.get(field.name.as_str()) {
+                    // A second block is reported as such.
+                    Some(_) if number > 0 => {}
                     Some(first) => self.twice_in(Home::State(None), "field", first, &field.name),
                     None => {
                         seen.insert(&field.name, &field.name);

@@ -14,7 +14,7 @@ use crate::run::task::show;
 use crate::run::work::{approve, doubt};
 use crate::value::Value;
 
-use super::{Engine, StartError};
+use super::{Engine, Gone, StartError};
 
 impl Engine {
     /// Answers as effects; a stop before a node is passed by any resume.
@@ -102,7 +102,8 @@ impl Engine {
             "the thread waits at `{}`, which is no interrupt of the flow any more",
             open.path
         );
-        Err(StartError::Version { message })
+        let gone = Gone::Node(open.node.clone());
+        Err(StartError::Version { message, gone })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ir::Graph;
 use crate::run::store::ThreadImage;
 use crate::value::Value;
 
-use super::{Engine, StartError};
+use super::{Engine, Gone, StartError};
 
 impl Engine {
     /// The context of a new run, checked as its input is.
@@ -50,7 +50,10 @@ impl Engine {
                 "the flow has changed since the thread's run began, and asks for other constants: {}",
                 problems.join("; ")
             );
-            StartError::Version { message }
+            StartError::Version {
+                message,
+                gone: Gone::Other,
+            }
         })
     }
 

@@ -35,7 +35,7 @@ mod prepare;
 mod result;
 
 pub use answers::open_interrupts;
-pub use result::{RunResult, StartError};
+pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
 

@@ -12,7 +12,7 @@ use crate::run::store::{EffectRecord, RunState, ThreadImage};
 use crate::run::work::subgraph::{restore, restore_fields};
 use crate::value::Value;
 
-use super::{Engine, StartError};
+use super::{Engine, Gone, StartError};
 
 impl Engine {
     /// The frame of a new run and its input, checked.
@@ -93,7 +93,8 @@ impl Engine {
             let message = format!(
                 "the flow has changed since the thread's last step, and gives its field `{field}` a value when it is migrated"
             );
-            return Err(StartError::Version { message });
+            let gone = Gone::Field(field.to_owned());
+            return Err(StartError::Version { message, gone });
         }
         for (field, value) in graph.fields.iter().zip(&frame.fields) {
             let Some(value) = value else { continue };
@@ -106,7 +107,8 @@ impl Engine {
                     "the flow has changed since the thread's last step, and its field `{}` is not of its type any more: {first}",
                     field.name
                 );
-                return Err(StartError::Version { message });
+                let gone = Gone::Field(field.name.clone());
+                return Err(StartError::Version { message, gone });
             }
         }
         Ok(())
@@ -216,7 +218,8 @@ impl Engine {
             let message = format!(
                 "the thread belongs to graph `{name}`, which the flow does not have any more"
             );
-            return Err(StartError::Version { message });
+            let gone = Gone::Other;
+            return Err(StartError::Version { message, gone });
         };
         let Some(root) = image.frames.first() else {
             let message = format!(

@@ -73,7 +73,20 @@ pub enum StartError {
     Version {
         /// What has changed.
         message: String,
+        /// What of the thread the flow has no more.
+        gone: Gone,
     },
+}
+
+/// What of a thread a version of the flow has no more, as far as `migrate` can say what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gone {
+    /// A node.
+    Node(String),
+    /// A field, or a type that its value is of.
+    Field(String),
+    /// Something that `migrate` has no words for.
+    Other,
 }
 
 impl StartError {
@@ -86,6 +99,7 @@ impl StartError {
     pub(super) fn from_run(error: RunError) -> Self {
         match error.kind {
             ErrorKind::Version => StartError::Version {
+                gone: error.gone.map_or(Gone::Other, |gone| *gone),
                 message: error.message,
             },
             _ => StartError::Refused {

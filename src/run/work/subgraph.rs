@@ -4,8 +4,9 @@
 //! fields goes through the caller's reducers: a gathering field gets what was added, not the whole.
 
 use crate::ir::node::Persist;
-use crate::ir::{ErrorKind, FieldId, GraphId};
+use crate::ir::{FieldId, GraphId};
 use crate::run::channel::Incoming;
+use crate::run::engine::Gone;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
 use crate::run::limit::StepLimit;
@@ -209,7 +210,7 @@ pub fn restore_fields(
                 "the thread has a field `{name}`, which graph `{}` does not have any more",
                 graph.name
             );
-            Err(RunError::new(ErrorKind::Version, message))
+            Err(RunError::gone(message, Gone::Field(name.clone())))
         }
         None => Ok(()),
     }

@@ -8,7 +8,7 @@
 mod answers;
 mod expect;
 mod input;
-mod nodes;
+pub mod nodes;
 mod script;
 
 use std::collections::BTreeSet;

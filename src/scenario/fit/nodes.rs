@@ -13,7 +13,10 @@ use super::{Case, Misfit, meant};
 const MOST: usize = 5_000;
 
 /// The node at a path from a graph.
-fn find<'f>(flow: &'f Flow, graph: GraphId, path: &str) -> Result<&'f Node, String> {
+///
+/// # Errors
+/// Which graph has no such node, in words.
+pub fn find<'f>(flow: &'f Flow, graph: GraphId, path: &str) -> Result<&'f Node, String> {
     let mut graph = flow.graphs.get(graph).ok_or_else(String::new)?;
     let mut names = path.split('/').peekable();
     loop {

@@ -24,6 +24,12 @@ pub(super) fn find(
     Ok(found.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
+/// Lets go of all that has run out by `now`.
+pub(super) fn sweep(db: &Connection, now: i64) -> rusqlite::Result<()> {
+    db.execute("DELETE FROM kept WHERE until <= ?1", params![now])?;
+    Ok(())
+}
+
 /// Keeps a result in place of the one before.
 pub(super) fn keep(
     db: &Connection,

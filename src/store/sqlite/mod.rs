@@ -22,6 +22,7 @@ mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -80,6 +81,8 @@ pub struct SqliteStore {
     /// Folder of the lock files.
     locks: PathBuf,
     failure: Failure,
+    /// Whether kept results that have run out were let go: once is enough for a process.
+    swept: AtomicBool,
 }
 
 impl SqliteStore {
@@ -107,6 +110,7 @@ impl SqliteStore {
             // The file is the same, by whatever links and from whatever folder it was named.
             locks: lock::folder(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf())),
             failure,
+            swept: AtomicBool::new(false),
         })
     }
 
@@ -214,6 +218,12 @@ impl Store for SqliteStore {
     }
 
     async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        if !self.swept.swap(true, Ordering::Relaxed) {
+            self.writer.detach(move |connection| {
+                // Rows that stay hold no longer all the same.
+                let _ = kept::sweep(connection, now);
+            });
+        }
         let failure = self.failure.doing("read");
         let key = key.to_string();
         let work = move |connection: &mut Connection| kept::find(connection, &key, now, &failure);

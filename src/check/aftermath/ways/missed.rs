@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::Span;
 use crate::base::name::list;
-use crate::diag::{Diagnostics, Label, codes};
+use crate::diag::{Diagnostic, Diagnostics, Label, codes};
 use crate::ir::GraphId;
 use crate::resolve::program::Program;
 
@@ -53,6 +53,38 @@ pub(super) fn name_missed(program: &Program, places: &Places, diags: &mut Diagno
                 span,
                 message: format!("nothing leads to `{name}`"),
             }));
+    }
+    all.into_iter().for_each(|found| diags.push(found));
+}
+
+/// A node named twice where another one, that nothing leads to, was likely meant.
+pub(super) fn name_meant(program: &Program, places: &Places, diags: &mut Diagnostics) {
+    let doubled = |found: &Diagnostic| is(found.code, &codes::DUPLICATE_EDGE);
+    if !diags.iter().any(doubled) {
+        return;
+    }
+    let mut islands: BTreeMap<GraphId, Vec<Span>> = BTreeMap::new();
+    for found in diags.iter() {
+        if is(found.code, &codes::UNREACHABLE_NODE)
+            && let Some(graph) = places.graph(found.span())
+        {
+            islands.entry(graph).or_default().push(found.span());
+        }
+    }
+    let mut all = diags.take();
+    for found in all.iter_mut().filter(|found| doubled(found)) {
+        let graph = places.graph(found.span());
+        let Some([only]) = graph.and_then(|id| islands.get(&id)).map(Vec::as_slice) else {
+            continue;
+        };
+        let graph = graph.and_then(|id| program.graphs.get(id));
+        let nodes = graph.into_iter().flat_map(|graph| &graph.nodes);
+        let mut nodes = nodes.filter(|node| node.name.span == *only);
+        if let Some(node) = nodes.next() {
+            let name = &node.name.node;
+            found.help = Some(format!("did you mean `{name}`? Nothing leads to it"));
+            found.fix = Vec::new();
+        }
     }
     all.into_iter().for_each(|found| diags.push(found));
 }

@@ -19,7 +19,7 @@ use crate::resolve::program::Program;
 use super::super::calls::{called, callers};
 
 use alike::alike;
-use missed::name_missed;
+use missed::{name_meant, name_missed};
 use places::Places;
 
 type Codes = &'static [&'static Code];
@@ -114,6 +114,18 @@ static WITHIN: &[Rule] = &[
         causes: &[&codes::JOIN_NEVER_FIRES],
     },
     Rule {
+        codes: &[&codes::RUNS_TWICE],
+        causes: &[
+            &codes::READ_BEFORE_WRITE,
+            &codes::DUPLICATE_EDGE,
+            &codes::EDGE_AND_GOTO,
+            &codes::NO_WAY_ON,
+            &codes::UNREACHABLE_NODE,
+            &codes::JOIN_NEVER_FIRES,
+            &codes::JOIN_WITHOUT_FORK,
+        ],
+    },
+    Rule {
         codes: &[&codes::UNUSED_FIELD],
         causes: &[
             &codes::STUCK_CYCLE,
@@ -130,6 +142,7 @@ static UNUSED: Codes = &[&codes::UNUSED_LEAVE, &codes::UNUSED_END];
 pub fn without(program: &Program, diags: &mut Diagnostics) {
     let places = Places::new(program);
     name_missed(program, &places, diags);
+    name_meant(program, &places, diags);
     let mut of: Causes = BTreeMap::new();
     let mut targets: BTreeSet<GraphId> = BTreeSet::new();
     for found in diags.iter() {

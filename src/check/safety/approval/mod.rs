@@ -5,13 +5,14 @@
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
 //! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`overwritten`] (and don't any more),
-//! [`walk`](mod@walk), [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
+//! [`walk`](mod@walk), [`looks`] (what a node reads of answers), [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
 mod bypassed;
 mod decided;
 mod decision;
 mod later;
+mod looks;
 mod overwritten;
 mod person;
 mod report;

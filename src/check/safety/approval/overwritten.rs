@@ -111,7 +111,7 @@ impl Overwritten {
             Some(span) => Some(*span).filter(wrong),
             None => before,
         };
-        for (node, _) in &written {
+        for node in written.keys() {
             let behind = behind_of(*node, None);
             after.extend(behind.map(|span| (*node, span)));
         }

@@ -11,7 +11,7 @@ use super::super::reads::{self, Mention};
 use super::answer::{Answers, Says, joined};
 use super::decided::Decided;
 use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
-use super::walk::chosen_by;
+use super::looks::chosen_by;
 
 /// What persons say in a program.
 pub struct Persons<'a> {

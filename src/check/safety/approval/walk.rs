@@ -2,22 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::ast::expr::{Expr, LogicalOp};
-use crate::ast::node::TemplateText;
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
 use crate::resolve::jumps::Maker;
-use crate::resolve::program::{
-    Graph, Jump, Node, Program, Route, Skip, Stop, Target, TargetKind, Work,
-};
+use crate::resolve::program::{Graph, Node, Program, Route, Skip, Stop, Work};
 
 use super::super::super::calls::callers;
 use super::super::super::flow::{Cause, Flow, Spot, Way};
-use super::super::reads::{self, Mention};
 use super::super::roots;
-use super::answer::{Answers, Says, joined};
+use super::answer::Says;
 use super::decided::{Decided, Place};
-use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
+use super::decision::keeps_answer;
 use super::destroys;
 use super::overwritten::Overwritten;
 
@@ -64,15 +59,15 @@ pub enum Bypass {
 
 /// What the arms of a `goto` say, by the place of their jumps, and the write that took the place of an answer which an
 /// arm would speak of.
-type Said = HashMap<Span, (Says, Option<Span>)>;
+pub(super) type Said = HashMap<Span, (Says, Option<Span>)>;
 
 /// A node, with where it stands.
 #[derive(Clone, Copy)]
-struct Here<'a> {
-    graph_id: GraphId,
-    graph: &'a Graph,
-    id: NodeId,
-    node: &'a Node,
+pub(super) struct Here<'a> {
+    pub(super) graph_id: GraphId,
+    pub(super) graph: &'a Graph,
+    pub(super) id: NodeId,
+    pub(super) node: &'a Node,
 }
 
 /// A place of the walk, by graph.
@@ -91,11 +86,11 @@ pub struct Walk<'a> {
     /// The program.
     pub program: &'a Program,
     flows: &'a IdVec<GraphId, Flow>,
-    decided: &'a Decided<'a>,
+    pub(super) decided: &'a Decided<'a>,
     /// Where they are no person's any more.
     pub overwritten: &'a Overwritten,
     /// Fields that only a person's answer makes say yes.
-    sure: BTreeSet<Place>,
+    pub(super) sure: BTreeSet<Place>,
     /// First number of each graph's places.
     first: Vec<usize>,
     callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
@@ -577,181 +572,6 @@ impl<'a> Walk<'a> {
             }
         }
     }
-
-    /// What each arm of a node's `goto` says of the answer, by the place of its jump.
-    fn said(&self, here: Here<'a>, asked: Asked) -> Said {
-        let inside = (here, true);
-        let mut said = Said::new();
-        match here.node.goto.as_ref().map(|goto| &goto.node) {
-            Some(Route::Arms(arms, _)) => {
-                let mut before: Vec<Says> = Vec::new();
-                let mut lost = None;
-                for arm in arms {
-                    let own = arm.when.as_ref();
-                    let own = own.map(|when| self.says(inside, asked, when, true));
-                    // An arm that asks for something else is taken where none before it was, as `else` is.
-                    let says = match own {
-                        Some(Says::Nothing) | None if !before.is_empty() => {
-                            joined(LogicalOp::And, &before)
-                        }
-                        own => own.unwrap_or(Says::Nothing),
-                    };
-                    let says = match says {
-                        Says::Nothing if self.sends_answer(inside, asked, &arm.jump) => {
-                            Says::Something
-                        }
-                        says => says,
-                    };
-                    let when = arm.when.as_ref();
-                    lost = lost.or(when.and_then(|when| self.lost(inside, says, asked, when)));
-                    said.insert(arm.jump.span, (says, lost));
-                    before.extend(when.map(|when| self.says(inside, asked, when, false)));
-                }
-            }
-            Some(Route::Always(jump)) => {
-                if self.sends_answer(inside, asked, jump) {
-                    said.insert(jump.span, (Says::Something, None));
-                }
-            }
-            None => {}
-        }
-        if let [edge] = &*here.node.edges
-            && self.sends_answer(inside, asked, edge)
-        {
-            said.insert(edge.span, (Says::Something, None));
-        }
-        said
-    }
-
-    /// Whether the answer says where a jump leads, or what an `each` sends: then the person has chosen it.
-    fn sends_answer(&self, inside: (Here<'a>, bool), asked: Asked, jump: &'a Jump) -> bool {
-        let exprs = jump.to.iter().flat_map(chosen_by);
-        let mut says = exprs.map(|expr| self.says(inside, asked, expr, true));
-        says.any(|says| says != Says::Nothing)
-    }
-
-    /// What a condition says of an answer. A field that others write too counts only once somebody was asked.
-    fn says(
-        &self,
-        (here, behind): (Here<'a>, bool),
-        asked: Asked,
-        condition: &'a Expr,
-        truth: bool,
-    ) -> Says {
-        let is = |mention: Mention<'_>| match mentioned(self.program, here.graph, mention) {
-            Some(field) => {
-                let place = (here.graph_id, field);
-                self.sure.contains(&place)
-                    || asked == Asked::Open
-                        && self.decided.fields.contains(&place)
-                        && self.overwritten.at(place, here.id, behind).is_none()
-            }
-            None => is_decision(self.program, here.node, mention),
-        };
-        let lets = reads::lets(&here.node.lets);
-        let turned = |mention: Mention<'_>| {
-            let field = mentioned(self.program, here.graph, mention);
-            field.is_some_and(|field| self.decided.turned.contains(&(here.graph_id, field)))
-        };
-        let turned = &turned;
-        Answers {
-            lets,
-            is: &is,
-            turned,
-        }
-        .says(condition, truth)
-    }
-
-    /// The write that took the place of the answer which a condition would speak of.
-    fn lost(
-        &self,
-        (here, behind): (Here<'a>, bool),
-        says: Says,
-        asked: Asked,
-        condition: &'a Expr,
-    ) -> Option<Span> {
-        if says != Says::Nothing || asked != Asked::Open {
-            return None;
-        }
-        let lets = reads::lets(&here.node.lets);
-        let mut all = reads::mentions(condition, &lets).into_iter();
-        all.find_map(|mention| {
-            let field = mentioned(self.program, here.graph, mention)?;
-            self.overwritten.at((here.graph_id, field), here.id, behind)
-        })
-    }
-
-    /// Whether a node reads what a person said, so that the answer is part of what it does.
-    fn looks_at_answer(&self, here: Here<'a>) -> bool {
-        let node = here.node;
-        let lets = reads::lets(&node.lets);
-        let kept = |mention: Mention<'_>| {
-            let field = mentioned(self.program, here.graph, mention);
-            let place = field.map(|field| (here.graph_id, field));
-            place.is_some_and(|place| {
-                self.decided.fields.contains(&place)
-                    && self.overwritten.at(place, here.id, false).is_none()
-            })
-        };
-        let exprs: Vec<&Expr> = match &node.work {
-            Work::Call { args, .. } => args.iter().map(|arg| &arg.value).collect(),
-            Work::Llm(call) | Work::Agent { call, .. } => call.messages.iter().collect(),
-            Work::Tools { messages, .. } => messages.as_deref().into_iter().collect(),
-            Work::Subgraph { with, .. } => with.iter().map(|pass| &pass.value).collect(),
-            _ => Vec::new(),
-        };
-        let texts = match &node.work {
-            Work::Llm(call) | Work::Agent { call, .. } => [&call.system, &call.prompt],
-            _ => [&None, &None],
-        };
-        let in_text = |text: &TemplateText| {
-            let mut words = evaluated(&text.text).flat_map(|part| part.split("state.").skip(1));
-            words.any(|rest| {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
-                let path = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
-                let mut steps = path.split('.').filter(|step| !step.is_empty());
-                let first = steps.next().unwrap_or("");
-                kept(match steps.next() {
-                    Some(part) => Mention::FieldPart(first, part),
-                    None => Mention::Field(first),
-                })
-            })
-        };
-        let words = || texts.into_iter().flatten();
-        let given = words().flat_map(|words| &words.from);
-        let given = given.flat_map(|prompt| prompt.args.iter().map(|arg| &arg.value));
-        let exprs = exprs.into_iter().chain(given);
-        words().map(|words| &words.text).any(in_text)
-            || exprs.into_iter().any(|expr| {
-                reads::used(expr, &lets).into_iter().any(kept)
-                    || reads_decision(self.program, node, expr)
-            })
-    }
-}
-
-/// What decides where a target leads, or what is sent there.
-pub fn chosen_by(target: &Target) -> Vec<&Expr> {
-    match &target.kind {
-        TargetKind::Computed(expr) => vec![expr],
-        TargetKind::Each(each) => {
-            let values = each.with.iter().map(|arg| &arg.value);
-            values.chain([&each.items]).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// What a template evaluates: its texts and comments are left out.
-fn evaluated(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split('{').skip(1);
-    // `{{ x }}` is split into nothing and ` x }}`, `{% if x %}` begins with its sign.
-    let mut doubled = false;
-    parts.filter_map(move |part| {
-        let inside = doubled || part.starts_with('%');
-        doubled = part.is_empty();
-        let end = part.find('}').unwrap_or(part.len());
-        part.get(..end).filter(|_| inside)
-    })
 }
 
 /// A person has agreed: nothing behind is followed.

@@ -1,32 +1,22 @@
 //! One step back: from a place over the ways that lead to it, past what writes the field on them.
 
-use std::rc::Rc;
-
-use crate::ast::expr::Expr;
 use crate::base::Span;
-use crate::ir::{Channel, FieldId, GraphId, NodeId};
-use crate::resolve::program::{Arm, Field, Graph, Jump, Node, Route, SetItem, Work};
+use crate::ir::{FieldId, GraphId, NodeId};
+use crate::resolve::program::{Graph, Node, Route, Work};
 
-use super::super::super::flow::build::called_bodies;
 use super::super::super::flow::{Cause, Spot, Way};
 use super::super::approval::Says;
 use super::graph::asks;
-use super::leaf::{Env, Leaf, Path, env, vouched};
-use super::made::Made;
+use super::leaf::{Leaf, Path, env};
 use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
-use super::shape::shape;
+use super::told::{jump_of, told_by_way};
 use super::value::made;
-use super::vouch::{Vetted, guards, vetted};
+use super::vouch::{Vetted, guards};
+use super::write::Behind;
 
 /// A source: where, and what it is.
 pub(super) type Source = (Span, String);
-
-/// Whether what stood in the field before goes on behind a write.
-enum Behind {
-    Gone,
-    There,
-}
 
 impl<'a> Search<'a> {
     /// Looks at all ways that lead to an open item. A hit comes with the item that it is the source of.
@@ -172,21 +162,6 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// What is vouched for where a graph begins by that way.
-    pub(super) fn told_at_start(&self, id: GraphId, way: Span) -> Vetted {
-        let graph = self.program.graphs.get(id);
-        match graph.and_then(|graph| graph.start.as_ref()) {
-            Some(Route::Arms(arms, _)) => told_by_arm(arms, way, &Env::new()),
-            Some(Route::Always(_)) | None => Vetted::new(),
-        }
-    }
-
-    /// Whether one of these vouches for the path.
-    fn is_told(&mut self, inside: Inside, told: &Vetted, path: &Path) -> bool {
-        let mut own = told.iter().filter(|vouch| vouch.path.holds(path));
-        own.any(|vouch| self.trusts(inside, &vouch.relies))
-    }
-
     /// Whether a person is asked in the node, and has agreed where it takes that way. Where a way is taken because of
     /// a no, what is opened from now on is used in spite of it. Also what is to say of one who is asked in vain.
     pub(super) fn agreed(
@@ -239,190 +214,6 @@ impl<'a> Search<'a> {
         let rest = self.rest(key);
         let to = (key.graph, Spot::Node(node));
         self.push(to, (key.field, &rest), Some(at), note);
-    }
-
-    /// Looks at the values that a `set` writes to the field.
-    fn written(
-        &mut self,
-        at: usize,
-        key: Key,
-        inside: Inside,
-        set: Option<&'a [SetItem]>,
-        told: &Vetted,
-    ) -> Result<Behind, Source> {
-        let graph = self.program.graphs.get(key.graph);
-        let Some(field) = graph.and_then(|graph| graph.fields.get(key.field)) else {
-            return Ok(Behind::There);
-        };
-        let items = set.into_iter().flatten();
-        let mut behind = Behind::There;
-        for item in items.filter(|item| item.field == Some(key.field)) {
-            if let Some((span, word)) = self.wanted.mark(&field.marks) {
-                return Err(marked(span, word, &field.name.node));
-            }
-            let env = self.env_of(inside);
-            let made_from = self.below(key, &item.value, item.replace, &env);
-            let made_from = vouched(made_from, told);
-            let note = (
-                item.name.span,
-                format!("written to `{}` here", field.name.node),
-            );
-            let mark = self.mark_given(field, &self.rest(key));
-            for leaf in made_from {
-                if let Some(source) = self.resolve_noting(inside, &leaf, Some(at), note.clone()) {
-                    return Err(source);
-                }
-                let last = leaf.path.0.last();
-                if let Some((name, source)) = &mark
-                    && last != Some(name)
-                    && !self.is_vouched(inside, &leaf)
-                {
-                    return Err(source.clone());
-                }
-            }
-            if item.replace || overwrites(field) {
-                behind = Behind::Gone;
-            }
-        }
-        Ok(behind)
-    }
-
-    /// The mark of a record's field that a key names, with the field's name: what is put together of other values is such
-    /// a value from there on.
-    fn mark_given(&self, field: &Field, rest: &[String]) -> Option<(String, Source)> {
-        let name = rest.last().filter(|_| self.wanted.guarded)?;
-        let shape = shape(self.program, &field.ty.node, rest);
-        let (span, word) = self.wanted.mark(&shape.marks)?;
-        Some((name.clone(), marked(span, word, name)))
-    }
-
-    /// What the part of a written value is made from that the key asks for. A reducer of one's own makes its own of it.
-    fn below(&self, key: Key, value: &Expr, replaces: bool, env: &Env) -> Vec<Leaf> {
-        let graph = self.program.graphs.get(key.graph);
-        let field = graph.and_then(|graph| graph.fields.get(key.field));
-        let reducer = match field.map(|field| &field.channel) {
-            Some(Channel::Own { reducer }) if !replaces => self.program.reducers.get(*reducer),
-            _ => None,
-        };
-        let written = made(value, env);
-        let kept = match reducer {
-            Some(reducer) => {
-                let names = [
-                    (reducer.old.name.node.clone(), Made::nothing()),
-                    (reducer.new.name.node.clone(), written),
-                ];
-                made(&reducer.body, &Env::from(names)).at(value.span)
-            }
-            None => written,
-        };
-        kept.below(&self.rest(key)).leaves()
-    }
-
-    pub(super) fn env_of(&mut self, inside: Inside) -> Rc<Env> {
-        match inside {
-            Inside::Before(graph, node)
-            | Inside::Work(graph, node)
-            | Inside::After(graph, node) => self.lets((graph, node)),
-            Inside::Body(_, _, tool) => {
-                let body = self
-                    .program
-                    .tools
-                    .get(tool)
-                    .and_then(|tool| tool.body.as_ref());
-                Rc::new(body.map_or_else(Env::new, |body| env(&body.lets)))
-            }
-            Inside::Start(_) | Inside::Join(..) | Inside::Handler(_) | Inside::End(_) => {
-                Rc::default()
-            }
-        }
-    }
-
-    /// What bodies of tools write to the field.
-    fn by_tools(
-        &mut self,
-        at: usize,
-        key: Key,
-        (id, node): (NodeId, &'a Node),
-        graph: &'a Graph,
-    ) -> Option<Source> {
-        if called_bodies(self.program, node).is_empty() {
-            return None;
-        }
-        let name = &graph.fields.get(key.field)?.name.node;
-        for used in node.tools() {
-            let Some(tool) = self.program.tools.get(used.node) else {
-                continue;
-            };
-            let Some(body) = &tool.body else { continue };
-            let env = env(&body.lets);
-            let told = match self.wanted.guarded {
-                true => guards(std::iter::empty(), &body.requires, &env),
-                false => Vetted::new(),
-            };
-            let own = body.set.iter().map(|item| (&item.field, &item.value));
-            let jumps = body.jump_sets().map(|item| (&item.name, &item.value));
-            for (field, value) in own.chain(jumps).filter(|(field, _)| field.node == *name) {
-                let inside = Inside::Body(key.graph, id, used.node);
-                let note = (
-                    field.span,
-                    format!("written to `{name}` by tool `{}`", tool.name.node),
-                );
-                let made_from = self.below(key, value, false, &env);
-                for leaf in vouched(made_from, &told) {
-                    let hit = self.resolve_noting(inside, &leaf, Some(at), note.clone());
-                    if hit.is_some() {
-                        return hit;
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    /// What a called graph gives back to the field.
-    fn by_child(
-        &mut self,
-        at: usize,
-        key: Key,
-        (_, node): (NodeId, &'a Node),
-        graph: &'a Graph,
-    ) -> Option<()> {
-        let Work::Subgraph {
-            graph: Some(child),
-            into,
-            name,
-            ..
-        } = &node.work
-        else {
-            return None;
-        };
-        let field = graph.fields.get(key.field)?;
-        let called = self.program.graphs.get(*child)?;
-        let rest = self.rest(key);
-        for (inner, given) in called.fields.entries().filter(|(_, f)| f.mode.is_out()) {
-            let mut bound = into.iter().filter(|binding| binding.from == Some(inner));
-            let by_name = into.iter().all(|binding| binding.from != Some(inner))
-                && given.name.node == field.name.node;
-            if by_name || bound.any(|binding| binding.to == Some(key.field)) {
-                let note = (name.span, format!("given back by `{}`", called.name.node));
-                self.out_of(*child, inner, &rest, Some(at), note);
-            }
-        }
-        Some(())
-    }
-
-    /// Opens an `out` field of a called graph, as it is where that ends or leaves.
-    pub(super) fn out_of(
-        &mut self,
-        child: GraphId,
-        field: crate::ir::FieldId,
-        rest: &[String],
-        parent: Option<usize>,
-        note: Source,
-    ) {
-        for spot in [Spot::End, Spot::Leave] {
-            self.push((child, spot), (field, rest), parent, Some(note.clone()));
-        }
     }
 
     /// The field as its graph begins: its mark, or what a caller passes in.
@@ -482,88 +273,9 @@ impl<'a> Search<'a> {
         }
         None
     }
-
-    /// As [`Search::unguarded`], for a node by its id.
-    pub fn node_leaves(
-        &self,
-        (graph, node): (GraphId, NodeId),
-        leaves: Vec<Leaf>,
-        env: &Env,
-    ) -> Vec<Leaf> {
-        match self.node(graph, node) {
-            Some((_, node)) => self.unguarded(node, leaves, env),
-            None => leaves,
-        }
-    }
-
-    /// The leaves, with what the node's own guards vouch for.
-    pub fn unguarded(&self, node: &Node, leaves: Vec<Leaf>, env: &Env) -> Vec<Leaf> {
-        if !self.wanted.guarded {
-            return leaves;
-        }
-        let skips = node.skips.iter().map(|skip| &skip.when);
-        vouched(leaves, &guards(skips, &node.requires, env))
-    }
 }
 
 /// A field that is a source by its mark.
 pub(super) fn marked(span: Span, word: &str, name: &str) -> Source {
     (span, format!("`{name}` is `@{word}`"))
-}
-
-fn overwrites(field: &Field) -> bool {
-    matches!(field.channel, Channel::Last | Channel::AnyLast)
-}
-
-/// The jump that a way of a node is made from.
-fn jump_of<'a>(graph: &'a Graph, node: &'a Node, id: NodeId, way: &Way) -> Option<&'a Jump> {
-    let handler = graph.inherited_by(id).into_iter().flat_map(Route::jumps);
-    let mut all = node.jumps().map(|(_, jump)| jump).chain(handler);
-    match way.cause {
-        Cause::Tool | Cause::Child => None,
-        _ => all.find(|jump| jump.span == way.span),
-    }
-}
-
-/// What is vouched for where a node takes a way: its arm, or the `skip`.
-pub(super) fn told_by_way(
-    graph: &Graph,
-    (id, node): (NodeId, &Node),
-    (cause, way): (Cause, Span),
-    env: &Env,
-) -> Vetted {
-    let arms = |route: &Route| match route {
-        Route::Arms(arms, _) => told_by_arm(arms, way, env),
-        Route::Always(_) => Vetted::new(),
-    };
-    match cause {
-        Cause::Goto => node
-            .goto
-            .as_ref()
-            .map_or_else(Vetted::new, |goto| arms(&goto.node)),
-        Cause::Error => graph.on_error_of(id).map_or_else(Vetted::new, arms),
-        Cause::Skip => {
-            let own = node
-                .skips
-                .iter()
-                .find(|skip| skip.to.as_ref().is_some_and(|to| to.span == way));
-            own.map_or_else(Vetted::new, |skip| vetted(&skip.when, true, env))
-        }
-        _ => Vetted::new(),
-    }
-}
-
-fn told_by_arm(arms: &[Arm], span: Span, env: &Env) -> Vetted {
-    let Some(at) = arms.iter().position(|arm| arm.jump.span == span) else {
-        return Vetted::new();
-    };
-    let Some(arm) = arms.get(at) else {
-        return Vetted::new();
-    };
-    // It is taken only where none before it was.
-    let before = arms.get(..at).unwrap_or_default();
-    let before = before.iter().filter_map(|arm| arm.when.as_ref());
-    let own = arm.when.iter().flat_map(|when| vetted(when, true, env));
-    own.chain(before.flat_map(|when| vetted(when, false, env)))
-        .collect()
 }

@@ -8,7 +8,7 @@
 //! more than places times fields.
 //!
 //! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`value`] and [`function`] (expressions), [`vouch`] (conditions),
-//! [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`], [`resolve`], [`body`] (tools).
+//! [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), [`told`], [`write`](mod@write), [`resolve`], [`body`] (tools).
 
 mod body;
 mod context;
@@ -20,8 +20,10 @@ mod made;
 mod resolve;
 mod search;
 mod shape;
+mod told;
 mod value;
 mod vouch;
+mod write;
 
 pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves};
 pub(super) use resolve::prompt_leaves;

@@ -6,12 +6,13 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, ModelCall, Node, Work};
 
 use super::super::super::flow::Spot;
-use super::cross::{Source, marked, told_by_way};
+use super::cross::{Source, marked};
 use super::graph::cause;
 use super::leaf::{Leaf, env, leaves, text_leaves, vouched};
 use super::made::{EACH, ELEMENT, KEY};
 use super::search::{Inside, Search};
 use super::shape::{plainly, shape};
+use super::told::told_by_way;
 use super::value::made;
 use super::vouch::{Vetted, guards};
 

@@ -68,17 +68,13 @@ fn quoted(text: &str, raw: bool) -> usize {
 
 /// An expression in one line, laid out in one way, with the fields of `state` under their new names.
 pub(in crate::ir::diff) fn laid_out(text: &str, fields: &BTreeMap<String, String>) -> String {
-    let mut tokens = tokens(text);
+    let all = tokens(text);
     // A comma behind the last element is one of the layout.
-    let last_commas: Vec<usize> = tokens
-        .windows(2)
-        .enumerate()
-        .filter(|(_, pair)| matches!(pair, [",", ")" | "]" | "}"]))
-        .map(|(at, _)| at)
-        .collect();
-    for at in last_commas.into_iter().rev() {
-        tokens.remove(at);
-    }
+    let kept = all.iter().enumerate().filter(|(at, token)| {
+        let closes = matches!(all.get(at + 1), Some(&(")" | "]" | "}")));
+        **token != "," || !closes
+    });
+    let tokens: Vec<&str> = kept.map(|(_, token)| *token).collect();
     let mut out = String::with_capacity(text.len());
     // Conditions without their `:` so far, by bracket.
     let mut choices = vec![0_usize];
