@@ -153,7 +153,7 @@ impl<'a, 't> Writer<'a, 't> {
     pub fn take_behind(&mut self, next: usize) -> Option<usize> {
         let declares = self.read(next).is_some_and(|token| token.declares);
         let (i, comment) = self.comments(next).first().copied()?;
-        let behind = !comment.own_line && !(declares && is_doc(comment.text));
+        let behind = !(comment.own_line || declares && is_doc(comment.text));
         behind.then(|| {
             self.take(i);
             i
