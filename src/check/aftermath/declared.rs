@@ -97,6 +97,12 @@ impl<'a> Declared<'a> {
         }
     }
 
+    /// Whether a file is part of the standard library.
+    pub fn is_standard(&self, file: FileId) -> bool {
+        let mut trees = self.ground.program.trees.iter();
+        trees.any(|tree| tree.file == file && tree.standard)
+    }
+
     /// The home with the declaration that it belongs to, where that was left to the place of the use.
     pub fn whole(&self, home: Home, at: Span) -> Home {
         // Texts in files of their own lie in no declaration.

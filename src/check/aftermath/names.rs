@@ -200,7 +200,9 @@ fn misspelt(
         };
         let file = found().next().map_or(FileId(0), |found| found.span().file);
         let file = key.1.unwrap_or(file);
-        if let Some(at) = declared.find(key.0, file, near) {
+        // The standard library spells its names as it means them.
+        let at = declared.find(key.0, file, near);
+        if let Some(at) = at.filter(|at| !declared.is_standard(at.file)) {
             candidates.push((key, near, at, places.len()));
         }
     }
