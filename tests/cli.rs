@@ -5,7 +5,7 @@
 //! status isn't 0. `$ write FILE TEXT` writes a file (`\n`, `\xNN` in the text), `$ ls` lists all files, `$ link TO FILE` and
 //! `$ pipe FILE` make what their names say. Lines that begin with `#` are notes; `< FILE` at the end of a command is its
 //! stdin, and with `| nobody` there its stdout has no reader. Ids and times that
-//! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]` and `[SECONDS]`. `UPDATE=1` rewrites what is below each
+//! differ from run to run are shown as `[ID]`, `[THREAD]`, `[TIME]`, `[SECONDS]` and `[MS]`. `UPDATE=1` rewrites what is below each
 //! command.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -176,6 +176,8 @@ fn stable(text: &str) -> String {
         (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
         (r"\bt-[0-9a-hjkmnp-tv-z]{8}\b", "[THREAD]"),
         (r"\(\d+\.\d s\)", "([SECONDS])"),
+        (r#""took_ms":\d+"#, r#""took_ms":[MS]"#),
+        (r#" time="\d+\.\d+""#, r#" time="[SECONDS]""#),
     ] {
         let pattern = regex::Regex::new(pattern).unwrap();
         text = pattern.replace_all(&text, shown).into_owned();
@@ -381,4 +383,33 @@ fn a_watched_flow_is_checked_again_until_ctrl_c() {
             .success()
     );
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// A file that a flow lacks, and scenarios that a flow had not, are seen as they come.
+#[cfg(unix)]
+#[test]
+fn a_watched_flow_is_checked_again_when_a_missing_file_comes() {
+    use std::io::BufRead;
+    let folder = Folder::new("watch-missing");
+    let flow = "model w = \"openai/gpt-5-mini\" { timeout 60s, max_tokens 9 }\ngraph A {\n  state { out n: string = \"\" }\n  start -> x\n  node x: llm -> end {\n    model w\n    prompt file \"prompts/p.md\"\n    set { n: string(reply.content) }\n  }\n}\n";
+    std::fs::write(folder.0.join("a.graph"), flow).unwrap();
+    let mut command = graphc(&folder.0);
+    command
+        .args(["check", "--watch", "a.graph"])
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stderr = child.stderr.take().unwrap();
+    let mut lines = std::io::BufReader::new(stderr).lines();
+    heard(&mut lines, "`prompts/p.md` can't be read");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::create_dir(folder.0.join("prompts")).unwrap();
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::write(folder.0.join("prompts/p.md"), "Say it.\n").unwrap();
+    heard(&mut lines, "no problems");
+    heard(&mut lines, "watching; Ctrl-C ends");
+    std::fs::write(folder.0.join("a.test.yaml"), "scenaros: []\n").unwrap();
+    heard(&mut lines, "changed: a.test.yaml");
+    heard(&mut lines, "`scenaros` is no key");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

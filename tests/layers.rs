@@ -19,7 +19,16 @@ const SEEN_BY_RUNTIME: [&str; 5] = ["base", "value", "diag", "expr", "ir"];
 const FRONTS: [&str; 1] = ["cli"];
 
 /// What touches the machine: modules of `std` and `tokio`, and macros; and who may.
-const MACHINE: [&str; 2] = ["env", "fs"];
+const MACHINE: [&str; 3] = ["env", "fs", "process"];
+/// The clock and chance, which a run gets through one trait.
+const CHANCE: [&str; 5] = [
+    "Timestamp::now",
+    "SystemTime::now",
+    "Instant::now",
+    "new_v4",
+    "RandomState",
+];
+const AMBIENT: &str = "run/ambient.rs";
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 const AT_THE_MACHINE: [&str; 5] = ["cli", "scenario", "backend", "store", "main"];
 
@@ -212,6 +221,19 @@ fn only_the_outer_modules_touch_the_machine() {
             .filter(|module| MACHINE.contains(&module.as_str()))
             .chain(printers.map(str::to_owned));
         wrong.extend(touched.map(|what| format!("src/{}: `{what}`", file.path)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn clock_and_chance_come_by_one_trait() {
+    let mut wrong = Vec::new();
+    for file in &sources() {
+        if AT_THE_MACHINE.contains(&file.layer.as_str()) || file.path == AMBIENT {
+            continue;
+        }
+        let used = CHANCE.into_iter().filter(|what| file.code.contains(what));
+        wrong.extend(used.map(|what| format!("src/{}: `{what}`", file.path)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -87,6 +87,10 @@ impl Program<'_> {
             first(self.dice),
             first(self.dice)
         );
+        if self.dice.one_in(6) {
+            let rounds = 1 + self.dice.below(3);
+            writeln!(text, "  exit when state.n > {rounds}").unwrap();
+        }
         writeln!(text, "  start -> {}", self.several(0)).unwrap();
         let mut joined = Vec::new();
         for _ in 0..self.dice.below(3) {

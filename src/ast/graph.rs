@@ -136,6 +136,8 @@ pub struct StaticInterrupt {
     pub ask: Option<Ask>,
     /// Type of the answer.
     pub expect: Option<TypeExpr>,
+    /// Properties that are there already: the word given again, and where it stood first.
+    pub twice: Vec<(Span, Span)>,
     /// The whole member.
     pub span: Span,
 }

@@ -44,7 +44,7 @@ pub fn lacking(
     for model in &flow.models {
         let bound = config.model(&model.name);
         if !bound.is_some_and(|entry| matches!(entry.value, ModelBinding::Scripted)) {
-            binding.model(model);
+            binding.model(flow, model);
         }
     }
     for tool in &flow.tools {
@@ -70,7 +70,7 @@ pub fn bind(
 ) -> Result<Backends, Diagnostics> {
     let mut binding = Binding::new(config, script, folder);
     let models: Option<_> = {
-        let models: Vec<_> = flow.models.iter().map(|m| binding.model(m)).collect();
+        let models: Vec<_> = flow.models.iter().map(|m| binding.model(flow, m)).collect();
         models.into_iter().collect()
     };
     let tools: Option<_> = {
@@ -177,12 +177,12 @@ impl<'a> Binding<'a> {
         finding.help(help)
     }
 
-    fn model(&mut self, model: &Model) -> Option<Arc<dyn ChatModel>> {
+    fn model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
         if let Some(script) = self.script {
             return Some(script.model());
         }
         let Some(entry) = self.config.model(&model.name) else {
-            let provider = self.provider(&model.provider, &model.name, None)?;
+            let provider = self.provider(&model.provider, model, None, flow)?;
             return Some(provider);
         };
         match &entry.value {
@@ -198,13 +198,19 @@ impl<'a> Binding<'a> {
                 provider,
                 model: other,
             } => Some(Arc::new(Renamed {
-                provider: self.provider(provider, &model.name, entry.span)?,
+                provider: self.provider(provider, model, entry.span, flow)?,
                 model: other.clone(),
             })),
         }
     }
 
-    fn provider(&mut self, name: &str, model: &str, span: Option<Span>) -> Option<Arc<OpenAi>> {
+    fn provider(
+        &mut self,
+        name: &str,
+        model: &Model,
+        span: Option<Span>,
+        flow: &Flow,
+    ) -> Option<Arc<OpenAi>> {
         if let Some(made) = self.providers.get(name) {
             return Some(Arc::clone(made));
         }
@@ -217,8 +223,15 @@ impl<'a> Binding<'a> {
                     name::list(known())
                 )
             });
-            let message =
-                format!("nothing says how to reach the provider `{name}` of model `{model}`");
+            let file = flow.files.get(model.at.file as usize);
+            let place = match (span, file) {
+                (None, Some(file)) if model.at.line > 0 => format!(" ({file}:{})", model.at.line),
+                _ => String::new(),
+            };
+            let model = &model.name;
+            let message = format!(
+                "nothing says how to reach the provider `{name}` of model `{model}`{place}"
+            );
             // A check says it where the provider is named.
             if span.is_none() || self.declared.is_none() {
                 self.report(span, message, help);

@@ -14,7 +14,7 @@ use crate::resolve::program::{Graph, Jump, Node, Route, TargetKind, Work};
 
 use super::flow::cycle::shortest;
 use super::flow::finish::usual;
-use super::flow::group::{Ends, groups};
+use super::flow::group::{Ends, OfCircle, groups};
 use super::flow::{Cause, Flow, Goal, Spot, Together, Way, Write};
 use super::idle;
 use super::types::beside;
@@ -50,7 +50,7 @@ pub fn circles(
     graph: &Graph,
     flow: &Flow,
     together: &Together,
-    (reached, ends): (&[bool], &dyn Fn(&[Spot]) -> bool),
+    (reached, ends): (&[bool], OfCircle),
     diags: &mut Diagnostics,
 ) {
     let state = graph.fields.iter();

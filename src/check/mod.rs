@@ -251,7 +251,7 @@ fn topology(
     let free = flow::finish::finishing(flow, arrows, &waiting);
     let endings = exits::Endings::of(graph, flow, together);
     let exits = |circle: &[Spot]| endings.end(circle);
-    let of = (&waiting, &exits as &dyn Fn(&[Spot]) -> bool);
+    let of = (&waiting, &exits as flow::group::OfCircle);
     let capped = flow::visits::circles(flow, arrows, (&reached, &free), of, diags);
     flow::reach::trapped(flow, &reached, &free, (&capped, &exits), diags);
     flow::twice::twice(flow, &twice, &told, diags);

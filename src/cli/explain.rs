@@ -21,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The code, as in `error[CODE]`
-    #[arg(value_name = "CODE", required_unless_present = "list")]
+    #[arg(value_name = "CODE")]
     pub code: Option<String>,
     /// List all codes with their levels and what they are about
     #[arg(long, conflicts_with = "code")]
@@ -45,6 +45,11 @@ pub enum Format {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let text = match &args.code {
         Some(code) => explained(code, args.format, context.terminal.style_stdout())?,
+        None if !args.list => {
+            return Err(Failure::unusable("no code is named").help(
+                "name one, as in `graphc explain syntax-error`; `graphc explain --list` shows all",
+            ));
+        }
         None => match args.format {
             Format::Human => page::list(),
             Format::Json => {

@@ -265,6 +265,7 @@ impl Writer<'_, '_> {
             .collect();
         let entries = entries.into_iter().zip(ends).collect();
         let entries = self.in_order(entries, kind);
+        let behind = self.comments_behind(&entries);
         self.align(&entries, kind);
         let last = entries.len().saturating_sub(1);
         for (i, (entry, next)) in entries.iter().enumerate() {
@@ -290,9 +291,22 @@ impl Writer<'_, '_> {
                 },
                 Commas::All | Commas::Between => self.push(Op::Text(",".into())),
             }
-            self.trailing(*next);
+            match behind.get(i).copied().flatten() {
+                Some(comment) => self.behind(comment),
+                None => self.trailing(*next),
+            }
             self.push(Op::Flush);
         }
+    }
+
+    /// Where entries don't stand in the order of the text, the comment behind each: what follows it may be written first, and
+    /// would take the comment along.
+    fn comments_behind(&mut self, entries: &[(Entry, usize)]) -> Vec<Option<usize>> {
+        if entries.is_sorted_by_key(|(_, next)| *next) {
+            return Vec::new();
+        }
+        let nexts = entries.iter().map(|(_, next)| *next);
+        nexts.map(|next| self.take_behind(next)).collect()
     }
 
     fn entry_parts(&mut self, entry: &Entry, kind: Kind) {

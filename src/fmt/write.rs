@@ -144,12 +144,25 @@ impl<'a, 't> Writer<'a, 't> {
     /// Writes the comment behind the last token on its line, if `next` has one before it: it stays there
     /// wherever `next` goes. Lines break here then.
     pub fn trailing(&mut self, next: usize) {
+        if let Some(comment) = self.take_behind(next) {
+            self.behind(comment);
+        }
+    }
+
+    /// Takes that comment, for [`behind`](Self::behind) to write.
+    pub fn take_behind(&mut self, next: usize) -> Option<usize> {
         let declares = self.read(next).is_some_and(|token| token.declares);
-        if let Some((i, comment)) = self.comments(next).first().copied()
-            && !comment.own_line
-            && !(declares && is_doc(comment.text))
-        {
+        let (i, comment) = self.comments(next).first().copied()?;
+        let behind = !comment.own_line && !(declares && is_doc(comment.text));
+        behind.then(|| {
             self.take(i);
+            i
+        })
+    }
+
+    /// Writes a comment at the end of the line. Lines break here then.
+    pub fn behind(&mut self, comment: usize) {
+        if let Some(comment) = self.tree.comments.get(comment) {
             self.push(Op::Suffix(plain(comment.text)));
             self.push(Op::Break);
         }

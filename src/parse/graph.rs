@@ -243,13 +243,28 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let mut names = Vec::new();
         let mut found = (false, None, None);
+        let (mut first, mut twice) = ([None; 2], Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::kw_after => found.0 = true,
                 Rule::ident => names.push(self.name(&part)),
                 Rule::interrupt_body => {
                     self.entries(part.into_inner(), Rule::only_interrupt, |b, line| {
-                        match b.property(line)?.kind {
+                        let property = b.property(line)?;
+                        let word = match &property.kind {
+                            PropertyKind::Ask(_) => 0,
+                            PropertyKind::Expect(_) => 1,
+                            _ => return Some(()),
+                        };
+                        // The first one counts.
+                        if let Some(known) = first.get(word).copied().flatten() {
+                            twice.push((property.keyword, known));
+                            return Some(());
+                        }
+                        if let Some(first) = first.get_mut(word) {
+                            *first = Some(property.keyword);
+                        }
+                        match property.kind {
                             PropertyKind::Ask(ask) => found.1 = Some(ask),
                             PropertyKind::Expect(ty) => found.2 = Some(ty),
                             _ => {}
@@ -267,6 +282,7 @@ impl Builder<'_> {
             node: names.next()?,
             ask: found.1,
             expect: found.2,
+            twice,
             span,
         })
     }

@@ -242,8 +242,13 @@ fn read(path: &str, from: &Name, loader: &dyn Loader) -> Result<(Arc<str>, bool)
         .map(|text| (text, false))
         .map_err(|error| {
             let message = format!("`{path}` can't be read: {error}");
-            let help = "write the path from the folder that this file is in";
-            Box::new(Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span).help(help))
+            let found = Diagnostic::new(&codes::FILE_NOT_FOUND, message, from.span);
+            Box::new(match error {
+                LoadError::NotFound => {
+                    found.help("write the path from the folder that this file is in")
+                }
+                LoadError::Unreadable(_) => found,
+            })
         })
 }
 

@@ -211,3 +211,22 @@ async fn who_stops_waiting_holds_nothing() {
         assert!(Instant::now() < deadline, "{error}");
     }
 }
+
+/// A result that has run out is let go by the next process that looks for one.
+#[tokio::test]
+async fn kept_results_that_have_run_out_go() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    for (key, until) in [("a", Some(100)), ("b", Some(200)), ("c", None)] {
+        let result = serde_json::json!(key);
+        store.keep(key, &result, until).await.unwrap();
+    }
+    drop(store);
+    let store = open(&folder);
+    assert_eq!(store.kept("a", 150).await.unwrap(), None);
+    drop(store);
+    let file = rusqlite::Connection::open(folder.join("threads.db")).unwrap();
+    let mut select = file.prepare("SELECT key FROM kept ORDER BY key").unwrap();
+    let keys = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(keys.map(Result::unwrap).collect::<Vec<_>>(), ["b", "c"]);
+}

@@ -35,7 +35,7 @@ pub fn alone(name: &str) -> Option<(String, Option<&'static str>)> {
         Kind::Plain(meant) if meant == name => return None,
         Kind::Plain(meant) => {
             let is = |one: &&str| one.eq_ignore_ascii_case(name);
-            let certain = SAME.iter().any(|one| is(one)) || is(&meant);
+            let certain = SAME.iter().any(&is) || is(&meant);
             (format!("write `{meant}`"), certain.then_some(meant))
         }
         Kind::List => (

@@ -81,8 +81,11 @@ fn file_of(home: Home, found: &Diagnostic) -> Option<FileId> {
     (home == Home::Items).then_some(module.unwrap_or(found.span().file))
 }
 
+/// Where names are looked for; of top-level names the file too.
+type Place = (Home, Option<FileId>);
+
 /// The homes in which an unknown name may have been meant to be declared: those of its node, and of all of the graph.
-fn homes(declared: &Declared, found: &Diagnostic) -> Option<(Vec<(Home, Option<FileId>)>, String)> {
+fn homes(declared: &Declared, found: &Diagnostic) -> Option<(Vec<Place>, String)> {
     let unknown = found.unknown_name()?;
     let (home, file, name) = key(declared, found)?;
     let own = declared.whole(unknown.home, found.span());

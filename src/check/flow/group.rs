@@ -5,6 +5,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::model::{Flow, Spot, Way};
 
+/// What is asked of a circle: whether something holds of its spots.
+pub type OfCircle<'f> = &'f dyn Fn(&[Spot]) -> bool;
+
 /// Which groups are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ends {

@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, codes};
 
 use super::cycle::shortest;
 use super::finish::usual;
-use super::group::{Ends, groups};
+use super::group::{Ends, OfCircle, groups};
 use super::model::{Flow, Goal, Spot, Way};
 
 /// Which spots `start` leads to, by [`Flow::number`]. A join counts as soon as one member does:
@@ -100,7 +100,7 @@ pub fn trapped(
     flow: &Flow,
     reached: &[bool],
     free: &[bool],
-    (told, exits): (&BTreeSet<Spot>, &dyn Fn(&[Spot]) -> bool),
+    (told, exits): (&BTreeSet<Spot>, OfCircle),
     diags: &mut Diagnostics,
 ) {
     let stuck = |spot: Spot| {

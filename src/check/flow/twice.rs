@@ -287,6 +287,10 @@ impl<'a> Run<'a> {
         );
         let before = |way: &[Arrow]| way.get(1).map(|arrow| arrow.to);
         let (from, other) = (before(&one)?, before(&two)?);
+        // Who writes two joins means each of them.
+        if matches!((from, other), (Spot::Join(_), Spot::Join(_))) {
+            return None;
+        }
         // Of a join and an arrow beside it, the arrow is one too many.
         let turned = matches!(from, Spot::Join(_)) && !matches!(other, Spot::Join(_));
         let (at, rest) = match turned {

@@ -10,7 +10,7 @@ use crate::ir::{JoinId, NodeId};
 use super::arrows::Arrows;
 use super::cycle::{Cycle, shortest};
 use super::finish::{settled, usual};
-use super::group::{Ends, groups};
+use super::group::{Ends, OfCircle, groups};
 use super::model::{Cause, Flow, Spot, Way};
 
 /// Reports circles that go on for ever by a `max_visits`, among spots that can come to an end as long as it is not met.
@@ -19,7 +19,7 @@ pub fn circles(
     flow: &Flow,
     arrows: &Arrows,
     (reached, free): (&[bool], &[bool]),
-    (waiting, exits): (&BTreeSet<JoinId>, &dyn Fn(&[Spot]) -> bool),
+    (waiting, exits): (&BTreeSet<JoinId>, OfCircle),
     diags: &mut Diagnostics,
 ) -> BTreeSet<Spot> {
     let mut told = BTreeSet::new();

@@ -14,6 +14,7 @@ use crate::expr::{Type, TypeTable};
 
 use super::cx::Cx;
 use super::jump::texts;
+use super::range::Range;
 
 /// A value that conditions tell apart.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,8 +161,25 @@ impl<'a, 'b> Reader<'a, 'b> {
         Some(place)
     }
 
+    /// All values of a type, as far as conditions tell them apart.
+    pub(super) fn values(&self, ty: &Type) -> Atoms {
+        known(ty, &self.cx.program.types, &self.cx.domains)
+    }
+
+    /// The numbers that a place may be: a field of the state is held to its bounds with each write.
+    pub(super) fn bounds(&self, expr: &Expr) -> Range {
+        let field = || {
+            let graph = self.cx.graph?;
+            let place = path(expr)?;
+            graph
+                .fields
+                .get(graph.field(place.strip_prefix("state.")?)?)
+        };
+        field().map_or(Range::ALL, |field| Range::asked(&field.constraints))
+    }
+
     /// The value that an expression is, a parameter of an instance included.
-    fn atom(&self, expr: &Expr) -> Option<Atom> {
+    pub(super) fn atom(&self, expr: &Expr) -> Option<Atom> {
         if let ExprKind::Literal(Literal::Null) = expr.kind {
             return Some(Atom::Null);
         }

@@ -115,7 +115,7 @@ impl Reader<'_, '_> {
     }
 
     /// By the values that each place can have.
-    fn by_values(&mut self, expr: &Expr) -> Option<Verdict> {
+    pub(super) fn by_values(&mut self, expr: &Expr) -> Option<Verdict> {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.by_values(inner).map(|found| Verdict {
                 value: !found.value,
@@ -231,7 +231,7 @@ impl Reader<'_, '_> {
 }
 
 /// Whether an expression may have another value when it is evaluated again.
-fn changes(expr: &Expr) -> bool {
+pub(super) fn changes(expr: &Expr) -> bool {
     crate::expr::infer::reads(expr, &crate::expr::Scope::default()).effects
 }
 

@@ -1,6 +1,6 @@
 //! The expressions of one graph or tool, typed in the scope and with the knowledge of their place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ast::Name;
@@ -54,6 +54,10 @@ pub struct Cx<'a> {
     pub jump_sets: Vec<Type>,
     /// In a tool's body: what its `each` targets send, in order.
     pub sends: Vec<Sent>,
+    /// Lists and maps that are written out in a `let`, by its name.
+    pub written: BTreeMap<String, Expr>,
+    /// The tool whose body this is.
+    pub tool: Option<String>,
     /// What was found.
     pub diags: Diagnostics,
     /// Values of enums, shared by the places of a graph.
@@ -116,6 +120,8 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            written: BTreeMap::new(),
+            tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -142,6 +148,8 @@ impl<'a> Cx<'a> {
             computed: Vec::new(),
             jump_sets: Vec::new(),
             sends: Vec::new(),
+            written: BTreeMap::new(),
+            tool: None,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -167,6 +175,8 @@ impl<'a> Cx<'a> {
             .infer(expr, expected);
         if ty != Type::Error && !found.has_errors() {
             doomed(expr, &self.scope, &self.program.types, &mut found);
+            self.choices(expr);
+            self.keys_of_lets(expr);
         }
         // One guard mends all that an expression does with a place that may be null.
         let mut told = BTreeSet::new();
@@ -233,6 +243,7 @@ impl<'a> Cx<'a> {
     /// Adds a name; what was known of one that it hides is forgotten.
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.facts.known.forget(name);
+        self.written.remove(name);
         self.scope.declare(name, ty);
     }
 
@@ -241,7 +252,7 @@ impl<'a> Cx<'a> {
         let read = template::reads(text, &self.scope);
         self.used.extend(read.slots.iter().map(|slot| slot.0));
         for field in read.fields {
-            self.says_guards_of_text(&text.text, text.span, FieldId(field));
+            self.says_guards_of_text(text, FieldId(field));
             self.note_field(FieldId(field), text.span);
         }
         let mut found = Diagnostics::new();
@@ -252,6 +263,9 @@ impl<'a> Cx<'a> {
             self.facts.known.clone(),
             &mut found,
         );
+        if !found.has_errors() {
+            self.choices_of_text(text);
+        }
         self.hear(found);
     }
 

@@ -49,11 +49,11 @@ struct Tasks {
 }
 
 /// A super-step of a run: where it came from, and by which arrows.
-struct Moment<'a> {
+pub(super) struct Moment<'a> {
     tasks: Tasks,
     known: Known,
-    from: Option<usize>,
-    led: Vec<Step<'a>>,
+    pub(super) from: Option<usize>,
+    pub(super) led: Vec<Step<'a>>,
 }
 
 /// What a super-step leads to, while it is found out.
@@ -66,13 +66,14 @@ struct Turn<'a> {
     open: Vec<Step<'a>>,
 }
 
-struct Lockstep<'q, 'p, 'a> {
-    paths: &'q Paths<'p, 'a>,
-    asked: (FieldId, Counts),
+/// The moments of all runs that are followed for one question.
+pub(super) struct Lockstep<'q, 'p, 'a> {
+    pub(super) paths: &'q Paths<'p, 'a>,
+    pub(super) asked: (FieldId, Counts),
     sought: Sought,
-    met: Vec<Moment<'a>>,
+    pub(super) met: Vec<Moment<'a>>,
     by_tasks: HashMap<Tasks, Vec<usize>>,
-    spent: usize,
+    pub(super) spent: usize,
     /// All that a run can do was tried.
     whole: bool,
 }
@@ -351,89 +352,6 @@ impl<'a> Lockstep<'_, '_, 'a> {
             from,
             led: turn.led,
         });
-    }
-
-    /// The arrows to the end that was come to.
-    fn to_end(&self, at: usize) -> Vec<Step<'a>> {
-        let Some(moment) = self.met.get(at) else {
-            return Vec::new();
-        };
-        let ends = moment.led.iter().filter(|step| step.2.to == Spot::End);
-        let last = ends.max_by_key(|step| self.would_write(step.0));
-        let Some(last) = last.or(moment.led.last()) else {
-            return Vec::new();
-        };
-        let mut steps = match last.0 {
-            Some(spot) => self.before(&moment.led, moment.from, (spot, last.1)),
-            None => Vec::new(),
-        };
-        steps.push(*last);
-        steps
-    }
-
-    /// The arrows of a run to a spot that some of the last ones lead to.
-    fn trail(&self, led: &[Step<'a>], from: Option<usize>, spot: Spot) -> Vec<Step<'a>> {
-        let mut steps = Vec::new();
-        let (mut led, mut from, mut spot) = (led, from, spot);
-        for _ in 0..=2 * self.spent {
-            let into = led.iter().filter(|step| step.2.to == spot);
-            let Some(step) = into.max_by_key(|step| self.would_write(step.0)) else {
-                // It has waited since an earlier step.
-                let Some(moment) = from.and_then(|from| self.met.get(from)) else {
-                    break;
-                };
-                (led, from) = (&moment.led, moment.from);
-                continue;
-            };
-            steps.push(*step);
-            let Some(before) = step.0 else { break };
-            spot = before;
-            if !self.at_once(before, step.1) {
-                let Some(moment) = from.and_then(|from| self.met.get(from)) else {
-                    break;
-                };
-                (led, from) = (&moment.led, moment.from);
-            }
-        }
-        steps.reverse();
-        steps
-    }
-
-    fn before(
-        &self,
-        led: &[Step<'a>],
-        from: Option<usize>,
-        (spot, way): (Spot, &Way),
-    ) -> Vec<Step<'a>> {
-        match (
-            self.at_once(spot, way),
-            from.and_then(|at| self.met.get(at)),
-        ) {
-            (true, _) => self.trail(led, from, spot),
-            (false, Some(moment)) => self.trail(&moment.led, moment.from, spot),
-            (false, None) => Vec::new(),
-        }
-    }
-
-    /// Whether a way out of a spot is taken in the step that leads to the spot.
-    fn at_once(&self, spot: Spot, way: &Way) -> bool {
-        match spot {
-            Spot::Node(id) => {
-                let stop = self.paths.flow.stops.get(id);
-                way.cause == Cause::Visits || stop.is_some_and(|stop| stop.branch)
-            }
-            _ => true,
-        }
-    }
-
-    /// Whether a spot is one that would write the field on another way: the one to be told of.
-    fn would_write(&self, spot: Option<Spot>) -> bool {
-        let Some(Spot::Node(id)) = spot else {
-            return false;
-        };
-        let stop = self.paths.flow.stops.get(id).into_iter();
-        let mut writes = stop.flat_map(|stop| &stop.writes);
-        writes.any(|write| write.field == self.asked.0)
     }
 }
 

@@ -155,7 +155,10 @@ fn before_work(cx: &mut Cx, node: &Node, behind: &mut Behind) -> Option<Facts> {
         let name = binding.name.node.as_str();
         // Of one that is refused nobody knows whether it or what it hides is meant.
         let refused = IN_SCOPE.contains(&name);
-        cx.declare(name, if refused { Type::Error } else { ty });
+        match refused {
+            true => cx.declare(name, Type::Error),
+            false => cx.bind(binding, ty),
+        }
     }
     cx.says_works(not_skipped);
     for require in &node.requires {

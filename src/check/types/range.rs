@@ -2,6 +2,7 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind};
 use crate::expr::TypeTable;
+use crate::expr::constraint::Constraints;
 use crate::expr::infer::{constant, path};
 
 use super::cases::Reader;
@@ -21,7 +22,7 @@ impl Range {
     };
 
     /// What a size can be.
-    const SIZES: Range = Range {
+    pub const SIZES: Range = Range {
         low: (0.0, true),
         high: (f64::INFINITY, true),
     };
@@ -35,6 +36,24 @@ impl Range {
     /// One number.
     pub fn point(at: f64) -> Self {
         bounded((at, true), (at, true))
+    }
+
+    /// All between two numbers, neither of them included; all beyond where there is none.
+    pub fn between(low: Option<f64>, high: Option<f64>) -> Self {
+        let low = low.map_or(Range::ALL.low, |at| (at, false));
+        bounded(low, high.map_or(Range::ALL.high, |at| (at, false)))
+    }
+
+    /// Numbers that `@min` and `@max` leave.
+    pub fn asked(constraints: &Constraints) -> Self {
+        let end = |number: &Option<serde_json::Number>| Some((number.as_ref()?.as_f64()?, true));
+        let low = end(&constraints.min).unwrap_or(Range::ALL.low);
+        bounded(low, end(&constraints.max).unwrap_or(Range::ALL.high))
+    }
+
+    /// The lowest and the highest number, each with whether it is one of them.
+    pub fn bounds(self) -> ((f64, bool), (f64, bool)) {
+        (self.low, self.high)
     }
 
     /// Each number more by some other.
@@ -111,6 +130,8 @@ impl Range {
             true => (-first_whole((-self.high.0, self.high.1)), true),
             false => self.high,
         };
+        // Zero has no sign for people.
+        let (low, high) = ((low.0 + 0.0, low.1), (high.0 + 0.0, high.1));
         let from = |(at, taken): (f64, bool)| match taken {
             true => format!("`{at}` or more"),
             false => format!("more than `{at}`"),
@@ -177,20 +198,13 @@ pub fn compared(reader: &mut Reader, expr: &Expr) -> Option<Compared> {
         (Some(number), None) => (right, number, turned(op.node)?),
         _ => return None,
     };
-    let range = match op {
-        BinaryOp::Less => bounded(Range::ALL.low, (number, false)),
-        BinaryOp::LessEqual => bounded(Range::ALL.low, (number, true)),
-        BinaryOp::Greater => bounded((number, false), Range::ALL.high),
-        BinaryOp::GreaterEqual => bounded((number, true), Range::ALL.high),
-        BinaryOp::Equal => bounded((number, true), (number, true)),
-        _ => return None,
-    };
+    let range = comparison(op, number)?;
     let (subject, domain, whole) = match measured(place) {
         Some(of) => (format!("size({})", path(of)?), Range::SIZES, true),
         None => {
             let subject = reader.subject(place)?;
             let whole = reader.is_whole(&subject);
-            (subject, Range::ALL, whole)
+            (subject, reader.bounds(place), whole)
         }
     };
     Some(Compared {
@@ -201,12 +215,24 @@ pub fn compared(reader: &mut Reader, expr: &Expr) -> Option<Compared> {
     })
 }
 
+/// Numbers for which a comparison with a constant holds.
+pub(super) fn comparison(op: BinaryOp, number: f64) -> Option<Range> {
+    Some(match op {
+        BinaryOp::Less => bounded(Range::ALL.low, (number, false)),
+        BinaryOp::LessEqual => bounded(Range::ALL.low, (number, true)),
+        BinaryOp::Greater => bounded((number, false), Range::ALL.high),
+        BinaryOp::GreaterEqual => bounded((number, true), Range::ALL.high),
+        BinaryOp::Equal => Range::point(number),
+        _ => return None,
+    })
+}
+
 fn bounded(low: (f64, bool), high: (f64, bool)) -> Range {
     Range { low, high }
 }
 
 /// `3 < x` is `x > 3`.
-fn turned(op: BinaryOp) -> Option<BinaryOp> {
+pub(super) fn turned(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
         BinaryOp::Less => BinaryOp::Greater,
         BinaryOp::LessEqual => BinaryOp::GreaterEqual,
@@ -218,7 +244,7 @@ fn turned(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// What `size(x)` or `x.size()` measures.
-fn measured(expr: &Expr) -> Option<&Expr> {
+pub(super) fn measured(expr: &Expr) -> Option<&Expr> {
     match &expr.kind {
         ExprKind::Call {
             target,
@@ -234,7 +260,7 @@ fn measured(expr: &Expr) -> Option<&Expr> {
 }
 
 /// The number of a constant; beyond 2^53 floats are too coarse to compare with.
-fn number(expr: &Expr, types: &TypeTable) -> Option<f64> {
+pub(super) fn number(expr: &Expr, types: &TypeTable) -> Option<f64> {
     let number = constant(expr, types)?.as_f64()?;
     (number.abs() < 9_007_199_254_740_992.0).then_some(number)
 }

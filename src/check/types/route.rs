@@ -11,6 +11,7 @@ use crate::resolve::program::{Arm, Node, Route};
 
 use super::cases::{Atom, Atoms, Reader};
 use super::constant::Verdict;
+use super::coverage::covered;
 use super::cx::Cx;
 use super::range::{Compared, Range, compared};
 
@@ -117,7 +118,7 @@ impl Cases {
             taken.add(case, arm, place);
             complete = self.covered(&taken, case).then_some(place);
         }
-        if complete.is_none() && sound {
+        if complete.is_none() && sound && !covered(Reader::new(cx), arms) {
             let left = self.left(&taken);
             let mut found = incomplete(&left, &cx.route_of(span), span);
             // A case that stands there twice stands there in place of another.
@@ -179,6 +180,9 @@ impl Cases {
         };
         if let Some(of) = compared.filter(|of| same(of)) {
             let left = taken.numbers_left(of);
+            if left.len() >= PIECES {
+                return Left::Unknown;
+            }
             let shown: Vec<String> = left
                 .iter()
                 .take(3)
@@ -203,6 +207,9 @@ impl Cases {
         };
         let none = Atoms::new();
         let known = taken.values.get(subject).map_or(&none, |(known, _)| known);
+        if known.is_empty() {
+            return Left::Unknown;
+        }
         let left: Vec<String> = all.difference(known).iter().map(Atom::show).collect();
         let left = match left.len() {
             // A list of all would bury what it says.
@@ -250,7 +257,10 @@ impl Cx<'_> {
     /// What a route belongs to, for messages.
     fn route_of(&self, span: Span) -> String {
         let Some(graph) = self.graph else {
-            return "the `goto`".to_owned();
+            return match &self.tool {
+                Some(tool) => format!("the `goto` of tool `{tool}`"),
+                None => "the `goto`".to_owned(),
+            };
         };
         let holds = |route: &Route| matches!(route, Route::Arms(_, own) if *own == span);
         let goto = |node: &&Node| node.goto.as_ref().is_some_and(|goto| holds(&goto.node));

@@ -3,6 +3,7 @@
 use crate::diag::{Diagnostic, codes};
 use crate::expr::Type;
 use crate::expr::infer::{Checker, Taker, constant};
+use crate::expr::ty::RUN;
 use crate::ir::ToolId;
 use crate::resolve::program::{Program, Tool, ToolBody};
 
@@ -34,9 +35,10 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     for param in tool.params.iter().chain(&body.reads) {
         cx.declare(&param.name.node, param.ty.node.clone());
     }
+    cx.declare("run", Type::Record(RUN));
     for binding in &body.lets {
         let ty = cx.infer_with_effects(&binding.value, None);
-        cx.declare(&binding.name.node, ty);
+        cx.bind(binding, ty);
     }
     for require in &body.requires {
         cx.require(require);
@@ -47,6 +49,7 @@ pub fn tool(program: &Program, id: ToolId, diags: &mut crate::diag::Diagnostics)
     }
     cx.emits(&body.emits);
     if let Some(goto) = &body.goto {
+        cx.tool = Some(tool.name.node.clone());
         cx.route(goto, &mut Behind::new());
     }
     returns(&mut cx, tool, body);

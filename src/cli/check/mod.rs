@@ -33,7 +33,13 @@ Examples:
   graphc check --profile prod          also what the profile leaves unbound
   graphc check --format sarif > graphc.sarif
   graphc check desk.test.yaml graphc.yaml    scenarios with their flow, settings
-  cat desk.graph | graphc check -";
+  cat desk.graph | graphc check -
+
+Exit status:
+  0  nothing is wrong (--deny warning: or doubtful)
+  1  findings of that level
+  2  wrong usage, a file that isn't there
+  130  --watch was ended by Ctrl-C";
 
 /// Arguments of `graphc check`.
 #[derive(Debug, clap::Args)]

@@ -75,7 +75,7 @@ pub fn all(paths: &[PathBuf], context: &Context) -> Result<Loaded, Failure> {
             Err(broken) if !path.is_file() => return Err(broken.failure),
             Err(broken) => {
                 broken.failure.say();
-                loaded.broken.push(broken);
+                loaded.broken.push(*broken);
             }
         }
     }
@@ -107,18 +107,18 @@ type Plans = BTreeMap<PathBuf, Option<Arc<Plan>>>;
 ///
 /// # Errors
 /// Why it can't be played; findings have been said.
-pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Broken> {
+pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Box<Broken>> {
     let broken = |failure: Failure| {
         let message = match failure.message.is_empty() {
             true => "its flow has errors".to_owned(),
             false => failure.message.clone(),
         };
         let fault = Fault { message, at: None };
-        Broken {
+        Box::new(Broken {
             name: files::shown(path),
             faults: vec![fault],
             failure,
-        }
+        })
     };
     let source = files::read(path).map_err(&broken)?;
     let mut sources = SourceMap::new();
@@ -132,11 +132,11 @@ pub fn one(path: &Path, plans: &mut Plans, context: &Context) -> Result<File, Br
                 sources.location(finding.span()),
             )),
         });
-        Broken {
+        Box::new(Broken {
             name: files::shown(path),
             faults: faults.collect(),
             failure: settings::say(found, sources, context, Exit::Errors),
-        }
+        })
     };
     let suite = scenario::load(&sources, id).map_err(|found| refused(&found, &sources))?;
     let flow = scenes::flow_of(path, &suite);

@@ -191,12 +191,38 @@ impl Checker<'_> {
 
     fn logical_facts(&mut self, op: LogicalOp, operands: &[Expr], truth: bool) -> Narrowing {
         let all_known = (op == LogicalOp::And) == truth;
-        let mut each = operands.iter().map(|operand| self.facts(operand, truth));
+        let each: Vec<&Expr> = operands
+            .iter()
+            .filter(|operand| all_known || !self.ruled_out(operand, truth))
+            .collect();
+        let mut each = each.into_iter().map(|operand| self.facts(operand, truth));
         let first = each.next().unwrap_or_default();
         each.fold(first, |known, next| match all_known {
             true => known.and(next),
             false => known.or(&next),
         })
+    }
+
+    /// Whether what is known already says that a condition can't be so: `x == null` of what isn't null.
+    fn ruled_out(&self, expr: &Expr, truth: bool) -> bool {
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.ruled_out(inner, !truth),
+            ExprKind::Binary(op, left, right) => {
+                let null = match op.node {
+                    BinaryOp::Equal => truth,
+                    BinaryOp::NotEqual => !truth,
+                    _ => return false,
+                };
+                let is_null = |of: &Expr| matches!(of.kind, ExprKind::Literal(Literal::Null));
+                let place = match (is_null(left), is_null(right)) {
+                    (false, true) => path(left),
+                    (true, false) => path(right),
+                    _ => None,
+                };
+                null && place.is_some_and(|place| self.known.holds(&place))
+            }
+            _ => false,
+        }
     }
 
     fn comparison_facts(

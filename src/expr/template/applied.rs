@@ -11,6 +11,7 @@ use super::super::function;
 use super::super::infer::{has_field, join};
 use super::super::ty::Type;
 use super::check::Check;
+use super::receiver::Kind;
 use super::{filter, method};
 
 impl Check<'_> {
@@ -30,7 +31,11 @@ impl Check<'_> {
         let ty = match of {
             Some((expr, ty)) if !found.takes_null => {
                 let so = format!("which the filter `{}` does not take", found.name);
-                self.not_null(expr, ty, &so)
+                let ty = self.not_null(expr, ty, &so);
+                if !self.receives(found.name, (expr, &ty), span) {
+                    return Type::Error;
+                }
+                ty
             }
             Some((_, ty)) => ty,
             None => Type::String,
@@ -111,9 +116,13 @@ impl Check<'_> {
     }
 
     fn function(&mut self, name: &str, call: &ast::Call, range: Range) -> Type {
-        self.args(&call.args);
+        let args = self.args(&call.args);
         if self.locals.iter().rev().any(|(n, _)| n == name) {
             return Type::Json;
+        }
+        if name == "range" {
+            self.range_takes(&call.args, &args);
+            return Type::list(Type::Int);
         }
         if let Some((_, gives)) = filter::FUNCTIONS.iter().find(|(n, _)| *n == name) {
             return gives.ty(&Type::Json);
@@ -143,22 +152,39 @@ impl Check<'_> {
         )
     }
 
+    /// `x` of `xs.filter(x, ..)`: a name that nothing has, in first place, is what a macro of expressions would bind; that there is
+    /// none in templates is said of the call.
+    fn was_to_bind(&self, args: &[ast::CallArg]) -> bool {
+        let [ast::CallArg::Pos(ast::Expr::Var(first)), _, ..] = args else {
+            return false;
+        };
+        let local = self.locals.iter().any(|(name, _)| name == first.id);
+        !local && self.scope.slot(first.id).is_none() && first.id != "state"
+    }
+
     fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
         let of = self.expr(receiver);
-        // What a macro binds is known to nothing here, and that it is one is said below.
-        match names_macro(name) && filter::find(name).is_none() || matches!(name, "filter" | "map")
-        {
-            true => {}
-            false => {
-                self.args(&call.args);
-            }
-        }
         let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
+        let own = method::find(&of, name);
+        // The names that a macro binds are none of the template's: that it is none is said once.
+        let refused = own.is_none() && names_macro(name) && self.of_language(&of, name).is_none();
+        if !refused && !self.was_to_bind(&call.args) {
+            self.args(&call.args);
+        }
         if matches!(of, Type::Json | Type::Error | Type::Never) {
             return of;
         }
-        if let Some(found) = method::find(&of, name) {
-            return found.gives.ty(&of);
+        if let Some(found) = own {
+            let callee = call.expr.span();
+            let at = match callee.end_offset > callee.start_offset {
+                true => self.name_span(callee, name),
+                false => self.name_span(range, name),
+            };
+            let wanted = found.wants();
+            return match self.method_takes(name, found.args, wanted, (&call.args, at)) {
+                true => found.gives.ty(&of),
+                false => Type::Error,
+            };
         }
         if let Some(found) = self.of_language(&of, name) {
             return self.language_method(found, (receiver, of), call, range);
@@ -183,6 +209,27 @@ impl Check<'_> {
             false => self.name_span(range, name),
         };
         self.report(Diagnostic::new(&codes::UNKNOWN_FUNCTION, message, span).maybe_help(help))
+    }
+}
+
+impl Check<'_> {
+    /// `range` counts in whole numbers.
+    fn range_takes(&mut self, args: &[ast::CallArg], types: &[Type]) {
+        for (arg, ty) in args.iter().zip(types) {
+            let ast::CallArg::Pos(value) = arg else {
+                continue;
+            };
+            let ty = self.not_null(value, ty.clone(), "which `range` does not take");
+            if Kind::of(&ty).is_some_and(|kind| kind != Kind::Whole) {
+                let found = self.named(value, &ty);
+                let message = format!("`range` takes whole numbers, found {found}");
+                let span = self.span(value.span());
+                self.report(
+                    Diagnostic::new(&codes::WRONG_ARGUMENTS, message, span)
+                        .help("go through a list by itself: `{% for x in xs %}`"),
+                );
+            }
+        }
     }
 }
 

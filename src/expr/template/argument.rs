@@ -14,6 +14,8 @@ impl Check<'_> {
     /// Checks the arguments of a filter that is applied to values of type `of`. `at` is its name.
     pub(super) fn filter_arguments(&mut self, applied: &ast::Filter, of: &Type, at: Span) -> Type {
         self.count(applied, at);
+        self.keywords(applied, at);
+        self.argument_kinds(applied);
         let of = element(of);
         let (mut named, mut first) = (None, None);
         let mut positions = applied.args.iter().filter_map(|arg| match arg {
@@ -123,17 +125,22 @@ impl Check<'_> {
         if !plain || (least..=most).contains(&count) {
             return;
         }
-        let takes = match (least, most) {
-            (least, usize::MAX) => format!("{least} or more arguments"),
-            (0, 0) => "no arguments".to_owned(),
-            (1, 1) => "1 argument".to_owned(),
-            (least, most) if least == most => format!("{least} arguments"),
-            (0, 1) => "at most 1 argument".to_owned(),
-            (0, most) => format!("at most {most} arguments"),
-            (least, most) => format!("{least} to {most} arguments"),
-        };
+        let takes = counted((least, most));
         let message = format!("the filter `{}` takes {takes}, found {count}", applied.name);
         self.error(&codes::WRONG_ARGUMENTS, message, at);
+    }
+}
+
+/// How many arguments there may be, in words.
+pub(super) fn counted((least, most): (usize, usize)) -> String {
+    match (least, most) {
+        (least, usize::MAX) => format!("{least} or more arguments"),
+        (0, 0) => "no arguments".to_owned(),
+        (1, 1) => "1 argument".to_owned(),
+        (least, most) if least == most => format!("{least} arguments"),
+        (0, 1) => "at most 1 argument".to_owned(),
+        (0, most) => format!("at most {most} arguments"),
+        (least, most) => format!("{least} to {most} arguments"),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, codes};
 use super::super::infer::Narrowing;
 use super::super::scope::Scope;
 use super::super::ty::{Type, TypeTable};
+use super::lost::Rounds;
 use super::narrow::path;
 use super::{chain, place, placeholder, syntax};
 
@@ -46,6 +47,7 @@ pub fn check_knowing(
         diags,
         locals: Vec::new(),
         known,
+        rounds: Rounds::default(),
     };
     check.statement(&tree);
     placeholder::check(template, &tree, scope, diags);
@@ -61,6 +63,8 @@ pub(super) struct Check<'a> {
     pub locals: Vec<(String, Type)>,
     /// Places known not to be null here.
     pub known: Narrowing,
+    /// Loops around this place.
+    pub rounds: Rounds,
 }
 
 impl Check<'_> {
@@ -69,7 +73,8 @@ impl Check<'_> {
         self.template.span_of(whole.start, whole.end)
     }
 
-    fn whole(&self, range: Range) -> std::ops::Range<usize> {
+    /// The place of an expression in the text, from its first name on.
+    pub fn whole(&self, range: Range) -> std::ops::Range<usize> {
         let range = range.start_offset as usize..range.end_offset as usize;
         place::whole(&self.template.text, range)
     }

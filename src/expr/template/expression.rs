@@ -29,8 +29,10 @@ const LOOP: [&str; 11] = [
 impl Check<'_> {
     pub(super) fn unheard(&mut self, expr: &ast::Expr) -> Type {
         let heard = std::mem::take(self.diags);
+        let rounds = std::mem::take(&mut self.rounds);
         let ty = self.expr(expr);
         *self.diags = heard;
+        self.rounds = rounds;
         ty
     }
 
@@ -64,6 +66,11 @@ impl Check<'_> {
                 Type::map(self.joined(&map.values))
             }
         };
+        // An optional is null here where there is nothing.
+        let ty = match ty {
+            Type::Optional(of) => Type::nullable((*of).clone()),
+            ty => ty,
+        };
         match path(expr) {
             Some(path) => narrowed(ty, &path, &self.known, self.types),
             None => ty,
@@ -91,12 +98,20 @@ impl Check<'_> {
     fn var(&mut self, name: &str, range: Range) -> Type {
         let local = self.locals.iter().rfind(|(n, _)| n == name);
         if let Some((_, ty)) = local {
-            return ty.clone();
+            let ty = ty.clone();
+            self.reads_name(name, range);
+            return ty;
         }
         if let Some(ty) = self.scope.slot(name).and_then(|slot| self.scope.ty(slot)) {
             return ty.clone();
         }
         let span = self.span(range);
+        if name == "null" {
+            let message = "a template has no `null`".to_owned();
+            let found = Diagnostic::new(&codes::UNKNOWN_NAME, message, span);
+            self.report(found.help("it is called `none` there").fix(span, "none"));
+            return Type::Null;
+        }
         let unknown = |message: String| Diagnostic::new(&codes::UNKNOWN_NAME, message, span);
         if name == "state" && self.scope.state.is_some() {
             let found = unknown("`state` is no value by itself".into());
@@ -250,6 +265,16 @@ impl Check<'_> {
         };
         let source = self.source(expr).to_owned();
         let span = self.span(expr.span());
+        let guard = match (path(expr), &*of) {
+            (None, _) => format!(
+                "name it and guard that: `{{% set x = {source} %}}{{% if x %}} .. {{% endif %}}`"
+            ),
+            // Zero and false are no nulls.
+            (_, Type::Bool | Type::Int | Type::Uint | Type::Float) => {
+                format!("guard it: `{{% if {source} is not none %}} .. {{% endif %}}`")
+            }
+            _ => format!("guard it: `{{% if {source} %}} .. {{% endif %}}`"),
+        };
         self.report(
             Diagnostic::new(
                 &codes::NULL_NOT_HANDLED,
@@ -258,13 +283,7 @@ impl Check<'_> {
             )
             .fact(Fact::Value(source.clone()))
             .fact(Fact::Unproven)
-            .help(match *of {
-                // Zero and false are values, and no `if` lets them in.
-                Type::Int | Type::Float | Type::Bool => {
-                    format!("guard it: `{{% if {source} is not none %}} .. {{% endif %}}`")
-                }
-                _ => format!("guard it: `{{% if {source} %}} .. {{% endif %}}`"),
-            }),
+            .help(guard),
         );
         (*of).clone()
     }

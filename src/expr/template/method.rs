@@ -5,6 +5,7 @@ use minijinja::{Error, ErrorKind};
 
 use super::super::ty::Type;
 use super::gives::Gives;
+use super::receiver::Kind;
 
 /// What a method is called on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,20 @@ pub(super) struct Method {
     of: Of,
     name: &'static str,
     /// Least and greatest number of arguments.
-    args: (usize, usize),
+    pub args: (usize, usize),
     pub gives: Gives,
     apply: Apply,
+}
+
+impl Method {
+    /// What its arguments must be; `None` where any will do.
+    pub(super) fn wants(&self) -> Option<(Kind, &'static str)> {
+        match (self.of, self.name) {
+            (Of::Text, "join") => Some((Kind::List, "a list")),
+            (Of::Text, _) => Some((Kind::Text, "a text")),
+            _ => None,
+        }
+    }
 }
 
 const fn method(

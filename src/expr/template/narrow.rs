@@ -1,7 +1,9 @@
 //! What a condition of a template proves: places that are not null. The paths are those of
 //! [`Narrowing`], so that what a flow has shown holds in its templates too.
 
-use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind, Expr, UnaryOpKind};
+use minijinja::machinery::ast::{
+    self, BinOpKind, CallArg, CallType, CompareOpKind, Expr, UnaryOpKind,
+};
 
 use super::super::infer::Narrowing;
 use super::super::ty::Type;
@@ -23,6 +25,20 @@ pub(super) fn path(expr: &Expr) -> Option<String> {
                 index => Some(format!("{operand}[{}]", path(index)?)),
             }
         }
+        // A method gives the same again as long as nothing is written.
+        Expr::Call(call) => match call.identify_call() {
+            CallType::Method(receiver, name) => {
+                let of = path(receiver)?;
+                let args = call.args.iter().map(|arg| match arg {
+                    CallArg::Pos(Expr::Const(value)) => Some(format!("{:?}", value.value)),
+                    CallArg::Pos(value) => path(value),
+                    _ => None,
+                });
+                let args: Vec<String> = args.collect::<Option<_>>()?;
+                Some(format!("{of}[.{name}({})]", args.join(", ")))
+            }
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -31,7 +47,7 @@ impl Check<'_> {
     /// What is known when a condition is true (or false).
     pub(super) fn facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
         match expr {
-            Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) if truth => {
+            Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) | Expr::Call(_) if truth => {
                 path(expr).into_iter().collect()
             }
             Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !truth),

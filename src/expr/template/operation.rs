@@ -7,13 +7,24 @@ use crate::diag::{Diagnostic, codes};
 use super::super::infer::{join, nearest_text, overlaps, widen};
 use super::super::ty::Type;
 use super::check::Check;
+use super::receiver::Kind;
 
 impl Check<'_> {
     pub(super) fn unary(&mut self, op: &ast::UnaryOp) -> Type {
         let ty = self.expr(&op.expr);
         match op.op {
             ast::UnaryOpKind::Not => Type::Bool,
-            ast::UnaryOpKind::Neg => self.not_null(&op.expr, ty, "which `-` does not take"),
+            ast::UnaryOpKind::Neg => {
+                let ty = self.not_null(&op.expr, ty, "which `-` does not take");
+                match Kind::of(&ty) {
+                    None | Some(Kind::Whole | Kind::Number) => ty,
+                    Some(_) => {
+                        let message = format!("{} has no negative", self.named(&op.expr, &ty));
+                        let span = self.span(op.expr.span());
+                        self.error(&codes::TYPE_MISMATCH, message, span)
+                    }
+                }
+            }
         }
     }
 
@@ -123,6 +134,12 @@ impl Check<'_> {
 
     /// A value in a list that never holds one of its type.
     fn among(&mut self, (left, a): (&ast::Expr, &Type), (right, b): (&ast::Expr, &Type)) {
+        if let Some(Kind::Whole | Kind::Number | Kind::Bool) = Kind::of(b) {
+            let message = format!("nothing is in {}: it is no list", self.named(right, b));
+            let span = self.span(left.span()).to(self.span(right.span()));
+            self.error(&codes::TYPE_MISMATCH, message, span);
+            return;
+        }
         // Elements that are written out are compared one by one.
         let written = match right {
             ast::Expr::List(list) => list.items.as_slice(),

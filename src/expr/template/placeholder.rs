@@ -22,10 +22,25 @@ static LOOKALIKE: LazyLock<Regex> = LazyLock::new(|| {
 static HALF_TAG: LazyLock<Regex> = LazyLock::new(|| {
     const WORDS: &str = "(if|elif|else|endif|for|endfor|set|with|endwith|raw|endraw)";
     Regex::new(&format!(
-        r"\{{?\s*%\s*{WORDS}\b[^%{{}}\n]*%\s*\}}|\{{\s+%\s*{WORDS}\b[^{{}}\n]*"
+        r"(?:\{{\s*)?%\s*{WORDS}\b[^%{{}}\n]*%\s*\}}|\{{\s+%\s*{WORDS}\b[^{{}}\n]*"
     ))
     .unwrap()
 });
+
+// What begins as a placeholder with one brace and goes on as an expression: `{ state.xs | join(", ") }`, `{x if y else z}}`.
+#[allow(clippy::unwrap_used)]
+static HALF_OPEN: LazyLock<Regex> = LazyLock::new(|| {
+    const ON: &str = r"(?:[|(\[~+*/<>-]|[!=]=|(?:if|and|or|in|is|not)\b)";
+    Regex::new(&format!(
+        r"\{{\s*([A-Za-z_]\w*(?:\.\w+)*)(\s*{ON}[^{{}}\n]*)\}}\}}?"
+    ))
+    .unwrap()
+});
+
+// What ends as a placeholder and never began: `state.q }}`.
+#[allow(clippy::unwrap_used)]
+static HALF_CLOSED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[A-Za-z_][^{}\n]*\}\}").unwrap());
 
 /// Warns of each, where the name in it is one that a placeholder could have.
 pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: &mut Diagnostics) {
@@ -34,9 +49,18 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
     };
     let mut raw = Vec::new();
     collect(&root.children, &mut Names::new(), &mut raw);
+    let mut open = 0_i64;
     for (text, names) in raw {
         // A raw text is a slice of the template, so the distance of their addresses is its offset.
         let offset = (text.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
+        let halves = Halves {
+            template,
+            scope,
+            names: &names,
+            offset,
+        };
+        halves.check(text, open, diags);
+        open = depth(text, open);
         for found in LOOKALIKE.captures_iter(text) {
             let Some(name) = found.get(1).or(found.get(2)) else {
                 continue;
@@ -60,6 +84,10 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
         }
         for found in HALF_TAG.captures_iter(text) {
             let Some(all) = found.get(0) else { continue };
+            // As a placeholder, a whole tag is text on purpose in a `raw` block.
+            if all.as_str().starts_with("{%") && all.as_str().ends_with("%}") {
+                continue;
+            }
             let word = found
                 .get(1)
                 .or(found.get(2))
@@ -70,7 +98,112 @@ pub(super) fn check(template: &TemplateText, tree: &Stmt, scope: &Scope, diags: 
             diags.push(stays_plain(all.as_str(), span).help(tag));
         }
     }
-    surplus(&root.children, template, diags);
+    surplus(&root.children, 0, template, diags);
+}
+
+/// A plain text in which half a placeholder may stand.
+struct Halves<'a> {
+    template: &'a TemplateText,
+    scope: &'a Scope,
+    names: &'a Names,
+    /// Where the text begins in the template.
+    offset: usize,
+}
+
+impl Halves<'_> {
+    /// Warns of expressions between single braces, and of the ends of placeholders that never began. `open` are braces that
+    /// stand open before the text.
+    fn check(&self, text: &str, open: i64, diags: &mut Diagnostics) {
+        let mut told = Vec::new();
+        for found in HALF_OPEN.captures_iter(text) {
+            let (Some(all), Some(name), Some(rest)) = (found.get(0), found.get(1), found.get(2))
+            else {
+                continue;
+            };
+            if let Some(meant) = meant(name.as_str(), self.names, self.scope) {
+                self.report(all.range(), all.as_str(), &meant, rest.as_str(), diags);
+                told.push(all.range());
+            }
+        }
+        for found in HALF_CLOSED.captures_iter(text) {
+            let Some(all) = found.get(0) else { continue };
+            let before = text.get(..all.start()).unwrap_or_default();
+            let known = told.iter().any(|place| place.contains(&all.start()));
+            if known || depth(before, open) > 0 {
+                continue;
+            }
+            let line = all.as_str();
+            let Some((at, meant)) = self.first_name(line) else {
+                continue;
+            };
+            let place = all.start() + at..all.end();
+            let written = text.get(place.clone()).unwrap_or_default();
+            let name_ends = at + line.get(at..).map_or(0, path_length);
+            let rest = line.get(name_ends..line.len() - 2).unwrap_or_default();
+            self.report(place, written, &meant, rest, diags);
+        }
+    }
+
+    /// The first name of a line that stands for something in scope, and what a placeholder would have.
+    fn first_name(&self, line: &str) -> Option<(usize, String)> {
+        let mut at = 0;
+        while at < line.len() {
+            let rest = line.get(at..)?;
+            let length = path_length(rest);
+            if length > 0 {
+                let name = rest.get(..length)?;
+                if name.contains('.')
+                    && let Some(meant) = meant(name, self.names, self.scope)
+                {
+                    return Some((at, meant));
+                }
+            }
+            at += length.max(rest.chars().next().map_or(1, char::len_utf8));
+        }
+        None
+    }
+
+    fn report(
+        &self,
+        at: std::ops::Range<usize>,
+        written: &str,
+        meant: &str,
+        rest: &str,
+        diags: &mut Diagnostics,
+    ) {
+        let span = self
+            .template
+            .span_of(self.offset + at.start, self.offset + at.end);
+        let rest = rest.trim_end();
+        diags.push(
+            stays_plain(written, span)
+                .fact(Fact::Meant(meant.to_owned()))
+                .help(format!(
+                    "a placeholder is written `{{{{ {meant}{rest} }}}}`"
+                )),
+        );
+    }
+}
+
+/// How long the dotted name is that a text begins with.
+fn path_length(text: &str) -> usize {
+    let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+    match begins {
+        true => text
+            .get(..end.unwrap_or(text.len()))
+            .map_or(0, |name| name.trim_end_matches('.').len()),
+        false => 0,
+    }
+}
+
+/// Braces that stand open behind a text.
+fn depth(text: &str, open: i64) -> i64 {
+    text.chars().fold(open, |depth, c| match c {
+        '{' => depth + 1,
+        '}' => (depth - 1).max(0),
+        _ => depth,
+    })
 }
 
 fn stays_plain(text: &str, span: crate::base::Span) -> Diagnostic {
@@ -78,36 +211,47 @@ fn stays_plain(text: &str, span: crate::base::Span) -> Diagnostic {
     Diagnostic::new(&codes::PLACEHOLDER_IN_TEXT, message, span)
 }
 
-/// Warns of a `}` directly behind a placeholder that closes no brace of the text before it.
-fn surplus(parts: &[Stmt], template: &TemplateText, diags: &mut Diagnostics) {
-    let mut open = 0_i64;
+/// Warns of a `}` directly behind a placeholder that closes none of the braces that stand open. How many do behind the parts;
+/// `None` where that differs from branch to branch.
+fn surplus(
+    parts: &[Stmt],
+    mut open: i64,
+    template: &TemplateText,
+    diags: &mut Diagnostics,
+) -> Option<i64> {
     let mut behind_value = false;
     for part in parts {
-        if let Stmt::EmitRaw(text) = part {
-            if behind_value && open == 0 && text.raw.starts_with('}') {
-                let offset =
-                    (text.raw.as_ptr() as usize).saturating_sub(template.text.as_ptr() as usize);
-                let span = template.span_of(offset, offset + 1);
-                diags.push(
-                    stays_plain("}", span)
-                        .help("a placeholder ends with `}}`: take the third brace out"),
-                );
+        let mut within = |body: &[Stmt]| surplus(body, open, template, diags);
+        match part {
+            Stmt::EmitRaw(text) => {
+                if behind_value && open == 0 && text.raw.starts_with('}') {
+                    let offset = (text.raw.as_ptr() as usize)
+                        .saturating_sub(template.text.as_ptr() as usize);
+                    let span = template.span_of(offset, offset + 1);
+                    diags.push(
+                        stays_plain("}", span)
+                            .help("a placeholder ends with `}}`: take the third brace out"),
+                    );
+                }
+                open = depth(text.raw, open);
             }
-            let mut depth = open;
-            for c in text.raw.chars() {
-                depth = match c {
-                    '{' => depth + 1,
-                    '}' => (depth - 1).max(0),
-                    _ => depth,
-                };
+            Stmt::EmitExpr(_) | Stmt::Set(_) | Stmt::Do(_) => {}
+            Stmt::IfCond(branch) => {
+                let (yes, no) = (within(&branch.true_body), within(&branch.false_body));
+                open = yes.filter(|_| yes == no)?;
             }
-            open = depth;
-        } else if !matches!(part, Stmt::EmitExpr(_)) {
-            // What a branch opens or closes is not followed.
-            return;
+            Stmt::ForLoop(each) => {
+                let (some, none) = (within(&each.body), within(&each.else_body));
+                if some != Some(open) || none != Some(open) {
+                    return None;
+                }
+            }
+            Stmt::WithBlock(with) => open = within(&with.body)?,
+            _ => return None,
         }
         behind_value = matches!(part, Stmt::EmitExpr(_));
     }
+    Some(open)
 }
 
 /// The name as a placeholder would have it; `None` where nothing of that name is in scope.

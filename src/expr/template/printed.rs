@@ -22,7 +22,8 @@ pub fn printed(template: &TemplateText) -> Vec<Printed> {
     if !template.text.contains("{{") && !template.text.contains("{%") {
         return Vec::new();
     }
-    if super::chain::too_long(&template.text).is_some() {
+    let text = &template.text;
+    if super::chain::too_long(text).is_some() {
         return Vec::new();
     }
     let Ok(tree) = machinery::parse(&template.text, "template", SyntaxConfig::default()) else {

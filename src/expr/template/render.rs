@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use minijinja::value::ValueKind;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value as Shown};
 
 use crate::ast::node::TemplateText;
@@ -13,7 +13,7 @@ use super::super::eval::Env;
 use super::super::infer::Reads;
 use super::super::scope::{Scope, Slot};
 use super::object::shown;
-use super::{language, method, place};
+use super::{chain, language, method, place};
 
 /// Instructions of one rendering: well under a second, far above honest use.
 const FUEL: u64 = 5_000_000;
@@ -143,6 +143,9 @@ pub fn reads(text: &TemplateText, scope: &Scope) -> Reads {
 }
 
 fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'static>, Error> {
+    if let Some(beyond) = chain::too_long(text) {
+        return Err(Error::new(ErrorKind::SyntaxError, beyond.message));
+    }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_fuel(Some(FUEL));
@@ -164,6 +167,8 @@ fn environment(text: &str, functions: Arc<Vec<String>>) -> Result<Environment<'s
     environment.add_test("undefined", is_absent);
     environment.add_filter("default", or_default);
     environment.add_filter("d", or_default);
+    environment.add_filter("string", as_text);
+    environment.add_filter("join", joined);
     environment.add_template_owned(NAME, text.to_owned())?;
     Ok(environment)
 }
@@ -172,11 +177,74 @@ fn is_absent(value: &Shown) -> bool {
     value.is_undefined() || value.is_none()
 }
 
-fn or_default(value: &Shown, other: Option<Shown>, falsy_too: Option<bool>) -> Shown {
-    match is_absent(value) || (falsy_too == Some(true) && !value.is_true()) {
-        true => other.unwrap_or_else(|| Shown::from("")),
-        false => value.clone(),
+fn or_default(
+    value: &Shown,
+    other: Option<Shown>,
+    falsy_too: Option<bool>,
+    named: Kwargs,
+) -> Result<Shown, Error> {
+    let other = match other {
+        Some(other) => Some(other),
+        None => named.get("default_value")?,
+    };
+    let falsy_too = match falsy_too {
+        Some(falsy_too) => Some(falsy_too),
+        None => named.get("boolean")?,
+    };
+    named.assert_all_used()?;
+    Ok(
+        match is_absent(value) || (falsy_too == Some(true) && !value.is_true()) {
+            true => other.unwrap_or_else(|| Shown::from("")),
+            false => value.clone(),
+        },
+    )
+}
+
+/// A value as it would print; of one that is not there nothing.
+fn as_text(value: &Shown) -> Result<Shown, Error> {
+    let text = match value.kind() {
+        ValueKind::None => String::new(),
+        ValueKind::Bool => value.is_true().to_string(),
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => serde_json::to_string(value)
+            .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?,
+        _ => value.to_string(),
+    };
+    Ok(Shown::from(text))
+}
+
+/// The elements, or what is at a path in each, as they would print.
+fn joined(
+    value: &Shown,
+    between: Option<String>,
+    attribute: Option<String>,
+    named: Kwargs,
+) -> Result<Shown, Error> {
+    let between: Option<String> = match between {
+        Some(between) => Some(between),
+        None => named.get("d")?,
+    };
+    let attribute: Option<String> = match attribute {
+        Some(attribute) => Some(attribute),
+        None => named.get("attribute")?,
+    };
+    named.assert_all_used()?;
+    let items = value.try_iter().map_err(|error| {
+        let message = format!("cannot join value of type {}", value.kind());
+        Error::new(ErrorKind::InvalidOperation, message).with_source(error)
+    })?;
+    let mut texts = Vec::new();
+    for item in items {
+        let mut item = item;
+        for name in attribute.iter().flat_map(|path| path.split('.')) {
+            item = match name.parse::<usize>() {
+                Ok(at) => item.get_item_by_index(at)?,
+                Err(_) => item.get_attr(name)?,
+            };
+        }
+        let text = as_text(&item)?;
+        texts.push(text.as_str().unwrap_or_default().to_owned());
     }
+    Ok(Shown::from(texts.join(&between.unwrap_or_default())))
 }
 
 /// Null prints nothing, a bool as it is written here, what has parts as JSON.

@@ -34,6 +34,8 @@ impl Check<'_> {
             }),
             Stmt::Set(set) => {
                 let ty = self.expr(&set.expr);
+                self.sets_name(&set.target);
+                self.hides(&set.target, false);
                 self.assign(&set.target, ty);
             }
             Stmt::SetBlock(set) => {
@@ -114,6 +116,8 @@ impl Check<'_> {
             let span = self.span(each.iter.span());
             self.error(&codes::TYPE_MISMATCH, message, span);
         }
+        self.hides(&each.target, true);
+        let outside = self.locals.len();
         self.scoped(|check| {
             match (pair, &each.target) {
                 (Some((first, second)), ast::Expr::List(names)) => {
@@ -129,9 +133,33 @@ impl Check<'_> {
                 check.known = check.known.clone().and(facts);
             }
             check.locals.push(("loop".into(), Type::Json));
-            check.all(&each.body);
+            check.round(outside, |check| check.all(&each.body));
         });
         self.scoped(|check| check.all(&each.else_body));
+    }
+
+    /// Warns of a name that hides what the template knows by it: `state`, and for names of a loop any other.
+    fn hides(&mut self, target: &ast::Expr, each: bool) {
+        let name = match target {
+            ast::Expr::Var(var) => var.id,
+            ast::Expr::List(names) => {
+                names.items.iter().for_each(|name| self.hides(name, each));
+                return;
+            }
+            ast::Expr::Tuple(names) => {
+                names.items.iter().for_each(|name| self.hides(name, each));
+                return;
+            }
+            _ => return,
+        };
+        let state = name == "state" && self.scope.state.is_some();
+        if state || (each && self.scope.slot(name).is_some()) {
+            let span = self.span(target.span());
+            let message = format!("`{name}` hides what the template knows by that name");
+            self.report(
+                Diagnostic::new(&codes::SHADOWING, message, span).help("choose another name"),
+            );
+        }
     }
 
     fn take_apart(&mut self, names: &[ast::Expr], parts: [Type; 2]) {

@@ -1,5 +1,8 @@
 //! What a node does: its kind, and the own properties of `call`, `interrupt` and `subgraph` nodes.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use crate::ast::Name;
 use crate::ast::item::NamedArg;
 use crate::ast::node::{self as written, Kind, Node as Written, PropertyKind};
@@ -139,7 +142,15 @@ impl Resolver<'_> {
             value: arg.value,
         });
         let with = with.collect();
-        let into = into.into_iter().flatten();
+        let into: Vec<&written::Binding> = into.into_iter().flatten().collect();
+        let mut seen: HashMap<&str, &Name> = HashMap::new();
+        for binding in &into {
+            match seen.entry(binding.to.node.as_str()) {
+                Entry::Occupied(first) => self.twice("field", first.get(), &binding.to),
+                Entry::Vacant(new) => _ = new.insert(&binding.to),
+            }
+        }
+        let into = into.into_iter();
         let into = into.map(|binding| self.binding(inside, graph, binding));
         Work::Subgraph {
             graph,

@@ -169,6 +169,12 @@ impl Resolver<'_> {
             _ => None,
         })?;
         if CHOICES.contains(&choice.node.as_str()) {
+            if choice.node == "required" && tools.is_none() {
+                let message = "`tool_choice required` needs `tools` that the model can choose from";
+                let found = Diagnostic::new(&codes::MISSING_PROPERTY, message, choice.span);
+                self.diags
+                    .push(found.help("write `tools [..]`, or take `tool_choice` out"));
+            }
             return Some(choice.clone());
         }
         let listed = tools.into_iter().flat_map(|list| &list.tools);

@@ -39,6 +39,15 @@ impl Resolver<'_> {
 
     fn stop(&mut self, inside: &Inside, interrupt: &StaticInterrupt) -> Stop {
         let name = &interrupt.name;
+        for (again, first) in &interrupt.twice {
+            let word = self.sources.text(*again);
+            let message = format!("`{word}` is given twice");
+            let found = Diagnostic::new(&codes::DUPLICATE_PROPERTY, message, *again)
+                .here("given again")
+                .label(*first, "first given here")
+                .help("keep one of the two");
+            self.diags.push(found);
+        }
         if interrupt.ask.is_none() {
             let help = "say what the person is shown: `ask { .. }`";
             self.lacking(

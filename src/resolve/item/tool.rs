@@ -68,6 +68,9 @@ impl Resolver<'_> {
             .map(|param| &param.name);
         let mut seen: Vec<&Name> = Vec::new();
         for name in names.chain(body.lets.iter().map(|bound| &bound.name)) {
+            if name.node == "run" {
+                self.check_local_name(name);
+            }
             match seen.iter().find(|known| known.node == name.node) {
                 // Twice in one list is reported by the list.
                 Some(first) if first.span != name.span => self.twice("name", first, name),

@@ -1,0 +1,194 @@
+//! Looks for answers for which all of some formulas hold.
+//!
+//! What a formula leaves to a single question narrows its answers; where only choices are left, one of them is tried both
+//! ways. The steps are counted: routes are small, and one that is beyond is taken for open.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::formula::Formula;
+use super::set::Set;
+
+/// Most steps of one search.
+const STEPS: usize = 100_000;
+
+/// Some answers to a question.
+#[derive(Debug, Clone)]
+pub struct Among {
+    /// Number of the question.
+    pub of: usize,
+    /// The answers.
+    pub these: Rc<Set>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// No answers for which all of them hold.
+    Nothing,
+    /// Some.
+    Something,
+    /// The search was too long.
+    TooMuch,
+}
+
+/// Answers that are still possible, and what must hold of them.
+#[derive(Clone)]
+struct State {
+    answers: Vec<Rc<Set>>,
+    formulas: Vec<Rc<Formula<Among>>>,
+}
+
+/// Whether there are answers for which all formulas hold. `answers` are all there are to each question, and how many there are
+/// numbers for.
+pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>) -> Found {
+    let (all, ends): (Vec<Set>, Vec<u32>) = answers.into_iter().unzip();
+    if all.iter().any(Set::is_empty) {
+        return Found::Something;
+    }
+    let mut search = Search { ends, steps: 0 };
+    let mut open = vec![State {
+        answers: all.into_iter().map(Rc::new).collect(),
+        formulas: formulas.into_iter().map(Rc::new).collect(),
+    }];
+    while let Some(state) = open.pop() {
+        let settled = search.settle(state);
+        if search.steps > STEPS {
+            return Found::TooMuch;
+        }
+        let Some(state) = settled else { continue };
+        let Some(choice) = state.choice() else {
+            return Found::Something;
+        };
+        open.extend(search.both(state, &choice));
+    }
+    Found::Nothing
+}
+
+impl State {
+    /// What to try next; `None` where nothing is left to be chosen.
+    fn choice(&self) -> Option<Among> {
+        let mut formula = &**self.formulas.first()?;
+        loop {
+            match formula {
+                Formula::Ask(ask) => return Some(ask.clone()),
+                Formula::All(parts) | Formula::Any(parts) => formula = parts.first()?,
+                Formula::Is(_) => return None,
+            }
+        }
+    }
+}
+
+struct Search {
+    ends: Vec<u32>,
+    steps: usize,
+}
+
+impl Search {
+    /// Both sides of a choice.
+    fn both(&mut self, state: State, choice: &Among) -> Vec<State> {
+        self.steps += state.answers.len();
+        let end = self.ends.get(choice.of).copied().unwrap_or_default();
+        let sides = [choice.these.others(end), (*choice.these).clone()];
+        let states = sides.into_iter().map(|side| {
+            let mut state = state.clone();
+            if let Some(known) = state.answers.get_mut(choice.of) {
+                *known = Rc::new(known.and(&side));
+            }
+            state
+        });
+        states.collect()
+    }
+
+    /// What is left when all that leaves no choice is followed; `None` where no answers are left.
+    fn settle(&mut self, mut state: State) -> Option<State> {
+        loop {
+            let mut open = std::mem::take(&mut state.formulas);
+            let mut single: BTreeMap<usize, Vec<Rc<Set>>> = BTreeMap::new();
+            open.reverse();
+            while let Some(formula) = open.pop() {
+                match self.simpler(&formula, &state.answers) {
+                    Formula::Is(true) => {}
+                    Formula::Is(false) => return None,
+                    Formula::Ask(ask) => single.entry(ask.of).or_default().push(ask.these),
+                    Formula::All(parts) => open.extend(parts.into_iter().map(Rc::new)),
+                    some @ Formula::Any(_) => state.formulas.push(Rc::new(some)),
+                }
+            }
+            if single.is_empty() || self.steps > STEPS {
+                return Some(state);
+            }
+            for (of, sets) in single {
+                let end = self.ends.get(of).copied().unwrap_or_default();
+                let known = state.answers.get_mut(of)?;
+                let left = Set::common(sets.iter().map(|set| &**set).chain([&**known]), end);
+                if left.is_empty() {
+                    return None;
+                }
+                *known = Rc::new(left);
+            }
+        }
+    }
+
+    /// A formula without what the answers decide already.
+    fn simpler(&mut self, formula: &Formula<Among>, answers: &[Rc<Set>]) -> Formula<Among> {
+        match formula {
+            Formula::Is(value) => Formula::Is(*value),
+            Formula::Ask(ask) => self.asked(ask.clone(), answers),
+            Formula::All(parts) => self.together(parts, answers, true),
+            Formula::Any(parts) => self.together(parts, answers, false),
+        }
+    }
+
+    fn asked(&mut self, ask: Among, answers: &[Rc<Set>]) -> Formula<Among> {
+        let Some(known) = answers.get(ask.of) else {
+            return Formula::Ask(ask);
+        };
+        self.steps += 1 + ask.these.ranges().min(known.ranges());
+        let both = ask.these.and(known);
+        match both.is_empty() {
+            true => Formula::Is(false),
+            false if both == **known => Formula::Is(true),
+            false => Formula::Ask(ask),
+        }
+    }
+
+    /// Parts that must all hold, or of which one is enough; those that ask the same are one.
+    fn together(
+        &mut self,
+        parts: &[Formula<Among>],
+        answers: &[Rc<Set>],
+        all: bool,
+    ) -> Formula<Among> {
+        let mut left = Vec::new();
+        let mut asks: BTreeMap<usize, Vec<Rc<Set>>> = BTreeMap::new();
+        for part in parts {
+            match self.simpler(part, answers) {
+                Formula::Is(value) if value == all => {}
+                Formula::Is(value) => return Formula::Is(value),
+                Formula::Ask(ask) => asks.entry(ask.of).or_default().push(ask.these),
+                other => left.push(other),
+            }
+        }
+        for (of, sets) in asks.into_iter().rev() {
+            let end = self.ends.get(of).copied().unwrap_or_default();
+            let sets = sets.iter().map(|set| &**set);
+            let these = match all {
+                true => Set::common(sets, end),
+                false => Set::either(sets),
+            };
+            let these = Rc::new(these);
+            match self.asked(Among { of, these }, answers) {
+                Formula::Is(value) if value == all => {}
+                Formula::Is(value) => return Formula::Is(value),
+                ask => left.insert(0, ask),
+            }
+        }
+        match (left.len(), all) {
+            (0, _) => Formula::Is(all),
+            (1, _) => left.remove(0),
+            (_, true) => Formula::All(left),
+            (_, false) => Formula::Any(left),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Sets of answers: numbers from zero on, as ranges.
+
+/// Ranges in order, each from its first number to the one behind its last, with a gap before the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set(Vec<(u32, u32)>);
+
+impl Set {
+    /// All numbers below one.
+    pub fn below(end: u32) -> Self {
+        Self::of([(0, end)])
+    }
+
+    /// The numbers of some ranges.
+    pub fn of(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut all: Vec<(u32, u32)> = ranges.into_iter().filter(|(a, b)| a < b).collect();
+        all.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(all.len());
+        for (from, to) in all {
+            match merged.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => merged.push((from, to)),
+            }
+        }
+        Self(merged)
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many ranges it is made of.
+    pub fn ranges(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What is in some of these.
+    pub fn either<'a>(sets: impl IntoIterator<Item = &'a Set>) -> Self {
+        Self::of(sets.into_iter().flat_map(|set| set.0.iter().copied()))
+    }
+
+    /// What is in all of these, of numbers below `end`.
+    pub fn common<'a>(sets: impl IntoIterator<Item = &'a Set>, end: u32) -> Self {
+        let outside: Vec<Set> = sets.into_iter().map(|set| set.others(end)).collect();
+        Self::either(&outside).others(end)
+    }
+
+    /// All other numbers below `end`.
+    pub fn others(&self, end: u32) -> Self {
+        let mut next = 0;
+        let mut others = Vec::with_capacity(self.0.len() + 1);
+        for (from, to) in &self.0 {
+            if next < *from {
+                others.push((next, *from));
+            }
+            next = *to;
+        }
+        if next < end {
+            others.push((next, end));
+        }
+        Self(others)
+    }
+
+    /// What both have.
+    pub fn and(&self, other: &Set) -> Self {
+        let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(a), Some(b)) = (mine.peek(), theirs.peek()) {
+            let (from, to) = (a.0.max(b.0), a.1.min(b.1));
+            if from < to {
+                both.push((from, to));
+            }
+            match a.1 < b.1 {
+                true => mine.next(),
+                false => theirs.next(),
+            };
+        }
+        Self(both)
+    }
+}

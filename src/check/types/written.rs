@@ -1,0 +1,102 @@
+//! Keys and indices that a list or map written out in a `let` doesn't have.
+
+use std::collections::BTreeSet;
+
+use crate::ast::expr::{Expr, ExprKind, Literal};
+use crate::ast::item::Let;
+use crate::base::name::few;
+use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
+use crate::expr::infer::macros;
+
+use super::cx::Cx;
+
+impl Cx<'_> {
+    /// Adds the name of a `let`.
+    pub fn bind(&mut self, binding: &Let, ty: Type) {
+        let name = &binding.name.node;
+        self.declare(name, ty);
+        let plain = match &binding.value.kind {
+            ExprKind::Map(entries) => entries.iter().all(|entry| !entry.optional),
+            ExprKind::List(items) => items.iter().all(|item| !item.optional),
+            _ => false,
+        };
+        if plain {
+            self.written.insert(name.clone(), binding.value.clone());
+        }
+    }
+
+    /// Reports keys and indices that such a map or list doesn't have.
+    pub(super) fn keys_of_lets(&mut self, expr: &Expr) {
+        if self.written.is_empty() {
+            return;
+        }
+        // A name that a macro binds in it is another.
+        let mut bound: BTreeSet<String> = BTreeSet::new();
+        let mut asked: Vec<(&Expr, &Expr)> = Vec::new();
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            match &expr.kind {
+                ExprKind::Call {
+                    target: Some(_),
+                    function,
+                    args,
+                } => {
+                    let vars = macros::bound(function, args).map(|(vars, _)| vars);
+                    bound.extend(vars.into_iter().flatten());
+                }
+                ExprKind::Index {
+                    operand,
+                    index,
+                    optional: false,
+                } => asked.push((operand, index)),
+                _ => {}
+            }
+            expr.each_part(|part| open.push(part));
+        }
+        for (operand, index) in asked {
+            let ExprKind::Ident(name) = &operand.kind else {
+                continue;
+            };
+            let written = self.written.get(name).filter(|_| !bound.contains(name));
+            if let Some(found) = written.and_then(|written| lacks(name, written, index)) {
+                self.report(found);
+            }
+        }
+    }
+}
+
+/// The report of a key that is none of those written out.
+fn lacks(name: &str, written: &Expr, index: &Expr) -> Option<Diagnostic> {
+    let found = |message: String| {
+        Diagnostic::new(&codes::ALWAYS_FAILS, message, index.span)
+            .label(written.span, "written out here")
+    };
+    match (&written.kind, &index.kind) {
+        (ExprKind::Map(entries), ExprKind::Literal(Literal::String(key))) => {
+            let keys = entries.iter().map(|entry| match &entry.key.kind {
+                ExprKind::Literal(Literal::String(key)) => Some(&**key),
+                _ => None,
+            });
+            let keys: Vec<&str> = keys.collect::<Option<_>>()?;
+            if keys.contains(&&**key) {
+                return None;
+            }
+            let message = format!("this always fails: `{name}` has no key {key:?}");
+            Some(
+                match crate::base::name::closest(key, keys.iter().copied()) {
+                    Some(near) => found(message).help(format!("did you mean {near:?}?")),
+                    None => found(message).help(format!("its keys are {}", few(keys))),
+                },
+            )
+        }
+        (ExprKind::List(items), ExprKind::Literal(Literal::Int(at))) => {
+            let beyond = usize::try_from(*at).is_ok_and(|at| at >= items.len());
+            let many = items.len();
+            let message =
+                format!("this always fails: `{name}` has no index `{at}`, it has {many} elements");
+            beyond.then(|| found(message).help("the first one is `0`"))
+        }
+        _ => None,
+    }
+}
