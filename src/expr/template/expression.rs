@@ -106,12 +106,6 @@ impl Check<'_> {
             return ty.clone();
         }
         let span = self.span(range);
-        if name == "null" {
-            let message = "a template has no `null`".to_owned();
-            let found = Diagnostic::new(&codes::UNKNOWN_NAME, message, span);
-            self.report(found.help("it is called `none` there").fix(span, "none"));
-            return Type::Null;
-        }
         let unknown = |message: String| Diagnostic::new(&codes::UNKNOWN_NAME, message, span);
         if name == "state" && self.scope.state.is_some() {
             let found = unknown("`state` is no value by itself".into());
@@ -134,7 +128,12 @@ impl Check<'_> {
             _ if name == "null" => Some("none"),
             other => other,
         } {
-            return self.report(found.help(format!("write `{meant}`")).fix(span, meant));
+            self.report(found.help(format!("write `{meant}`")).fix(span, meant));
+            // What is compared with it is guarded all the same.
+            return match meant {
+                "none" => Type::Null,
+                _ => Type::Error,
+            };
         }
         if let Some(help) = foreign::name::behind_work(name).filter(|_| self.scope.state.is_some())
         {
