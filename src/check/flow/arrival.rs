@@ -23,6 +23,9 @@ pub(super) struct Held {
     origin: Origin,
     /// Held since another join led on beside it. Such a one holds no further ones.
     chained: bool,
+    /// It was let through for the case that the task beside it comes to the join as well. What is found later may show that
+    /// it need not.
+    narrowly: bool,
 }
 
 /// Members of a join that can't have come to it beside a task.
@@ -51,6 +54,7 @@ impl Together<'_> {
                 beside: beside.clone(),
                 origin,
                 chained: false,
+                narrowly: false,
             });
         }
     }
@@ -82,10 +86,20 @@ impl Together<'_> {
     /// Lets tasks pass that were held at joins, where all other members can have come by now.
     pub(super) fn let_through(&mut self) {
         let mut lacking = HashMap::new();
-        for held in std::mem::take(&mut self.held) {
-            match self.passes(&held, &mut lacking) {
-                true => self.pass(&held),
-                false => self.held.push(held),
+        for mut held in std::mem::take(&mut self.held) {
+            if !held.narrowly && !self.passes(&held, &mut lacking) {
+                self.held.push(held);
+                continue;
+            }
+            match self.only(&held) {
+                None => self.pass(&held, None),
+                Some(member) => {
+                    if !held.narrowly {
+                        self.pass(&held, Some(self.goes_besides(&held, member)));
+                    }
+                    held.narrowly = true;
+                    self.held.push(held);
+                }
             }
         }
     }
@@ -125,26 +139,30 @@ impl Together<'_> {
         }
     }
 
-    /// Where the task beside an arrival goes besides the join, if it has to come there too: it is the only one that can
-    /// stand for its member. A member that jumps elsewhere does not arrive.
-    fn comes_too(&self, held: &Held) -> Option<BTreeSet<Place>> {
+    /// The member for which only the task beside an arrival can stand, so that it has to come to the join as well. None
+    /// of it may have come before, as far as is known by now.
+    fn only(&self, held: &Held) -> Option<NodeId> {
         let other = held.other.filter(|_| !held.chained)?;
         let member = self.places.running(other)?;
         let wait = self.places.wait(held.join, member)?;
-        if member == held.member || self.has(wait, other) || self.has(other, other) {
-            return None;
-        }
+        let others = member == held.member || self.has(wait, other) || self.has(other, other);
+        (!others).then_some(member)
+    }
+
+    /// Where a member goes besides the join that it comes to. One that jumps elsewhere does not arrive.
+    fn goes_besides(&self, held: &Held, member: NodeId) -> BTreeSet<Place> {
         let join = Spot::Join(held.join);
         let ways = self.places.ways(member);
         let ways = ways.filter(|way| way.goals.iter().any(|goal| goal.to == join));
         let goals = ways.flat_map(|way| &way.goals);
         let places = goals.flat_map(|goal| self.places.arrive(goal, Some(member), |_| {}));
-        Some(places.collect())
+        places.collect()
     }
 
     /// The join leads on beside what runs there, which is not what waits at the same join. What comes
-    /// to another join at that moment may make that one lead on as well.
-    fn pass(&mut self, held: &Held) {
+    /// to another join at that moment may make that one lead on as well. Where the task beside it comes to the join too, it
+    /// goes on to places `with` that alone.
+    fn pass(&mut self, held: &Held, with: Option<BTreeSet<Place>>) {
         let flow = self.flow;
         let ways = flow.joins.get(held.join).map_or(&[][..], |join| &join.ways);
         let goals = ways.iter().flat_map(|way| &way.goals);
@@ -155,7 +173,6 @@ impl Together<'_> {
         let arrives = held
             .other
             .is_none_or(|other| self.places.running(other).is_some());
-        let with = self.comes_too(held);
         let beside = held.beside.iter();
         let beside = beside.filter(|q| with.as_ref().is_none_or(|with| with.contains(q)));
         for q in beside {
@@ -175,6 +192,7 @@ impl Together<'_> {
                     beside: led.clone(),
                     origin: held.origin.turned(),
                     chained: true,
+                    narrowly: false,
                 });
                 self.looked = 0;
             }

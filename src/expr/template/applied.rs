@@ -152,16 +152,6 @@ impl Check<'_> {
         )
     }
 
-    /// `x` of `xs.filter(x, ..)`: a name that nothing has, in first place, is what a macro of expressions would bind; that there is
-    /// none in templates is said of the call.
-    fn was_to_bind(&self, args: &[ast::CallArg]) -> bool {
-        let [ast::CallArg::Pos(ast::Expr::Var(first)), _, ..] = args else {
-            return false;
-        };
-        let local = self.locals.iter().any(|(name, _)| name == first.id);
-        !local && self.scope.slot(first.id).is_none() && first.id != "state"
-    }
-
     fn method(&mut self, receiver: &ast::Expr, name: &str, call: &ast::Call, range: Range) -> Type {
         let of = self.expr(receiver);
         let of = self.not_null(receiver, of, &format!("so `.{name}(..)` may fail"));
