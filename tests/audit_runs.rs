@@ -9,6 +9,8 @@
     missing_docs
 )]
 
+mod dice;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -28,22 +30,7 @@ use graphc::run::model::{
 };
 use serde_json::json;
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-}
+use dice::Dice;
 
 /// A graph that makes two or three calls of a model, and one that sends.
 const CALLED: &str = r#"

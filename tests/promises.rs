@@ -9,6 +9,8 @@
     missing_docs
 )]
 
+mod dice;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,22 +22,9 @@ use graphc::run::engine::{Engine, RunOptions};
 use graphc::run::store::RunState;
 use serde_json::{Map, Value as Json, json};
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
+use dice::Dice;
 
 impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-
     fn condition(&mut self) -> String {
         match self.below(3) {
             0 => format!("state.k{}", self.below(3)),

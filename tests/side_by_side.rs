@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod dice;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphc::base::Span;
@@ -10,22 +12,7 @@ use graphc::check::flow::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way};
 use graphc::check::flow::together::Together;
 use graphc::ir::{JoinId, NodeId};
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-}
+use dice::Dice;
 
 fn goal(to: Spot, many: bool) -> Goal {
     Goal {

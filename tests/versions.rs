@@ -9,6 +9,8 @@
     missing_docs
 )]
 
+mod dice;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -27,22 +29,7 @@ use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-}
+use dice::Dice;
 
 #[derive(Clone, PartialEq)]
 enum Work {
