@@ -179,7 +179,7 @@ pub(super) fn intersection<K: Ord + Clone, V: Clone>(
     }
 }
 
-/// What [`SharedSet::chosen`] has found of parts that several sets share; the parts are kept, so that no other takes their place.
+/// What [`SharedSet::chosen`](super::SharedSet::chosen) has found of parts that several sets share; the parts are kept, so that no other takes their place.
 pub struct Noted<K>(HashMap<*const Node<K, ()>, [Link<K, ()>; 2]>);
 
 impl<K> Default for Noted<K> {

@@ -4,7 +4,7 @@
 //! ([`Type::Error`](crate::expr::Type::Error), an id that is `None`), and rules pass over holes in silence. Two kinds of findings
 //! can't be kept back by the rule that makes them: those about what is *missing* (a write, an arrow, a use), since what was
 //! meant may be what stands in the hole, also of another graph; and those about one name in many places. [`settle`] looks at
-//! them when all findings are known. It goes by what findings say as data ([`Fact`](crate::diag::Fact)), by where they stand
+//! them when all findings are known. It goes by what findings say as data ([`Fact`]), by where they stand
 //! ([`ground`]) and by their codes, never by their words, and in time linear in the program and the findings.
 //!
 //! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
