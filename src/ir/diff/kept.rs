@@ -51,31 +51,26 @@ impl<'f> Versions<'f> {
                 self.claim(format!("/reducers/{name}"));
             }
         }
-        if was.0 != is.0 {
-            let message = format!(
+        let message = if was.0 != is.0 {
+            format!(
                 "field `{name}` of graph `{graph}` was written by `{}`, is by `{}`",
                 was.0, is.0
-            );
-            self.say(
-                Group::NeedsMigration,
-                Side::Threads,
-                "reducer-changed",
-                at,
-                message,
-            );
+            )
         } else if was.1 != is.1 {
-            let message = format!(
+            format!(
                 "reducer `{}` of field `{name}` of graph `{graph}` computes something else",
                 is.0
-            );
-            self.say(
-                Group::NeedsMigration,
-                Side::Threads,
-                "reducer-changed",
-                at,
-                message,
-            );
-        }
+            )
+        } else {
+            return;
+        };
+        self.say(
+            Group::NeedsMigration,
+            Side::Threads,
+            "reducer-changed",
+            at,
+            message,
+        );
     }
 
     /// A thread has no value of a field that it never wrote: it has begun with the first value, which no checkpoint
