@@ -64,6 +64,31 @@ pub struct Decided<'a> {
 }
 
 impl<'a> Decided<'a> {
+    /// What a condition says of an answer in a node; `counts` says of a field of the node's graph whether it holds one.
+    pub fn says(
+        &self,
+        program: &'a Program,
+        (id, node): (GraphId, &'a Node),
+        counts: impl Fn(FieldId) -> bool,
+        (condition, truth): (&'a Expr, bool),
+    ) -> Says {
+        let graph = program.graphs.get(id);
+        let field = |mention: Mention<'_>| mentioned(program, graph?, mention);
+        let is = |mention: Mention<'_>| match field(mention) {
+            Some(field) => counts(field),
+            None => is_decision(program, node, mention),
+        };
+        let turned = |mention: Mention<'_>| {
+            field(mention).is_some_and(|field| self.turned.contains(&(id, field)))
+        };
+        let answers = Answers {
+            lets: reads::lets(&node.lets),
+            is: &is,
+            turned: &turned,
+        };
+        answers.says(condition, truth)
+    }
+
     /// Finds them.
     pub fn new(program: &'a Program) -> Self {
         let mut find = Find {

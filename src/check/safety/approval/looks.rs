@@ -6,8 +6,8 @@ use crate::base::Span;
 use crate::resolve::program::{Jump, Route, Target, TargetKind, Work};
 
 use super::super::reads::{self, Mention};
-use super::answer::{Answers, Says, joined};
-use super::decision::{is_decision, mentioned, reads_decision};
+use super::answer::{Says, joined};
+use super::decision::{mentioned, reads_decision};
 use super::walk::{Asked, Here, Said, Walk};
 
 impl<'a> Walk<'a> {
@@ -74,28 +74,16 @@ impl<'a> Walk<'a> {
         condition: &'a Expr,
         truth: bool,
     ) -> Says {
-        let is = |mention: Mention<'_>| match mentioned(self.program, here.graph, mention) {
-            Some(field) => {
-                let place = (here.graph_id, field);
-                self.sure.contains(&place)
-                    || asked == Asked::Open
-                        && self.decided.fields.contains(&place)
-                        && self.overwritten.at(place, here.id, behind).is_none()
-            }
-            None => is_decision(self.program, here.node, mention),
+        let counts = |field| {
+            let place = (here.graph_id, field);
+            self.sure.contains(&place)
+                || asked == Asked::Open
+                    && self.decided.fields.contains(&place)
+                    && self.overwritten.at(place, here.id, behind).is_none()
         };
-        let lets = reads::lets(&here.node.lets);
-        let turned = |mention: Mention<'_>| {
-            let field = mentioned(self.program, here.graph, mention);
-            field.is_some_and(|field| self.decided.turned.contains(&(here.graph_id, field)))
-        };
-        let turned = &turned;
-        Answers {
-            lets,
-            is: &is,
-            turned,
-        }
-        .says(condition, truth)
+        let of = (here.graph_id, here.node);
+        self.decided
+            .says(self.program, of, counts, (condition, truth))
     }
 
     /// The write that took the place of the answer which a condition would speak of.

@@ -4,13 +4,12 @@
 use crate::ast::expr::{Expr, LogicalOp};
 use crate::base::Span;
 use crate::ir::GraphId;
-use crate::resolve::program::{Graph, Jump, Node, Program, Route, Work};
+use crate::resolve::program::{Jump, Node, Program, Route, Work};
 
 use super::super::super::flow::Cause;
-use super::super::reads::{self, Mention};
-use super::answer::{Answers, Says, joined};
+use super::answer::{Says, joined};
 use super::decided::Decided;
-use super::decision::{is_decision, keeps_answer, mentioned, reads_decision};
+use super::decision::{keeps_answer, reads_decision};
 use super::looks::chosen_by;
 
 /// What persons say in a program.
@@ -139,24 +138,9 @@ impl<'a> Persons<'a> {
     }
 
     fn says(&self, id: GraphId, node: &'a Node, condition: &'a Expr, truth: bool) -> Says {
-        let graph: Option<&Graph> = self.program.graphs.get(id);
-        let field = |mention: Mention<'_>| mentioned(self.program, graph?, mention);
-        let is = |mention: Mention<'_>| match field(mention) {
-            Some(field) => self.decided.fields.contains(&(id, field)),
-            None => is_decision(self.program, node, mention),
-        };
-        let lets = reads::lets(&node.lets);
-        let turned = |mention: Mention<'_>| {
-            let field = field(mention);
-            field.is_some_and(|field| self.decided.turned.contains(&(id, field)))
-        };
-        let turned = &turned;
-        Answers {
-            lets,
-            is: &is,
-            turned,
-        }
-        .says(condition, truth)
+        let counts = |field| self.decided.fields.contains(&(id, field));
+        self.decided
+            .says(self.program, (id, node), counts, (condition, truth))
     }
 
     /// Whether the answer is kept for what follows.
