@@ -102,12 +102,14 @@ pub fn call(node: &Node) -> Option<&ModelCall> {
 
 /// Where the `timeout` stands that a node has: its own, or its graph's.
 pub fn timeout_place(graph: &Graph, node: &Node) -> Span {
-    let place = node.timeout_at.or(graph.timeout_at);
+    let own = node.timeout_ms.as_ref().and_then(|timeout| timeout.at);
+    let place = own.or(graph.timeout_at);
     place.unwrap_or(node.name.span)
 }
 
 /// Where the `retry` stands that a node has: its own, or its graph's.
 pub fn retry_place(graph: &Graph, node: &Node) -> Span {
-    let place = node.retry_at.or(graph.retry_at);
+    let own = node.retry.as_ref().and_then(|retry| retry.at);
+    let place = own.or(graph.retry_at);
     place.unwrap_or(node.name.span)
 }

@@ -15,7 +15,7 @@ use super::cx::{Cx, call, retry_place, timeout_place};
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let mut found: Vec<Found> = Vec::new();
     for (graph, node) in cx.nodes() {
-        if let Some(limit) = node.timeout_ms {
+        if let Some(limit) = node.timeout_ms.as_ref().map(|timeout| timeout.value) {
             found.extend(shorter_than_model(cx, (graph, node), limit));
             found.extend(shorter_than_wait(cx, (graph, node), limit));
             found.extend(shorter_than_tool(cx, (graph, node), limit));
@@ -122,7 +122,7 @@ fn shorter_than_wait(cx: &Cx<'_>, (graph, node): (&Graph, &Node), limit: u64) ->
     let asked = call(node).and_then(|call| call.model);
     let of_model = asked.and_then(|id| Some((id, cx.program.models.get(id)?)));
     let (retry, place) = match (node.retry.as_deref(), of_model) {
-        (Some(retry), _) => (retry, Some(retry_place(graph, node))),
+        (Some(retry), _) => (&retry.value, Some(retry_place(graph, node))),
         (None, Some((id, model))) => match &model.settings.retry {
             Some(retry) => (retry, cx.setting(id, "retry")),
             None => return None,

@@ -23,7 +23,10 @@ const IN_DOUBT: [ErrorKind; 5] = [
 pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
     let mut seen: BTreeSet<(Span, ToolId)> = BTreeSet::new();
     for (graph, node) in cx.nodes() {
-        let again = node.retry.as_deref().is_some_and(in_doubt);
+        let again = node
+            .retry
+            .as_deref()
+            .is_some_and(|own| in_doubt(&own.value));
         if !again || matches!(node.work, Work::Llm(_)) {
             continue;
         }

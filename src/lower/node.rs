@@ -33,8 +33,8 @@ impl Lowering<'_> {
             next: self.next(node, names),
             joins: node.joins.to_vec(),
             ends: self.ends(graph, id, node),
-            retry: node.retry.as_deref().cloned(),
-            timeout_ms: node.timeout_ms,
+            retry: node.retry.as_ref().map(|retry| retry.value.clone()),
+            timeout_ms: node.timeout_ms.as_ref().map(|timeout| timeout.value),
             on_error: handler.map(|route| self.route(route, names)),
             max_visits: node.max_visits.as_ref().map(|max| MaxVisits {
                 limit: max.limit,

@@ -54,13 +54,9 @@ pub struct Node {
     /// `ends [..]`, where it is written.
     pub ends: Option<Box<Ends>>,
     /// Its own policy or the graph's.
-    pub retry: Option<Box<Retry>>,
-    /// Where its own policy is written.
-    pub retry_at: Option<Span>,
+    pub retry: Option<Box<Own<Retry>>>,
     /// Its own limit or the graph's, in milliseconds.
-    pub timeout_ms: Option<u64>,
-    /// Where its own limit is written.
-    pub timeout_at: Option<Span>,
+    pub timeout_ms: Option<Box<Own<u64>>>,
     /// Its own handler; [`Graph::on_error_of`](super::graph::Graph::on_error_of) gives the one that serves it.
     pub on_error: Option<Box<Route>>,
     /// `max_visits N -> TARGET`
@@ -103,6 +99,15 @@ impl Node {
     }
 }
 
+/// What a node has of its own, or else from its graph.
+#[derive(Debug, Clone)]
+pub struct Own<T> {
+    /// What it has.
+    pub value: T,
+    /// Where it is written, where that is the node.
+    pub at: Option<Span>,
+}
+
 /// A node's own work.
 #[derive(Debug, Clone)]
 pub enum Work {
@@ -135,7 +140,7 @@ pub enum Work {
         /// Which tool.
         tool: Option<ToolId>,
         /// Its name.
-        name: Name,
+        name: Box<Name>,
         /// Its arguments.
         args: ThinVec<NamedArg>,
     },
@@ -160,7 +165,7 @@ pub enum Work {
         /// [`Program::instances`](super::program::Program::instances).
         instance: Option<usize>,
         /// Its name.
-        name: Name,
+        name: Box<Name>,
         /// Values of its parameters, as written.
         args: ThinVec<NamedArg>,
         /// `with`, as written; other `in` fields pass by name.
@@ -173,7 +178,7 @@ pub enum Work {
     /// A node that the embedding program implements.
     Extern {
         /// The name it is registered under.
-        name: Name,
+        name: Box<Name>,
         /// Fields that it is given, each with the place of its name.
         reads: ThinVec<Spanned<FieldId>>,
         /// Fields that it may write.

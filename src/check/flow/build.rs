@@ -1,5 +1,7 @@
 //! From a resolved graph to its flow.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use crate::base::{IdVec, Span};
 use crate::ir::{Channel, FieldId, GraphId, JoinId, NodeId};
 use crate::resolve::program::{
@@ -38,7 +40,7 @@ pub fn of(program: &Program, graph: &Graph, written: &Written) -> Flow {
         .iter()
         .map(|join| Gather {
             members: join.members.iter().map(|m| (m.node, m.span)).collect(),
-            ways: builder.ways(&join.to, Cause::Edge, None),
+            ways: builder.ways(&join.to, Cause::Edge, None).into(),
             span: join.span,
         })
         .collect();
@@ -73,15 +75,13 @@ impl Builder<'_> {
         let mut ways = self.own_ways(id, node);
         ways.extend(self.tool_ways(node));
         ways.extend(self.child_ways(node));
-        // Most nodes have one way, and a list that grew has room for four.
-        ways.shrink_to_fit();
         Stop {
             name: node.name.node.clone(),
             span: node.name.span,
             branch: matches!(node.work, Work::Branch),
             defer: node.defer,
-            writes: self.writes(node),
-            ways,
+            writes: exact(self.writes(node)),
+            ways: exact(ways),
         }
     }
 
@@ -121,7 +121,7 @@ impl Builder<'_> {
                 span: member.span,
             })
         });
-        let joins: Vec<Goal> = joins.collect();
+        let joins: ThinVec<Goal> = joins.collect();
         let span = first.map(|jump| jump.span);
         let Some(span) = span.or(joins.first().map(|goal| goal.span)) else {
             return Vec::new();
@@ -146,7 +146,7 @@ impl Builder<'_> {
 
     /// A jump is one way; with computed targets, one for each choice of the names that they may give.
     fn ways(&mut self, jump: &Jump, cause: Cause, node: Option<&Node>) -> Vec<Way> {
-        let all = self.alternatives(jump.to.iter().collect(), node, Vec::new());
+        let all = self.alternatives(jump.to.iter().collect(), node, ThinVec::new());
         let way = |goals| Way {
             cause,
             goals,
@@ -162,8 +162,8 @@ impl Builder<'_> {
         &mut self,
         targets: Vec<&Target>,
         node: Option<&Node>,
-        mut fixed: Vec<Goal>,
-    ) -> Vec<Vec<Goal>> {
+        mut fixed: ThinVec<Goal>,
+    ) -> Vec<ThinVec<Goal>> {
         let mut computed: Vec<Vec<Goal>> = Vec::new();
         for target in targets {
             let goals = self.goals(target, node);
@@ -181,7 +181,7 @@ impl Builder<'_> {
         }
         fixed.shrink_to_fit();
         computed.into_iter().fold(vec![fixed], |all, goals| {
-            let with = |chosen: &Vec<Goal>, goal: &Goal| -> Vec<Goal> {
+            let with = |chosen: &ThinVec<Goal>, goal: &Goal| -> ThinVec<Goal> {
                 chosen.iter().cloned().chain([goal.clone()]).collect()
             };
             all.iter()
@@ -270,7 +270,6 @@ impl Builder<'_> {
                 span: span.unwrap_or(name.span),
             }));
         }
-        writes.shrink_to_fit();
         writes
     }
 }
@@ -288,6 +287,13 @@ pub fn called_bodies<'a>(program: &'a Program, node: &Node) -> Vec<(Span, &'a To
     bodies.collect()
 }
 
+/// Most nodes have one way, and a thin list that grew has room for four.
+fn exact<T>(items: Vec<T>) -> ThinVec<T> {
+    let mut list = ThinVec::with_capacity(items.len());
+    list.extend(items);
+    list
+}
+
 fn ends_at(span: Span) -> Way {
     let end = Goal {
         to: Spot::End,
@@ -296,8 +302,8 @@ fn ends_at(span: Span) -> Way {
     };
     Way {
         cause: Cause::Exit,
-        goals: vec![end],
-        writes: Vec::new(),
+        goals: thin_vec![end],
+        writes: ThinVec::new(),
         span,
     }
 }

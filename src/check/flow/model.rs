@@ -1,5 +1,7 @@
 //! The flow of one graph as the analyses see it: who may follow whom, and in which alternatives.
 
+use thin_vec::ThinVec;
+
 use crate::base::IdVec;
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
@@ -68,9 +70,9 @@ pub struct Way {
     /// What makes it be taken.
     pub cause: Cause,
     /// All of these run in the next super-step.
-    pub goals: Vec<Goal>,
+    pub goals: ThinVec<Goal>,
     /// Written with the jump.
-    pub writes: Vec<Write>,
+    pub writes: ThinVec<Write>,
     /// The edge, the arm or the property.
     pub span: Span,
 }
@@ -87,9 +89,9 @@ pub struct Stop {
     /// It waits until nothing else is left.
     pub defer: bool,
     /// Alternatives, in the order written.
-    pub ways: Vec<Way>,
+    pub ways: ThinVec<Way>,
     /// What its work and its `set` may write.
-    pub writes: Vec<Write>,
+    pub writes: ThinVec<Write>,
 }
 
 /// A join.
@@ -98,7 +100,7 @@ pub struct Gather {
     /// Those that must arrive, each with its place.
     pub members: Vec<(NodeId, Span)>,
     /// Where it leads; one way.
-    pub ways: Vec<Way>,
+    pub ways: ThinVec<Way>,
     /// All of it.
     pub span: Span,
 }

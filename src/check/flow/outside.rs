@@ -1,5 +1,7 @@
 //! Ways that a node does not write itself: jumps of its tools, and names that its subgraph leaves by.
 
+use thin_vec::ThinVec;
+
 use crate::base::{Span, Spanned};
 use crate::ir::ToolId;
 use crate::resolve::program::{Node, Route, Target, TargetKind, Work};
@@ -22,7 +24,7 @@ impl Builder<'_> {
                 continue;
             };
             for jump in body.goto.iter().flat_map(Route::jumps) {
-                let writes: Vec<Write> = jump
+                let writes: ThinVec<Write> = jump
                     .set
                     .iter()
                     .filter_map(|item| {
@@ -30,7 +32,7 @@ impl Builder<'_> {
                         Some(Write { field, span })
                     })
                     .collect();
-                let mut goals = Vec::new();
+                let mut goals = ThinVec::new();
                 let mut alternatives = Vec::new();
                 for target in &jump.to {
                     match &target.kind {
@@ -105,13 +107,13 @@ impl Builder<'_> {
         let Some(child) = self.program.graphs.get(*child) else {
             return Vec::new();
         };
-        let goals: Vec<Vec<Goal>> = child
+        let goals: Vec<ThinVec<Goal>> = child
             .leaves
             .iter()
-            .map(|left| self.named(left, Some(node)))
+            .map(|left| self.named(left, Some(node)).into())
             .collect();
         // Tasks that run side by side in the called graph may leave by two names at once.
-        let mut at_once: Vec<Vec<Goal>> = Vec::new();
+        let mut at_once: Vec<ThinVec<Goal>> = Vec::new();
         if let Some(pairs) = together.filter(|pairs| !pairs.is_empty()) {
             let of = |name: &str| child.leaves.iter().position(|left| left.node == name);
             let both = |one: &str, other: &str| {
@@ -123,7 +125,7 @@ impl Builder<'_> {
         let way = |goals| Way {
             cause: Cause::Child,
             goals,
-            writes: Vec::new(),
+            writes: ThinVec::new(),
             span: name.span,
         };
         goals.into_iter().chain(at_once).map(way).collect()

@@ -21,7 +21,7 @@ pub fn writes_of(flow: &Flow, id: NodeId) -> Vec<Write> {
     let Some(stop) = flow.stops.get(id) else {
         return Vec::new();
     };
-    let mut writes = stop.writes.clone();
+    let mut writes = stop.writes.to_vec();
     let ways = stop.ways.iter();
     writes.extend(writes_on(
         flow,

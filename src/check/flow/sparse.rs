@@ -1,8 +1,10 @@
 //! Sets of places that may be few of many.
 
+use thin_vec::ThinVec;
+
 /// An ordered set of numbers, 64 to a word; words without a number take no room.
 #[derive(Debug, Clone, Default)]
-pub struct Sparse(Vec<(u32, u64)>);
+pub struct Sparse(ThinVec<(u32, u64)>);
 
 impl Sparse {
     /// Whether there is nothing in it.
@@ -39,7 +41,7 @@ impl Sparse {
         if self.has_all(other) {
             return;
         }
-        let mut all = Vec::with_capacity(self.0.len() + other.0.len());
+        let mut all = ThinVec::with_capacity(self.0.len() + other.0.len());
         let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
         loop {
             let next = match (left.peek(), right.peek()) {

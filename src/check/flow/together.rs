@@ -60,7 +60,7 @@ pub struct Together<'a> {
     /// The other places of each place's pairs.
     beside: Vec<Sparse>,
     /// Places that are known to be beside all that a place goes on to.
-    crossed: Vec<Sparse>,
+    crossed: HashMap<Place, Sparse>,
     open: VecDeque<(Place, Place)>,
     pub(super) alive: Vec<bool>,
     fresh: Vec<Place>,
@@ -72,7 +72,7 @@ pub struct Together<'a> {
     touched: BTreeSet<JoinId>,
     pub(super) fired: BTreeSet<JoinId>,
     /// Places that a node may go on to, computed when first asked for.
-    next: Vec<Option<After>>,
+    next: HashMap<Place, After>,
     /// Ways that were followed.
     taken: HashSet<*const Way>,
     overflow: bool,
@@ -87,7 +87,7 @@ impl<'a> Together<'a> {
             flow,
             pairs: HashMap::new(),
             beside: vec![Sparse::default(); count],
-            crossed: vec![Sparse::default(); count],
+            crossed: HashMap::new(),
             open: VecDeque::new(),
             alive: vec![false; count],
             fresh: Vec::new(),
@@ -95,7 +95,7 @@ impl<'a> Together<'a> {
             looked: 0,
             touched: BTreeSet::new(),
             fired: BTreeSet::new(),
-            next: vec![None; count],
+            next: HashMap::new(),
             taken: HashSet::new(),
             overflow: false,
             places,
@@ -389,22 +389,20 @@ impl<'a> Together<'a> {
         (b, right): (Place, &After),
         origin: Origin,
     ) {
-        let crossed = |of: Place| self.crossed.get(of as usize).cloned().unwrap_or_default();
+        let crossed = |of: Place| self.crossed.get(&of).cloned().unwrap_or_default();
         let (by_a, by_b) = (crossed(a), crossed(b));
         let more: Sparse = right.set.without(&by_a).collect();
         if !more.is_empty() {
             self.cross_sets(left.set.without(&by_b), &more, origin);
         }
         for (of, beside) in [(a, right), (b, left)] {
-            if let Some(crossed) = self.crossed.get_mut(of as usize) {
-                crossed.join(&beside.set);
-            }
+            self.crossed.entry(of).or_default().join(&beside.set);
         }
     }
 
     /// Where a task may be in the next super-step, as long as no join leads it on.
     fn after(&mut self, place: Place) -> After {
-        if let Some(Some(known)) = self.next.get(place as usize) {
+        if let Some(known) = self.next.get(&place) {
             return known.clone();
         }
         let places: Rc<[Place]> = match self.places.running(place) {
@@ -419,9 +417,7 @@ impl<'a> Together<'a> {
             set: Rc::new(places.iter().copied().collect()),
             places,
         };
-        if let Some(slot) = self.next.get_mut(place as usize) {
-            *slot = Some(after.clone());
-        }
+        self.next.insert(place, after.clone());
         after
     }
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use crate::base::shared::SharedSet;
 use crate::ir::{FieldId, NodeId};
 
 use super::super::flow::arrows::Arrows;
@@ -13,7 +14,7 @@ use super::super::flow::effect::Effects;
 use super::super::flow::{Cause, Flow, Goal, Spot, Way};
 
 /// Nodes that run in the super-step of another whenever that one does, as far as is known.
-pub type Company = BTreeSet<NodeId>;
+pub type Company = SharedSet<NodeId>;
 
 /// Most nodes that are kept as company of one.
 const MOST: usize = 16;
@@ -105,18 +106,18 @@ impl<'a> Sure<'a> {
         let branch = from.is_some_and(|id| self.flow.stops.get(id).is_some_and(|stop| stop.branch));
         let mut beside: Company = others.take(MOST).filter(other).collect();
         match branch {
-            true => beside.extend(company.iter().filter(|id| other(id))),
+            true => beside.extend(company.iter().filter(|id| other(id)).copied()),
             false => {
                 for id in company {
                     let next = self.next(*id);
-                    beside.extend(next.iter().filter(|id| other(id)));
+                    beside.extend(next.iter().filter(|id| other(id)).copied());
                 }
             }
         }
-        while beside.len() > MOST {
-            beside.pop_last();
+        match beside.iter().nth(MOST) {
+            None => beside,
+            Some(_) => beside.iter().take(MOST).copied().collect(),
         }
-        beside
     }
 
     /// The node that a goal surely starts in the next step.
@@ -157,7 +158,7 @@ impl<'a> Sure<'a> {
             let goals = way.goals.iter().filter_map(|goal| self.task(goal));
             goals.take(MOST).collect::<Company>()
         });
-        let shared = goals.reduce(|all, goals| all.intersection(&goals).copied().collect());
+        let shared = goals.reduce(|all, goals| all.intersection(&goals));
         shared.unwrap_or_default()
     }
 }

@@ -95,9 +95,8 @@ impl Entry {
         (branch, capped): (bool, bool),
     ) -> bool {
         let before = (self.facts.clone(), self.again.clone());
-        let shared = self.company.len();
         self.facts.merge(facts);
-        self.company.retain(|id| company.contains(id));
+        let fewer = self.company.keep(company);
         let more = branch && self.beside.join(beside);
         if capped {
             match &mut self.again {
@@ -106,7 +105,7 @@ impl Entry {
             }
         }
         let after = (&self.facts, &self.again);
-        more || (&before.0, &before.1) != after || shared != self.company.len()
+        more || fewer || (&before.0, &before.1) != after
     }
 }
 

@@ -35,7 +35,7 @@ impl Resolver<'_> {
                         Some(Thing::Tool(tool)) => Some(tool),
                         _ => None,
                     },
-                    name: tool.clone(),
+                    name: Box::new(tool.clone()),
                     args: self.named(inside.file, args).into(),
                 }
             }
@@ -44,7 +44,7 @@ impl Resolver<'_> {
             Kind::Interrupt => self.interrupt(inside, node, properties),
             Kind::Subgraph { graph, args } => self.subgraph(inside, (graph, args), properties),
             Kind::Extern(name) => Work::Extern {
-                name: name.clone(),
+                name: Box::new(name.clone()),
                 reads: self.extern_reads(inside, properties).into(),
                 writes: self.extern_writes(inside, properties).into(),
             },
@@ -155,7 +155,7 @@ impl Resolver<'_> {
         Work::Subgraph {
             graph,
             instance: called.instance,
-            name: name.clone(),
+            name: Box::new(name.clone()),
             args: args.into(),
             with,
             into: into.collect(),

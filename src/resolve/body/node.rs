@@ -11,7 +11,7 @@ use crate::diag::Home;
 use crate::ir::Retry;
 
 use super::super::Resolver;
-use super::super::node::{Cache, End, Ends, MaxVisits, Node, Skip, Work};
+use super::super::node::{Cache, End, Ends, MaxVisits, Node, Own, Skip, Work};
 use super::super::program::Param;
 use super::super::target::{Jump, Target, TargetKind};
 use super::Inside;
@@ -67,13 +67,7 @@ impl Resolver<'_> {
             joins: ThinVec::new(),
             ends: self.ends(inside, &properties).map(Box::new),
             retry: self.node_retry(inside, &work, &properties).map(Box::new),
-            retry_at: properties
-                .whole(|kind| matches!(kind, PropertyKind::Retry(_)))
-                .map(|property| property.span),
-            timeout_ms: self.node_timeout(inside, &work, &properties),
-            timeout_at: properties
-                .whole(|kind| matches!(kind, PropertyKind::Timeout { .. }))
-                .map(|property| property.span),
+            timeout_ms: self.node_timeout(inside, &work, &properties).map(Box::new),
             on_error: self.on_error(inside, &properties).map(Box::new),
             max_visits: self.max_visits(inside, &properties).map(Box::new),
             defer: properties
@@ -255,16 +249,19 @@ impl Resolver<'_> {
         inside: &Inside,
         work: &Work,
         properties: &Properties,
-    ) -> Option<Retry> {
+    ) -> Option<Own<Retry>> {
         let own = properties.one(|kind| match kind {
             PropertyKind::Retry(spec) => Some(spec),
             _ => None,
         });
-        match own {
+        let value = match own {
             Some(spec) => self.retry(inside.file, spec),
             None if has_effect(work) => self.program.graphs[inside.graph].retry.clone(),
             None => None,
-        }
+        };
+        let at = properties.whole(|kind| matches!(kind, PropertyKind::Retry(_)));
+        let at = at.map(|property| property.span);
+        value.map(|value| Own { value, at })
     }
 
     fn node_timeout(
@@ -272,7 +269,7 @@ impl Resolver<'_> {
         inside: &Inside,
         work: &Work,
         properties: &Properties,
-    ) -> Option<u64> {
+    ) -> Option<Own<u64>> {
         if matches!(work, Work::Interrupt { .. }) {
             return None;
         }
@@ -282,12 +279,16 @@ impl Resolver<'_> {
         });
         let Some((after, to)) = own else {
             let default = self.program.graphs[inside.graph].timeout_ms;
-            return default.filter(|_| has_effect(work));
+            let taken = default.filter(|_| has_effect(work));
+            return taken.map(|value| Own { value, at: None });
         };
         if let Some(to) = to {
             self.timeout_target(to.span);
         }
-        self.duration("`timeout`", after)
+        let at = properties.whole(|kind| matches!(kind, PropertyKind::Timeout { .. }));
+        let at = at.map(|property| property.span);
+        let value = self.duration("`timeout`", after)?;
+        Some(Own { value, at })
     }
 
     fn timeout_target(&mut self, span: Span) {
