@@ -192,6 +192,13 @@ fn findings_are_marked() {
             .filter(|finding| wanted(&text, finding));
         let helps = with_helps(&text);
         let all: Vec<Found> = diagnostics.map(|d| found(&compiled, d, helps)).collect();
+        for finding in compiled.diagnostics.iter() {
+            let (slug, least) = (finding.code.slug, finding.code.least);
+            if finding.level < least {
+                let shown = path.display();
+                writeln!(report, "{shown}: `{slug}` is milder than its code says").unwrap();
+            }
+        }
         let differences = compare(&sections, &all);
         if differences.is_empty() {
             continue;

@@ -13,6 +13,7 @@ use graphc::check::flow::together::Together;
 use graphc::ir::{JoinId, NodeId};
 
 use dice::Dice;
+use thin_vec::{ThinVec, thin_vec};
 
 fn goal(to: Spot, many: bool) -> Goal {
     Goal {
@@ -25,8 +26,8 @@ fn goal(to: Spot, many: bool) -> Goal {
 fn way(goals: Vec<Goal>) -> Way {
     Way {
         cause: Cause::Edge,
-        goals,
-        writes: Vec::new(),
+        goals: goals.into(),
+        writes: ThinVec::new(),
         span: Span::default(),
     }
 }
@@ -59,8 +60,8 @@ fn flow(dice: &mut Dice) -> Flow {
             span: Span::default(),
             branch: branch[from],
             defer: !branch[from] && dice.one_in(8),
-            ways,
-            writes: Vec::new(),
+            ways: ways.into(),
+            writes: ThinVec::new(),
         });
     }
     let mut joins = Vec::new();
@@ -87,7 +88,7 @@ fn flow(dice: &mut Dice) -> Flow {
                 .iter()
                 .map(|m| (NodeId(*m as u32), Span::default()))
                 .collect(),
-            ways: vec![way(vec![goal(
+            ways: thin_vec![way(vec![goal(
                 Spot::Node(NodeId(dice.below(count) as u32)),
                 false,
             )])],

@@ -66,7 +66,7 @@ pub fn apply_levels(config: &Config, found: Diagnostics) -> Diagnostics {
     for mut finding in found {
         let wanted = config.lints.get(finding.code.slug);
         match wanted.map(|entry| entry.value) {
-            _ if finding.code.level == Level::Error => {}
+            _ if finding.level == Level::Error => {}
             None => {}
             Some(LintLevel::Allow) => continue,
             Some(LintLevel::Info) => finding.level = Level::Info,

@@ -35,6 +35,8 @@ pub struct Code {
     pub slug: &'static str,
     /// Level unless settings change it.
     pub level: Level,
+    /// The level of those of its findings that are least bad: an error's may be warnings where it is in doubt.
+    pub least: Level,
     /// The page as Markdown: title, why, `## Wrong`, `## Right`.
     pub page: &'static str,
 }
@@ -51,13 +53,23 @@ impl Code {
     }
 }
 
+macro_rules! least {
+    ($level:ident) => {
+        Level::$level
+    };
+    ($level:ident $least:ident) => {
+        Level::$least
+    };
+}
+
 macro_rules! codes {
-    ($($level:ident $name:ident $slug:literal;)*) => {
+    ($($level:ident $(> $least:ident)? $name:ident $slug:literal;)*) => {
         $(
             #[doc = concat!("`", $slug, "`; its page says what it means.")]
             pub static $name: Code = Code {
                 slug: $slug,
                 level: Level::$level,
+                least: least!($level $($least)?),
                 page: include_str!(concat!("pages/", $slug, ".md")),
             };
         )*
@@ -124,14 +136,14 @@ codes! {
     Error REDUCER_TYPE "reducer-type";
     Error REDUCER_SIGNATURE "reducer-signature";
     Error UNSUPPORTED "unsupported";
-    Error TYPE_MISMATCH "type-mismatch";
+    Error > Warning TYPE_MISMATCH "type-mismatch";
     Error UNKNOWN_NAME "unknown-name";
     Error UNKNOWN_FIELD "unknown-field";
     Error UNKNOWN_MEMBER "unknown-member";
-    Error UNKNOWN_FUNCTION "unknown-function";
+    Error > Warning UNKNOWN_FUNCTION "unknown-function";
     Error MISSING_FIELD "missing-field";
     Error DUPLICATE_FIELD "duplicate-field";
-    Error WRONG_ARGUMENTS "wrong-arguments";
+    Error > Warning WRONG_ARGUMENTS "wrong-arguments";
     Error NULL_NOT_HANDLED "null-not-handled";
     Error NEVER_EQUAL "never-equal";
     Error ARGUMENT_NOT_CONSTANT "argument-not-constant";
@@ -165,7 +177,7 @@ codes! {
     Error VISITS_CIRCLE "visits-circle";
     Warning STUCK_CYCLE "stuck-cycle";
     Info UNBOUNDED_LOOP "unbounded-loop";
-    Error ERROR_LOOP "error-loop";
+    Error > Warning ERROR_LOOP "error-loop";
     Info ERROR_SWALLOWED "error-swallowed";
     Error LIMIT_TOO_LOW "limit-too-low";
     Error WRITE_CONFLICT "write-conflict";
@@ -188,8 +200,8 @@ codes! {
     Error NEVER_STALE "never-stale";
     Warning LOST_ON_RESUME "lost-on-resume";
     Error DEFAULT_NOT_CONSTANT "default-not-constant";
-    Error OUT_NEVER_WRITTEN "out-never-written";
-    Error OUT_LEFT_UNWRITTEN "out-left-unwritten";
+    Error > Warning OUT_NEVER_WRITTEN "out-never-written";
+    Error > Warning OUT_LEFT_UNWRITTEN "out-left-unwritten";
     Warning UNREAD_OUTPUT "unread-output";
     Info UNREAD_RESULT "unread-result";
     Warning UNUSED_LET "unused-let";
@@ -208,7 +220,7 @@ codes! {
     Error ANSWER_IGNORED "answer-ignored";
     Error TAINTED_SINK "tainted-sink";
     Error SECRET_SHOWN "secret-shown";
-    Error LITERAL_SECRET "literal-secret";
+    Error > Warning LITERAL_SECRET "literal-secret";
     Warning UNTRUSTED_SYSTEM "untrusted-system";
     Error LETHAL_TRIFECTA "lethal-trifecta";
     Warning POSSIBLE_TRIFECTA "possible-trifecta";
@@ -239,6 +251,6 @@ codes! {
     Info PRIVATE_HOST "private-host";
     Error BAD_ALLOW "bad-allow";
     Warning UNUSED_ALLOW "unused-allow";
-    Error INVALID_CONFIG "invalid-config";
-    Error INVALID_SCENARIO "invalid-scenario";
+    Error > Warning INVALID_CONFIG "invalid-config";
+    Error > Warning INVALID_SCENARIO "invalid-scenario";
 }

@@ -3,7 +3,7 @@
 //! At the end of a line it holds for that line. On a line of its own it holds for what is written
 //! next: the line, and where that leaves a bracket open (a node, a tool, a graph), all to the bracket's
 //! end. A finding is where its primary label begins. Only notes and warnings can be allowed: an error
-//! means that the flow can't run.
+//! means that the flow can't run. Of a code that has both, the warnings.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ fn allowed(allows: &mut [Allow], finding: &Diagnostic) -> bool {
     for allow in allows {
         let covers = allow.covers;
         let within = covers.file == at.file && (covers.start..covers.end).contains(&at.start);
-        if within && allow.code == finding.code {
+        if within && allow.code == finding.code && finding.level != Level::Error {
             allow.used = true;
             found = true;
         }
@@ -235,7 +235,7 @@ impl Comment<'_> {
 /// What can be allowed.
 fn lints() -> impl Iterator<Item = &'static Code> {
     let all = codes::ALL.iter().copied();
-    all.filter(|code| code.level != Level::Error)
+    all.filter(|code| code.least != Level::Error)
 }
 
 /// The code that was meant by one that there isn't.
@@ -255,7 +255,7 @@ fn known(slug: &str) -> Result<&'static Code, (String, String)> {
             };
             Err((format!("no diagnostic has the code `{slug}`"), help))
         }
-        Some(code) if code.level == Level::Error => {
+        Some(code) if code.least == Level::Error => {
             let message = format!("`{slug}` is an error, which can't be allowed");
             Err((message, "mend it, and take the comment out".to_owned()))
         }

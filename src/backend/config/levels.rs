@@ -20,7 +20,7 @@ pub fn wrong_levels(config: &Config) -> Diagnostics {
                 let message = format!("no diagnostic has the code `{slug}`");
                 found.push(finding(message).maybe_help(help));
             }
-            Some(code) if code.level == Level::Error && entry.value != LintLevel::Deny => {
+            Some(code) if code.least == Level::Error && entry.value != LintLevel::Deny => {
                 let message = format!("`{slug}` is an error in every project");
                 let help = "take it out; only what is doubtful has a level to choose";
                 found.push(finding(message).help(help));
