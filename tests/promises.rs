@@ -67,6 +67,8 @@ graph Leaves leaves [n1] {
 struct Program<'a> {
     dice: &'a mut Dice,
     count: usize,
+    /// Fields are written by jumps: of joins, branches, caps and the entry, hardly by nodes.
+    jumpy: bool,
 }
 
 impl Program<'_> {
@@ -84,12 +86,19 @@ impl Program<'_> {
             let rounds = 1 + self.dice.below(3);
             writeln!(text, "  exit when state.n > {rounds}").unwrap();
         }
-        writeln!(text, "  start -> {}", self.several(0)).unwrap();
+        let start = match self.jumpy {
+            true => self.jump(0),
+            false => self.several(0),
+        };
+        writeln!(text, "  start -> {start}").unwrap();
         let mut joined = Vec::new();
         for _ in 0..self.dice.below(3) {
             let (a, b) = (self.dice.below(self.count), self.dice.below(self.count));
             if a != b && !joined.contains(&a) && !joined.contains(&b) {
-                let to = self.target(a.max(b) + 1);
+                let to = match self.jumpy {
+                    true => self.jump(a.max(b) + 1),
+                    false => self.target(a.max(b) + 1),
+                };
                 writeln!(text, "  [n{a}, n{b}] -> {to}").unwrap();
                 joined.extend([a, b]);
             }
@@ -134,16 +143,23 @@ impl Program<'_> {
         let to = match self.dice.below(8) {
             0 if self.count > 2 => "each x in state.xs -> n2 with { x: x }".to_owned(),
             1 => self.several(behind),
+            _ if self.jumpy => self.several(behind),
             _ => self.target(behind),
         };
-        match self.dice.one_in(6) {
+        let often = if self.jumpy { 2 } else { 6 };
+        match self.dice.one_in(often) {
+            true if self.jumpy => format!("{to} {{ set {{ f{}: \"x\" }} }}", self.dice.below(2)),
             true => format!("{to} {{ set {{ {} }} }}", self.write()),
             false => to,
         }
     }
 
     fn write(&mut self) -> String {
-        match self.dice.below(9) {
+        let kind = match self.jumpy && !self.dice.one_in(8) {
+            true => 8,
+            false => self.dice.below(9),
+        };
+        match kind {
             0 => "f0: \"x\"".to_owned(),
             1 => "f1: \"x\"".to_owned(),
             2 => "o: \"x\"".to_owned(),
@@ -158,6 +174,7 @@ impl Program<'_> {
         let kind = match self.dice.below(16) {
             _ if last => "update".to_owned(),
             0 if !joined => "branch".to_owned(),
+            8..=12 if self.jumpy && !joined => "branch".to_owned(),
             1 => "call note(text: \"x\")".to_owned(),
             2 => "call note_and_go(text: \"x\")".to_owned(),
             3 => "subgraph Always".to_owned(),
@@ -214,7 +231,7 @@ impl Program<'_> {
                     lines.push(format!("on_error -> {}", self.jump(behind)));
                 }
             }
-            if self.dice.one_in(5) {
+            if self.dice.one_in(if self.jumpy { 2 } else { 5 }) {
                 let limit = 1 + self.dice.below(2);
                 lines.push(format!("max_visits {limit} -> {}", self.jump(behind)));
             }
@@ -309,6 +326,7 @@ async fn clean_programs_keep_what_is_promised() {
         let main = Program {
             dice: &mut dice,
             count,
+            jumpy: round % 2 == 1,
         }
         .text();
         let text = format!("{main}{CALLED}");

@@ -46,6 +46,8 @@ struct Tasks {
     deferred: BTreeSet<NodeId>,
     /// Nodes with a `max_visits` that have been entered.
     visited: BTreeSet<NodeId>,
+    /// Of an `ephemeral` field: the step before has written it.
+    live: bool,
 }
 
 /// A super-step of a run: where it came from, and by which arrows.
@@ -64,13 +66,23 @@ struct Turn<'a> {
     led: Vec<Step<'a>>,
     /// Arrows that are still to be followed.
     open: Vec<Step<'a>>,
+    /// Of an `ephemeral` field: this step writes it.
+    wrote: bool,
 }
+
+/// A way that a task can take: what is known behind it, and of an `ephemeral` field whether it is written with it.
+type Choice<'a> = (&'a Way, Known, bool);
+
+/// No field.
+const NONE: FieldId = FieldId(u32::MAX);
 
 /// The moments of all runs that are followed for one question.
 pub(super) struct Lockstep<'q, 'p, 'a> {
     pub(super) paths: &'q Paths<'p, 'a>,
     pub(super) asked: (FieldId, Counts),
     sought: Sought,
+    /// The field is `ephemeral`: it is followed beyond where it is written.
+    fades: bool,
     pub(super) met: Vec<Moment<'a>>,
     by_tasks: HashMap<Tasks, Vec<usize>>,
     pub(super) spent: usize,
@@ -101,6 +113,7 @@ impl<'a> Paths<'_, 'a> {
             paths: self,
             asked,
             sought,
+            fades: self.passing.contains(&asked.0),
             met: Vec::new(),
             by_tasks: HashMap::new(),
             spent: 0,
@@ -118,13 +131,16 @@ impl<'a> Lockstep<'_, '_, 'a> {
     fn run(&mut self, first: &Known) -> Option<Vec<Step<'a>>> {
         let paths = self.paths;
         for way in &paths.flow.start {
-            let along = paths.along(way, first.clone(), &paths.start, self.asked.0);
+            let field = if self.fades { NONE } else { self.asked.0 };
+            let along = paths.along(way, first.clone(), &paths.start, field);
             if let Some(known) = along {
+                let mut writes = way.writes.iter();
                 let turn = Turn {
                     tasks: Tasks::default(),
                     known,
                     led: Vec::new(),
                     open: arrows(None, way).collect(),
+                    wrote: self.fades && writes.any(|write| write.field == self.asked.0),
                 };
                 if let Some(found) = self.settle(turn, None) {
                     return Some(found);
@@ -154,12 +170,13 @@ impl<'a> Lockstep<'_, '_, 'a> {
         }
         if let Sought::Read(Spot::Node(id), read) = self.sought
             && tasks.running.contains(&id)
+            && !tasks.live
             && paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
         {
             return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
         }
         let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
-        let mut choices: Vec<Vec<(&'a Way, Known)>> = Vec::new();
+        let mut choices: Vec<Vec<Choice>> = Vec::new();
         for id in &running {
             let choice = self.ways(*id, &known);
             // Whatever it does, it writes the field.
@@ -170,18 +187,18 @@ impl<'a> Lockstep<'_, '_, 'a> {
         }
         for picked in self.together(&choices) {
             let chosen = picked.iter().zip(&choices);
-            let chosen: Vec<&(&Way, Known)> =
-                chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
+            let chosen: Vec<&Choice> = chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
             let Some(known) = self.behind(&running, &chosen) else {
                 continue;
             };
             let open = running.iter().zip(&chosen);
-            let open = open.flat_map(|(id, (way, _))| arrows(Some(Spot::Node(*id)), way));
+            let open = open.flat_map(|(id, (way, ..))| arrows(Some(Spot::Node(*id)), way));
             let turn = Turn {
                 tasks: tasks.clone(),
                 known,
                 led: Vec::new(),
                 open: open.collect(),
+                wrote: chosen.iter().any(|(.., wrote)| *wrote),
             };
             if let Some(found) = self.settle(turn, Some(at)) {
                 return Some(found);
@@ -190,27 +207,41 @@ impl<'a> Lockstep<'_, '_, 'a> {
         None
     }
 
+    /// What is known behind a way out of a spot that doesn't write the field, once for each manner in which it may be taken; of
+    /// an `ephemeral` field whether it does.
+    fn taken(&self, spot: Spot, way: (usize, &Way), known: &Known) -> Vec<(Known, bool)> {
+        let without = self.paths.taken(spot, way, known, self.asked);
+        if !self.fades {
+            return without.into_iter().map(|known| (known, false)).collect();
+        }
+        // Those that write it come first.
+        let all = self.paths.taken(spot, way, known, (NONE, self.asked.1));
+        let writing = all.len().saturating_sub(without.len());
+        let all = all.into_iter().enumerate();
+        all.map(|(at, known)| (known, at < writing)).collect()
+    }
+
     /// The ways that a node can take without writing the field, those by errors last.
-    fn ways(&self, id: NodeId, known: &Known) -> Vec<(&'a Way, Known)> {
+    fn ways(&self, id: NodeId, known: &Known) -> Vec<Choice<'a>> {
         let spot = Spot::Node(id);
         let mut all = Vec::new();
         for (number, way) in self.paths.flow.ways(spot).iter().enumerate() {
             if way.cause != Cause::Visits {
-                let taken = self.paths.taken(spot, (number, way), known, self.asked);
-                all.extend(taken.into_iter().map(|known| (way, known)));
+                let taken = self.taken(spot, (number, way), known).into_iter();
+                all.extend(taken.map(|(known, wrote)| (way, known, wrote)));
             }
         }
-        all.sort_by_key(|(way, _)| way.cause == Cause::Error);
+        all.sort_by_key(|(way, ..)| way.cause == Cause::Error);
         all
     }
 
     /// Which ways several tasks take at once. That two of them fail in one step is not tried.
-    fn together(&mut self, choices: &[Vec<(&'a Way, Known)>]) -> Vec<Vec<usize>> {
+    fn together(&mut self, choices: &[Vec<Choice>]) -> Vec<Vec<usize>> {
         let mut all: Vec<(Vec<usize>, bool)> = vec![(Vec::new(), false)];
         for choice in choices {
             let mut next = Vec::new();
             for (picked, failed) in &all {
-                for (number, (way, _)) in choice.iter().enumerate() {
+                for (number, (way, ..)) in choice.iter().enumerate() {
                     let fails = way.cause == Cause::Error;
                     if fails && *failed || next.len() >= TOGETHER {
                         self.whole = false;
@@ -227,12 +258,12 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// What is known when all of them have taken their ways.
-    fn behind(&self, running: &[NodeId], chosen: &[&(&'a Way, Known)]) -> Option<Known> {
-        if let [(_, known)] = chosen {
+    fn behind(&self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
+        if let [(_, known, _)] = chosen {
             return Some(known.clone());
         }
         let paths = self.paths;
-        let tasks = running.iter().zip(chosen).map(|(id, (way, known))| {
+        let tasks = running.iter().zip(chosen).map(|(id, (way, known, _))| {
             let own = paths.flow.stops.get(*id).into_iter();
             let own = own.flat_map(|stop| &stop.writes);
             let works = !matches!(way.cause, Cause::Skip | Cause::Error);
@@ -281,7 +312,9 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         continue;
                     }
                     turn.tasks.waiting.retain(|(of, _)| *of != id);
-                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id)) {
+                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id))
+                        && self.lacks(&turn)
+                    {
                         return Some(self.trail(&turn.led, from, Spot::Join(id)));
                     }
                     turns.extend(self.pass(&turn, Spot::Join(id), |_| true));
@@ -303,6 +336,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         if let Sought::Read(spot, read) = self.sought
                             && spot == at
                             && self.paths.reads_at(at, (read, self.asked.0), &turn.known)
+                            && self.lacks(&turn)
                         {
                             return Some(self.trail(&turn.led, from, at));
                         }
@@ -320,17 +354,24 @@ impl<'a> Lockstep<'_, '_, 'a> {
         None
     }
 
+    /// Whether the field lacks a value in the middle of a step. What other tasks of the step have written to an `ephemeral` one
+    /// is not seen by all there.
+    fn lacks(&mut self, turn: &Turn<'a>) -> bool {
+        if turn.wrote && !turn.tasks.live {
+            self.whole = false;
+        }
+        !turn.tasks.live && !turn.wrote
+    }
+
     /// What follows at once behind a spot by its ways of a kind.
     fn pass(&self, turn: &Turn<'a>, spot: Spot, take: impl Fn(&Way) -> bool) -> Vec<Turn<'a>> {
         let ways = self.paths.flow.ways(spot).iter().enumerate();
         let mut on = Vec::new();
         for (number, way) in ways.filter(|(_, way)| take(way)) {
-            for known in self
-                .paths
-                .taken(spot, (number, way), &turn.known, self.asked)
-            {
+            for (known, wrote) in self.taken(spot, (number, way), &turn.known) {
                 let mut next = turn.clone();
                 next.known = known;
+                next.wrote |= wrote;
                 next.open.extend(arrows(Some(spot), way));
                 on.push(next);
             }
@@ -339,7 +380,8 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// Notes where a super-step has led to, unless that is known.
-    fn meet(&mut self, turn: Turn<'a>, from: Option<usize>) {
+    fn meet(&mut self, mut turn: Turn<'a>, from: Option<usize>) {
+        turn.tasks.live = turn.wrote;
         let known = self.by_tasks.entry(turn.tasks.clone()).or_default();
         let mut same = known.iter().filter_map(|at| self.met.get(*at));
         if same.any(|moment| moment.known == turn.known) {
