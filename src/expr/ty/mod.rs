@@ -22,6 +22,24 @@ typed_id! {
     EnumId
 }
 
+/// Names of CEL's type values, for `type(x) == int`.
+pub const TYPE_NAMES: &[&str] = &[
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "float",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "optional_type",
+    "string",
+    "timestamp",
+    "type",
+    "uint",
+];
+
 /// A type. Structural for assignability; records and enums keep their names for messages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
