@@ -4,7 +4,7 @@
 //! [`paths`](super::paths) follows one task at a time, and what the tasks beside it may write counts as in doubt. Here all
 //! tasks of a moment go on together, so that the doubt is either shown to be real by a run, or found to be none.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
@@ -44,8 +44,8 @@ struct Tasks {
     running: BTreeSet<NodeId>,
     waiting: BTreeSet<(JoinId, NodeId)>,
     deferred: BTreeSet<NodeId>,
-    /// Nodes with a `max_visits` that have been entered.
-    visited: BTreeSet<NodeId>,
+    /// Nodes with a `max_visits` that have been entered, and how often, as far as that is counted.
+    visited: BTreeMap<NodeId, u32>,
     /// Of an `ephemeral` field: the step before has written it.
     live: bool,
 }
@@ -68,13 +68,26 @@ struct Turn<'a> {
     open: Vec<Step<'a>>,
     /// Of an `ephemeral` field: this step writes it.
     wrote: bool,
+    /// Nodes that arrows have found full: what holds for one arrow into a node holds for several.
+    full: BTreeSet<NodeId>,
 }
 
 /// A way that a task can take: what is known behind it, and of an `ephemeral` field whether it is written with it.
 type Choice<'a> = (&'a Way, Known, bool);
 
+/// Up to so many visits of a node are counted. A higher `max_visits` may be met by each but the first.
+const COUNTED: u32 = 2;
+
 /// No field.
 const NONE: FieldId = FieldId(u32::MAX);
+
+impl Turn<'_> {
+    /// Whether an arrow of the step has led to a node before, or it waits as deferred.
+    fn has_met(&self, id: NodeId) -> bool {
+        let mut known = [&self.tasks.running, &self.tasks.deferred, &self.full].into_iter();
+        known.any(|nodes| nodes.contains(&id))
+    }
+}
 
 /// The moments of all runs that are followed for one question.
 pub(super) struct Lockstep<'q, 'p, 'a> {
@@ -140,6 +153,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     known,
                     led: Vec::new(),
                     open: arrows(None, way).collect(),
+                    full: BTreeSet::new(),
                     wrote: self.fades && writes.any(|write| write.field == self.asked.0),
                 };
                 if let Some(found) = self.settle(turn, None) {
@@ -198,6 +212,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                 known,
                 led: Vec::new(),
                 open: open.collect(),
+                full: BTreeSet::new(),
                 wrote: chosen.iter().any(|(.., wrote)| *wrote),
             };
             if let Some(found) = self.settle(turn, Some(at)) {
@@ -324,11 +339,18 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         continue;
                     };
                     let at = Spot::Node(id);
-                    if turn.tasks.visited.contains(&id) {
+                    if !step.2.many && turn.has_met(id) {
+                        turns.push(turn);
+                        continue;
+                    }
+                    let (enters, leaves) = self.visits(&mut turn, id);
+                    if leaves {
+                        let mut turn = turn.clone();
+                        turn.full.insert(id);
                         turns.extend(self.pass(&turn, at, |way| way.cause == Cause::Visits));
                     }
-                    if stop.ways.iter().any(|way| way.cause == Cause::Visits) {
-                        turn.tasks.visited.insert(id);
+                    if !enters {
+                        continue;
                     }
                     // A list may have no elements, or several.
                     self.whole &= !step.2.many;
@@ -352,6 +374,21 @@ impl<'a> Lockstep<'_, '_, 'a> {
             }
         }
         None
+    }
+
+    /// Whether a node can be entered once more, which is counted, and whether it can be left for the target of its
+    /// `max_visits` instead.
+    fn visits(&self, turn: &mut Turn<'a>, id: NodeId) -> (bool, bool) {
+        let node = self.paths.graph.nodes.get(id);
+        let Some(max) = node.and_then(|node| node.max_visits.as_ref()) else {
+            return (true, false);
+        };
+        let counted = max.limit <= COUNTED && max.limit_by.is_none();
+        let most = if counted { max.limit } else { 1 };
+        let count = turn.tasks.visited.entry(id).or_default();
+        let full = *count >= most;
+        *count = most.min(*count + 1);
+        (!(counted && full), full)
     }
 
     /// Whether the field lacks a value in the middle of a step. What other tasks of the step have written to an `ephemeral` one
