@@ -221,7 +221,7 @@ impl Program<'_> {
                 lines.push("input { x: int = 0 }".to_owned());
             }
             if last {
-                lines.push("set { o: \"x\" }".to_owned());
+                lines.push("set { o: \"x\", log: [\"x\"] }".to_owned());
             } else if self.dice.one_in(2) {
                 lines.push(format!("set {{ {} }}", self.write()));
             }
@@ -347,13 +347,14 @@ const CLASHES: [(&str, &str); 5] = [
     (
         "`p` and `q` both wrote field `t`",
         r#"start -> [p, q]
-           node p: branch { goto { when state.k -> end { set { t: "p" } } else -> end } }
-           node q: branch { goto { when state.k -> end { set { t: "q" } } else -> end } }"#,
+           node p: branch { goto { when state.k -> x { set { t: "p" } } else -> end } }
+           node q: branch { goto { when state.k -> x { set { t: "q" } } else -> end } }
+           node x: update -> end { set { u: ["x"] } }"#,
     ),
     (
         "",
         r#"start -> a
-           node a: update -> b { set { t: "a" } }
+           node a: update -> b { set { t: "a", u: ["a"] } }
            node b: update { max_visits 1 -> p { set { t: "full" } } set { t: "b" } goto { when state.k -> a else -> end } }
            node p: branch { goto { when state.k -> end { set { t: "p" } } else -> end } }"#,
     ),

@@ -12,6 +12,10 @@ use super::made::{Makers, at_goal, collides, makers};
 use super::model::{Cause, Flow, Goal, Spot, Stop, Way, Write};
 use super::together::Together;
 
+/// Most branches and full nodes that are passed for all forks of a graph. What is beyond is not looked at; a run in which it
+/// comes about stops with an error.
+const STEPS: usize = 1_000_000;
+
 /// Most arrows that are followed back to show that a node is come to once.
 const BACK: usize = 64;
 
@@ -26,6 +30,7 @@ pub fn races(flow: &Flow, arrows: &Arrows, together: &Together, diags: &mut Diag
         arrows,
         circles: None,
     };
+    let mut steps = STEPS;
     let starts = flow.start.iter().map(|way| (None, way));
     let others = flow.spots().flat_map(|spot| {
         let ways = flow.ways(spot).iter();
@@ -34,7 +39,7 @@ pub fn races(flow: &Flow, arrows: &Arrows, together: &Together, diags: &mut Diag
     for (from, way) in starts.chain(others) {
         let forks = way.goals.len() > 1 || way.goals.iter().any(|goal| goal.many);
         if forks && together.follows(way) {
-            of_way(flow, (from, way), &mut first, diags);
+            of_way(flow, (from, way), (&mut first, &mut steps), diags);
         }
     }
 }
@@ -51,7 +56,7 @@ fn writes_at_once(flow: &Flow, stop: &Stop) -> bool {
 fn of_way(
     flow: &Flow,
     (from, way): (Option<Spot>, &Way),
-    first: &mut First,
+    (first, steps): (&mut First, &mut usize),
     diags: &mut Diagnostics,
 ) {
     let mut known: HashMap<FieldId, (usize, Makers)> = HashMap::new();
@@ -66,7 +71,7 @@ fn of_way(
         if !(stop.branch || capped) || (capped && first.comes(from, way, to)) {
             continue;
         }
-        for (field, makers) in makers(flow, at_goal(flow, goal)) {
+        for (field, makers) in makers(flow, at_goal(flow, goal, steps)) {
             let Some(name) = collides(flow, field).filter(|_| !told.contains(&field)) else {
                 continue;
             };

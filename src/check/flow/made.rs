@@ -95,11 +95,17 @@ pub fn on_ways<'f>(flow: &'f Flow, ways: impl Iterator<Item = &'f Way>) -> Vec<M
     passing.follow()
 }
 
-/// What is written at once where a goal leads to a branch or finds a node full.
-pub fn at_goal(flow: &Flow, goal: &Goal) -> Vec<Made> {
+/// What is written at once where a goal leads to a branch or finds a node full. The branches and full nodes passed are taken
+/// off the `steps` that are left; where none is, nothing is followed.
+pub fn at_goal(flow: &Flow, goal: &Goal, steps: &mut usize) -> Vec<Made> {
+    if *steps == 0 {
+        return Vec::new();
+    }
     let mut passing = Passing::new(flow);
     passing.come(goal, None);
-    passing.follow()
+    passing.run();
+    *steps = steps.saturating_sub(passing.seen.len());
+    passing.made
 }
 
 /// Ways that are followed without a super-step.
@@ -122,6 +128,11 @@ impl<'f> Passing<'f> {
     }
 
     fn follow(mut self) -> Vec<Made> {
+        self.run();
+        self.made
+    }
+
+    fn run(&mut self) {
         while let Some((way, full)) = self.open.pop() {
             let writes = way.writes.iter();
             self.made.extend(writes.map(|write| Made {
@@ -130,7 +141,6 @@ impl<'f> Passing<'f> {
             }));
             way.goals.iter().for_each(|goal| self.come(goal, full));
         }
-        self.made
     }
 
     fn come(&mut self, goal: &Goal, full: Option<NodeId>) {

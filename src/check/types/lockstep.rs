@@ -16,6 +16,9 @@ use super::paths::{Counts, Paths, Step, Trail};
 /// Most moments and turns that are followed for one question.
 const MOST: usize = 2_000;
 
+/// Most of them for all questions of a graph. Beyond, the answers are in doubt.
+const BUDGET: usize = 150_000;
+
 /// Most ways on together that are tried of one moment.
 const TOGETHER: usize = 64;
 
@@ -119,7 +122,7 @@ impl<'a> Paths<'_, 'a> {
         sought: Sought,
     ) -> Found<'a> {
         // Where a graph may end behind any step is followed elsewhere.
-        if !self.graph.exits.is_empty() {
+        if !self.graph.exits.is_empty() || self.stepped.get() > BUDGET {
             return Found::Unclear;
         }
         let mut lockstep = Lockstep {
@@ -132,7 +135,9 @@ impl<'a> Paths<'_, 'a> {
             spent: 0,
             whole: true,
         };
-        match lockstep.run(first) {
+        let found = lockstep.run(first);
+        self.stepped.set(self.stepped.get() + lockstep.spent);
+        match found {
             Some(steps) => Found::Run(steps),
             None if lockstep.whole && lockstep.spent <= MOST => Found::Never,
             None => Found::Unclear,

@@ -79,6 +79,8 @@ pub struct Paths<'p, 'a> {
     pub explored: RefCell<Asked<'a>>,
     /// How many states have been followed for all questions so far.
     pub spent: Cell<usize>,
+    /// How many moments and turns of whole runs have been.
+    pub stepped: Cell<usize>,
 }
 
 /// What following the ways has found, by field and by what counts as a write.

@@ -336,6 +336,7 @@ impl<'a> Walk<'a> {
             places: BTreeMap::new(),
             explored: RefCell::default(),
             spent: Cell::new(0),
+            stepped: Cell::new(0),
         };
         paths.gather();
         paths
