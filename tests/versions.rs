@@ -1,6 +1,8 @@
 //! What `graphc diff` promises, held against runs: random programs are changed at random. Where the diff says that all is
 //! compatible, a thread that waits under the old version goes on under the new one and loses nothing; where it says
 //! that nothing changes, both give the same. `VERSIONS` sets how many pairs are tried, `VERSIONS_SEED` which.
+//!
+//! And what single changes come to: every `tests/versions/*.graph` is a case (`play`).
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +12,11 @@
 )]
 
 mod dice;
+mod versions {
+    pub mod play;
+
+    pub use super::compiled;
+}
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -388,4 +395,16 @@ async fn a_join_in_another_order_is_the_same() {
             .iter()
             .all(|finding| finding.group == Group::Compatible)
     );
+}
+
+/// An effect that has been made, and a person's answer, stay what they are of, whatever stands ahead of them now.
+#[tokio::test]
+async fn single_changes() {
+    let cases = versions::play::cases();
+    assert!(cases.len() > 10);
+    let only = std::env::var("CASE").unwrap_or_default();
+    for (name, text) in cases.iter().filter(|(name, _)| name.contains(&only)) {
+        let store = Arc::new(MemoryStore::default());
+        versions::play::play(name, text, &store, || async {}).await;
+    }
 }

@@ -10,6 +10,7 @@ use crate::ir::{ErrorKind, Flow, Tool, ToolId};
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::run::view::short_hash;
@@ -23,6 +24,9 @@ const APPROVAL: char = '&';
 
 /// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
 ///
+/// What a person has answered holds also where a later version of the flow would not ask any more: a call that was refused
+/// is not made. Nobody is asked for a call that an earlier version has made without.
+///
 /// # Errors
 /// [`Stop::Interrupted`] while nobody has answered; kind `tool_error` where the call is refused, and where the
 /// arguments that a person gave are not let through here.
@@ -35,11 +39,20 @@ pub fn settle(
 ) -> Result<Map, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[id];
-    if !tool.approve {
+    let may_know = cx.journal.is_resumed() && !cx.journal.numbers_effects();
+    if !tool.approve && !may_know {
         return Ok(args);
     }
-    let effect = format!("{}{APPROVAL}", scope.next());
+    let of = Of::node("approve", &tool.name);
+    let effect = format!("{}{APPROVAL}", scope.next(cx, of));
     let Some(answer) = cx.journal.finished(scope.task(), &effect) else {
+        let made = || {
+            let call = scope.first(Of::node("tool", &tool.name));
+            cx.journal.finished(scope.task(), &call).is_some()
+        };
+        if !tool.approve || (may_know && made()) {
+            return Ok(args);
+        }
         return Err(Stop::Interrupted(vec![OpenInterrupt {
             id: short_hash("i", &scope.idempotency_key(cx, &effect)),
             node: run.name.to_owned(),
