@@ -13,9 +13,8 @@
 
 mod dice;
 mod versions {
-    pub mod play;
-
-    pub use super::compiled;
+    mod earlier;
+    pub(super) mod play;
 }
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream;
+use graphc::compile::compile;
+use graphc::diag::render::{Style, human};
 use graphc::ir::Flow;
 use graphc::ir::diff::{Group, diff};
 use graphc::run::ambient::SystemAmbient;
@@ -110,6 +112,10 @@ impl Played<'_> {
         assert_eq!(ended.is_err(), hangs, "{}", self.at);
         self.last = ended.ok().map(Result::unwrap);
         *self.world.hangs.lock().unwrap() = false;
+        // One that was dropped gives its thread back behind it.
+        while self.store.is_held("t").await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     async fn resume(
@@ -154,7 +160,7 @@ impl Played<'_> {
                 let last = self.last.as_ref().unwrap();
                 let open = last.interrupts.iter().map(|open| open.node.as_str());
                 let open: Vec<&str> = open.collect();
-                assert_eq!(open, [rest], "{at} {:?}", last.error);
+                assert_eq!(open.join(" "), rest, "{at} {:?}", last.error);
             }
             "fails" => {
                 let error = self.last.as_ref().unwrap().error.as_ref();
@@ -204,8 +210,11 @@ pub async fn play<F: Future<Output = ()>>(
             .map(|line| line.split_once(' ').unwrap_or((line, "")))
             .collect();
         played.at = format!("{name}, version {number}");
-        let flow = super::compiled(version);
-        let flow = flow.unwrap_or_else(|| panic!("{} does not compile", played.at));
+        let files = BTreeMap::from([("case.graph".to_owned(), version.to_owned())]);
+        let compiled = compile("case.graph", &files);
+        let shown = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
+        let flow = compiled.flow;
+        let flow = flow.unwrap_or_else(|| panic!("{}: {shown}", played.at));
         let engine = played.engine(&flow);
         let says = |verb| script.iter().find(|(known, _)| *known == verb);
         match &before {
