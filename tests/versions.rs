@@ -27,7 +27,7 @@ use graphc::ir::Flow;
 use graphc::ir::diff::{Group, diff};
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
-use graphc::run::engine::{Engine, RunOptions, RunResult};
+use graphc::run::engine::{Engine, RunOptions, RunResult, StartError};
 use graphc::run::interrupt::Answer;
 use graphc::run::model::CallContext;
 use graphc::run::store::{RunState, Store};
@@ -48,6 +48,10 @@ enum Work {
 struct Node {
     name: String,
     work: Work,
+    /// How many ids it makes up ahead of its work.
+    ids: usize,
+    /// Interrupts before it.
+    gates: Vec<String>,
     writes: Option<usize>,
     reads: Option<usize>,
 }
@@ -95,6 +99,10 @@ impl Program {
                 program.nodes.push(Node {
                     name: name.clone(),
                     work,
+                    ids: dice.below(2),
+                    gates: (0..dice.below(6) / 3)
+                        .map(|at| format!("g{at}{name}"))
+                        .collect(),
                     writes: dice.one_in(3).then(|| dice.below(3)),
                     reads: dice.one_in(3).then(|| dice.below(3)),
                 });
@@ -110,7 +118,7 @@ impl Program {
         let (field, stage) = (dice.below(3), dice.below(self.stages.len()));
         let node = dice.below(self.nodes.len());
         let other = dice.below(self.nodes.len());
-        match dice.below(12) {
+        match dice.below(16) {
             0 => self.fields[field].default = !self.fields[field].default,
             1 => {
                 self.fields[field].default = false;
@@ -140,10 +148,19 @@ impl Program {
                 self.nodes.push(Node {
                     name,
                     work: Work::Update,
+                    ids: 0,
+                    gates: Vec::new(),
                     writes: None,
                     reads: Some(field),
                 });
             }
+            12 => self.nodes[node].ids += 1,
+            13 | 14 => {
+                let gates = &mut self.nodes[node].gates;
+                let name = format!("new{}{}", gates.len(), self.nodes[node].name);
+                self.nodes[node].gates.insert(0, name);
+            }
+            15 => self.nodes[node].gates.reverse(),
             10 => self.tools[field].reverse(),
             _ => {
                 let gone = self.nodes.remove(node).name;
@@ -179,6 +196,11 @@ impl Program {
         writeln!(text, "  {from} -> last").unwrap();
         for node in &self.nodes {
             let Node { name, work, .. } = node;
+            for gate in &node.gates {
+                writeln!(text, "  interrupt {gate} before {name} {{ ask \"?\" expect Ok }}").unwrap();
+            }
+            let ids = (0..node.ids).map(|at| format!("let id{at} = uuid() "));
+            let ids: String = ids.collect();
             let read = node.reads.map(|at| format!(" + state.x{at}"));
             let read = read.unwrap_or_default();
             let write = node.writes.map(|at| format!(", x{at}: \"{name}\""));
@@ -196,7 +218,7 @@ impl Program {
             };
             writeln!(
                 text,
-                "  node {name}: {work} set {{ log: [{value}{read}]{write} }} }}"
+                "  node {name}: {work} {ids}set {{ log: [{value}{read}]{write} }} }}"
             )
             .unwrap();
         }
@@ -239,11 +261,17 @@ fn engine(flow: &Flow, store: &Arc<MemoryStore>, calls: &Arc<Calls>) -> Engine {
     }
 }
 
-fn yes() -> [Answer; 1] {
-    [Answer {
-        interrupt: None,
-        value: json!({ "ok": true }),
-    }]
+/// Yes to all that is asked, until nothing is any more.
+async fn yes(engine: &Engine, mut result: RunResult) -> Result<RunResult, StartError> {
+    while result.state == RunState::Interrupted {
+        let answers = result.interrupts.iter().map(|open| Answer {
+            interrupt: Some(open.id.clone()),
+            value: json!({ "ok": true }),
+        });
+        let answers: Vec<Answer> = answers.collect();
+        result = engine.resume("t", &answers, RunOptions::default()).await?;
+    }
+    Ok(result)
 }
 
 async fn start(engine: &Engine, thread: &str) -> RunResult {
@@ -255,15 +283,16 @@ async fn start(engine: &Engine, thread: &str) -> RunResult {
         .unwrap()
 }
 
-/// What is wrong with how a thread went on.
-async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
+/// What is wrong with how a thread went on. `same_ways`: nodes lead to the same nodes.
+async fn resumed(old: &Flow, new: &Flow, same_ways: bool) -> Option<String> {
     let (store, calls) = (Arc::new(MemoryStore::default()), Arc::new(Calls::default()));
     let begun = start(&engine(old, &store, &calls), "t").await;
     if begun.state != RunState::Interrupted {
         return None;
     }
+    let before_it: Vec<(String, String)> = calls.0.lock().unwrap().clone();
     let new_engine = engine(new, &store, &calls);
-    let result = match new_engine.resume("t", &yes(), RunOptions::default()).await {
+    let result = match yes(&new_engine, begun).await {
         Ok(result) => result,
         Err(error) => return Some(format!("it does not go on: {error}")),
     };
@@ -272,6 +301,14 @@ async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
             "{:?} {:?} {:?}",
             result.state, result.error, result.output
         ));
+    }
+    // What nobody leads to again is not called again.
+    if same_ways {
+        let all = calls.0.lock().unwrap();
+        let again = before_it.iter().find(|call| all.iter().filter(|made| made == call).count() > 1);
+        if let Some(call) = again {
+            return Some(format!("{call:?} was called again"));
+        }
     }
     let made: BTreeSet<(String, String)> = calls.0.lock().unwrap().iter().cloned().collect();
     let graph = |flow: &Flow| flow.graphs.get(flow.entry.unwrap()).unwrap().clone();
@@ -295,14 +332,8 @@ async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
 async fn outcome(flow: &Flow) -> Json {
     let (store, calls) = (Arc::new(MemoryStore::default()), Arc::new(Calls::default()));
     let engine = engine(flow, &store, &calls);
-    let mut result = start(&engine, "t").await;
-    if result.state == RunState::Interrupted {
-        result = engine
-            .resume("t", &yes(), RunOptions::default())
-            .await
-            .unwrap();
-    }
-    json!(result.output)
+    let begun = start(&engine, "t").await;
+    json!(yes(&engine, begun).await.unwrap().output)
 }
 
 fn number(name: &str, usual: u64) -> u64 {
@@ -342,8 +373,8 @@ async fn what_is_compatible_goes_on() {
         }
         compatible += 1;
         // A flow that doesn't go on as it is won't go on as another.
-        if resumed(&old, &old).await.is_none()
-            && let Some(wrong) = resumed(&old, &new).await
+        if resumed(&old, &old, true).await.is_none()
+            && let Some(wrong) = resumed(&old, &new, program.stages == changed.stages).await
         {
             panic!("{wrong}\n{}", shown());
         }
@@ -375,7 +406,7 @@ graph Main {
 async fn another_tool_is_called() {
     let changed = BESIDE.replace("call one", "call two");
     let (old, new) = (compiled(BESIDE).unwrap(), compiled(&changed).unwrap());
-    assert_eq!(resumed(&old, &new).await, None);
+    assert_eq!(resumed(&old, &new, true).await, None);
     let found = diff(&old, &new);
     assert_eq!(found[0].group, Group::NeedsMigration);
 }
@@ -387,7 +418,7 @@ async fn a_join_in_another_order_is_the_same() {
     let old = old.replace("node last", "node b: update\n  node last");
     let new = old.replace("[a, ask] -> last", "[ask, a] -> last");
     let (old, new) = (compiled(&old).unwrap(), compiled(&new).unwrap());
-    assert_eq!(resumed(&old, &new).await, None);
+    assert_eq!(resumed(&old, &new, true).await, None);
     let found = diff(&old, &new);
     assert!(
         found
