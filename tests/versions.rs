@@ -197,7 +197,11 @@ impl Program {
         for node in &self.nodes {
             let Node { name, work, .. } = node;
             for gate in &node.gates {
-                writeln!(text, "  interrupt {gate} before {name} {{ ask \"?\" expect Ok }}").unwrap();
+                writeln!(
+                    text,
+                    "  interrupt {gate} before {name} {{ ask \"?\" expect Ok }}"
+                )
+                .unwrap();
             }
             let ids = (0..node.ids).map(|at| format!("let id{at} = uuid() "));
             let ids: String = ids.collect();
@@ -305,7 +309,9 @@ async fn resumed(old: &Flow, new: &Flow, same_ways: bool) -> Option<String> {
     // What nobody leads to again is not called again.
     if same_ways {
         let all = calls.0.lock().unwrap();
-        let again = before_it.iter().find(|call| all.iter().filter(|made| made == call).count() > 1);
+        let again = before_it
+            .iter()
+            .find(|call| all.iter().filter(|made| made == call).count() > 1);
         if let Some(call) = again {
             return Some(format!("{call:?} was called again"));
         }

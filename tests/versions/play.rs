@@ -239,7 +239,10 @@ pub fn cases() -> Vec<(String, String)> {
     let mut cases = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "graph") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "graph")
+        {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             cases.push((name, std::fs::read_to_string(&path).unwrap()));
         }

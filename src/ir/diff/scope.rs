@@ -55,7 +55,9 @@ impl Versions<'_> {
                 true => (
                     Group::Breaking,
                     Side::Threads,
-                    format!("{message}; a thread may wait there for a person's word on a call of it"),
+                    format!(
+                        "{message}; a thread may wait there for a person's word on a call of it"
+                    ),
                 ),
                 false => (Group::Compatible, Side::People, message),
             };

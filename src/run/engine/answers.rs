@@ -63,7 +63,7 @@ impl Engine {
                     interrupt.id
                 )));
             }
-            effects.push(effect(interrupt, answer.value.clone()));
+            effects.push(effect(interrupt, approve::kept(interrupt, &answer.value)));
         }
         Ok(effects)
     }

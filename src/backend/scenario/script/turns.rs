@@ -55,7 +55,9 @@ impl Turns {
         }
         waiting.sort_by(|a, b| a.rank.cmp(&b.rank));
         for call in waiting {
-            let next = ordinals.get_mut(&call.subject).and_then(VecDeque::pop_front);
+            let next = ordinals
+                .get_mut(&call.subject)
+                .and_then(VecDeque::pop_front);
             // One that was cancelled just now takes no reply.
             let _ = call.turn.send(next.unwrap_or(call.ordinal));
         }
