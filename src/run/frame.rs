@@ -16,9 +16,10 @@ use crate::value::Value;
 
 use super::channel::Incoming;
 use super::context::RunContext;
-use super::effect::{EffectScope, TaskKey};
+use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::{Freshness, Writers};
+use super::key::TaskKey;
 use super::limit::StepLimit;
 use super::plan::{GraphPlan, JumpPlan};
 use super::store::{Change, FieldWrite};

@@ -29,6 +29,7 @@ pub mod freshness;
 pub mod interrupt;
 pub mod journal;
 pub mod kept;
+pub mod key;
 pub mod limit;
 pub mod model;
 pub mod ordinal;
