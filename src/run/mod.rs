@@ -32,6 +32,7 @@ pub mod kept;
 pub mod limit;
 pub mod model;
 pub mod plan;
+pub mod refit;
 pub mod schedule;
 pub mod step;
 pub mod store;
