@@ -51,7 +51,10 @@ pub fn image(state: &Value) -> FrameImage {
         seq: 0,
         step: 0,
         run_id: String::new(),
-        schedule: json!({ "made": part("made").map(Value::to_json) }),
+        schedule: json!({
+            "made": part("made").map(Value::to_json),
+            "given": part("given").map(Value::to_json),
+        }),
         fields: fields.collect(),
     }
 }
@@ -60,10 +63,15 @@ pub fn image(state: &Value) -> FrameImage {
 pub fn value(image: &FrameImage) -> Value {
     let fields = image.fields.iter();
     let fields = fields.map(|(name, field)| (name.as_str(), field.value.clone()));
-    let made = image.schedule.get("made");
-    let made = made.map_or_else(|| Value::from_json(&json!({})), Value::from_json);
-    let entries = [("fields", Value::Map(fields.collect())), ("made", made)];
-    Value::Map(entries.into_iter().collect())
+    let mut state = Map::new();
+    state.insert("fields", Value::Map(fields.collect()));
+    for part in ["made", "given"] {
+        let known = image.schedule.get(part).filter(|known| !known.is_null());
+        if let Some(known) = known {
+            state.insert(part, Value::from_json(known));
+        }
+    }
+    Value::Map(state)
 }
 
 impl Kept {
@@ -124,10 +132,12 @@ impl Kept {
         }
         let made = Value::from_json(&json!(schedule::made(graph, &frame.freshness)));
         let entries = [("fields", Value::Map(fields)), ("made", made)];
+        let mut state: Map = entries.into_iter().collect();
+        if !graph.given.is_empty() {
+            state.insert("given", Value::from_json(&json!(graph.given)));
+        }
         let mut states = self.states();
-        states
-            .all
-            .insert(path.to_owned(), Value::Map(entries.into_iter().collect()));
+        states.all.insert(path.to_owned(), Value::Map(state));
         states.changed.insert(path.to_owned());
     }
 

@@ -156,26 +156,41 @@ impl Fit<'_> {
         let fits = |mut kept| refit_field(types, field, first, &mut kept).is_ok();
         match (kept, self.migrates) {
             (Some(kept), true) if fits(kept.clone()) => {}
+            (None, true) if self.knows(field, image) => {}
             (_, true) => {
                 let value = accept(default, &field.ty, types);
                 let value = value.unwrap_or_else(|_| Value::from_json(default));
                 let made = FieldImage { value, changes: 0 };
+                // Of what is let go, the caller hears nothing.
+                for replaced in [true, false] {
+                    image.fields.remove(&log_name(&field.name, replaced));
+                }
                 image.fields.insert(field.name.clone(), made);
             }
-            (Some(_), false) => {}
-            (None, false) => {
+            (None, false) if !self.knows(field, image) => {
                 let (name, graph) = (&field.name, &self.graph.name);
                 let message = format!(
                     "the flow has changed since the thread's last step, and gives field `{name}` of graph `{graph}` a value when it is migrated"
                 );
-                return Err(refused(message, Gone::Field(name.clone())));
+                return Err(refused(message, Gone::Value(name.clone())));
             }
+            (_, false) => {}
         }
         Ok(())
     }
 
-    /// What was written to a field, for the caller.
+    /// Whether the thread was written by a version that has had a value for a field already.
+    fn knows(&self, field: &Field, image: &FrameImage) -> bool {
+        let given = image.schedule.get("given").and_then(Json::as_array);
+        let mut given = given.into_iter().flatten();
+        given.any(|name| name.as_str() == Some(&*field.name))
+    }
+
+    /// What was written to a field, for the caller, which hears of `out` fields alone.
     fn log(&self, field: &Field, replaced: bool, image: &mut FrameImage) -> Result<(), StartError> {
+        if !field.mode.is_out() {
+            return Ok(());
+        }
         let Some(kept) = image.fields.get_mut(&log_name(&field.name, replaced)) else {
             return Ok(());
         };
@@ -259,13 +274,10 @@ pub(super) fn effects(names: &Names<'_>, effects: &[EffectRecord]) -> Result<(),
             continue;
         };
         let graph = &flow.graphs[id];
-        let Some(node) = graph.node(&node).and_then(|id| graph.nodes.get(id)) else {
-            continue;
-        };
-        cached::fits(flow, graph, node, &effect.outcome).map_err(|why| {
-            let (name, graph) = (&node.name, &graph.name);
+        cached::fits(flow, graph, &effect.outcome).map_err(|why| {
+            let graph = &graph.name;
             let message = format!(
-                "the flow has changed since the thread's last step, and the kept result that node `{name}` of graph `{graph}` goes on with is not its own any more: {why}"
+                "the flow has changed since the thread's last step, and the kept result that node `{node}` of graph `{graph}` goes on with is not its own any more: {why}"
             );
             refused(message, Gone::Other)
         })?;

@@ -122,6 +122,7 @@ fn schedule(old: &Json, migrate: &Migrate) -> Json {
     each(&mut new, "visits", |visit| {
         visit.get_mut(0).into_iter().for_each(node)
     });
+    each(&mut new, "given", |name| rename(name, &migrate.fields));
     if let Some(made) = new.get("made").and_then(Json::as_object).cloned() {
         let gone = |name: &str| migrate.dropped.iter().any(|dropped| dropped == name);
         let kept = made.into_iter().filter(|(name, _)| !gone(name));

@@ -7,7 +7,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, FieldId, Flow, Graph, Node, Work};
+use crate::ir::{ErrorKind, FieldId, Flow, Graph, Work};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
 use crate::run::frame::Frame;
@@ -42,8 +42,8 @@ pub async fn work<'a>(
     };
     let path = run.path();
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
-    if found.is_object() {
-        let graph = &cx.plan.flow.graphs[frame.graph];
+    let graph = &cx.plan.flow.graphs[frame.graph];
+    if found.is_object() && is_of(&cx.plan.flow, graph, run.name, &found) {
         again(run, graph, &found)?;
         return Ok(true);
     }
@@ -139,21 +139,28 @@ fn again(run: &mut TaskRun<'_>, graph: &Graph, found: &Json) -> Result<(), RunEr
     Ok(())
 }
 
-/// Whether a result that a task of another version has found is one of the node in this one.
+/// Whether what a result that a task of another version has found has written can be written in this one.
 ///
 /// # Errors
 /// What does not fit first.
-pub fn fits(flow: &Flow, graph: &Graph, node: &Node, found: &Json) -> Result<(), String> {
-    written(flow, graph, found)?;
+pub fn fits(flow: &Flow, graph: &Graph, found: &Json) -> Result<(), String> {
+    written(flow, graph, found).map(|_| ())
+}
+
+/// Whether a result is of the type that the node's work has: a task of another version may have found it, and then the
+/// work is done as if there were none.
+fn is_of(flow: &Flow, graph: &Graph, node: &str, found: &Json) -> bool {
+    let node = graph.node(node).and_then(|id| graph.nodes.get(id));
+    let Some(node) = node else { return true };
     let (name, ty) = match &node.work {
         Work::Call { tool, .. } => ("result", flow.tools[*tool].returns.as_ref()),
         Work::Llm(call) | Work::Agent { call, .. } => ("output", call.output.as_ref()),
-        _ => return Ok(()),
+        _ => return true,
     };
     let value = found.pointer(&format!("/given/{name}"));
     match (ty, value.and_then(Value::from_stored)) {
-        (Some(ty), Some(value)) => refit(&flow.types, ty, &value).map(|_| ()),
-        _ => Ok(()),
+        (Some(ty), Some(value)) => refit(&flow.types, ty, &value).is_ok(),
+        _ => true,
     }
 }
 
