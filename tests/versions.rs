@@ -10,6 +10,8 @@
 )]
 
 mod dice;
+#[path = "versions/kept.rs"]
+mod kept;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::finding::{Group, Side};
-use super::fit::{Way, all_tighter, fits};
+use super::fit::{Way, fits};
 use super::graphs::Both;
 use super::things::name_of;
 use super::tree::Tree;
@@ -186,11 +186,6 @@ impl<'f> Versions<'f> {
                 Some(known) => {
                     if let Err(why) = fits((from, &known.ty), (to, &field.ty), Way::Kept) {
                         breaks(field, "/ty", format!("is of another type: {why}"));
-                    }
-                    for which in all_tighter(&known.constraints, &field.constraints) {
-                        let part = format!("/constraints/{which}");
-                        let why = format!("refuses more than before with its `@{which}`");
-                        breaks(field, &part, why);
                     }
                 }
                 None => {}
