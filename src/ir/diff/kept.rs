@@ -83,6 +83,9 @@ impl<'f> Versions<'f> {
     /// takes ten takes no other.
     fn bounds(&mut self, both: Both, old: &Field, new: &Field) {
         let (graph, name) = (both.new.name.as_str(), &new.name);
+        if old.constraints.is_empty() {
+            self.claim(format!("/graphs/{graph}/fields/{name}/constraints"));
+        }
         for which in all_tighter(&old.constraints, &new.constraints) {
             self.claim(format!("/graphs/{graph}/fields/{name}/constraints/{which}"));
             let what = what_of(graph, name);
