@@ -1,7 +1,8 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
-//! `constants`, answers in `answers`. What a run came to is in `result`.
+//! `constants`, answers in `answers`. Threads of another version become this one's in `take_over`: `live` (what of them
+//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
