@@ -412,6 +412,10 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "start a new run on the thread: {}",
             hint.run_again()
         )),
+        Gone::Question => failure.help(format!(
+            "go on without an answer, as the flow is now: {}",
+            hint.resume()
+        )),
         Gone::Calls(old) => failure.help(format!(
             "`--migrate` lets it go; if the node has another name now, say that first: `migrate {{ rename node {old} -> new }}`"
         )),

@@ -1,7 +1,7 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
-//! `constants`, answers in `answers`. Threads of another version become this one's in `take_over`: `live` (what of them
+//! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
 //! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -29,6 +29,7 @@ use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 
 mod answers;
+mod asker;
 mod constants;
 mod fit;
 mod lease;
@@ -180,7 +181,11 @@ impl Engine {
         };
         let mut image = taken.image.clone();
         image.effects.extend(answered.iter().cloned());
+        // A thread that an earlier version of the program kept has its ids until its step is done.
+        let step = frame.step.saturating_add(1);
+        let named_from = image.status.named_from.unwrap_or(step);
         let journal = self.journal(held.lease, &options, Some(&image));
+        let journal = journal.named_from(named_from);
         let mut cx = self.context(
             graph,
             thread_id,
@@ -324,6 +329,7 @@ impl Engine {
             error: error.map(RunError::to_json),
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
+            named_from: Some(cx.journal.first_named()),
             at: self.ambient.kept_at().to_string(),
         })
     }

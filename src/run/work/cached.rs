@@ -11,6 +11,7 @@ use crate::ir::{ErrorKind, FieldId, Flow, Graph, Work};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
 use crate::run::frame::Frame;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{CachePlan, slots};
 use crate::run::refit::{refit, refit_write};
@@ -34,13 +35,13 @@ pub async fn work<'a>(
         return super::own_work(run, frame, node).await;
     };
     let key = key(run, cache)?;
-    let id = run.effects.next();
+    let path = run.path();
+    let id = run.effects.next(cx, Of::node("cache", &path));
     let now = cx.ambient.now().as_millisecond();
     let look = async {
         let _waits = cx.journal.waits();
         Ok(store.kept(&key, now).await?.unwrap_or_default())
     };
-    let path = run.path();
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
     let graph = &cx.plan.flow.graphs[frame.graph];
     if found.is_object() && is_of(&cx.plan.flow, graph, run.name, &found) {
