@@ -111,6 +111,27 @@ impl Layout {
         }
     }
 
+    /// The bracket at `at`, which is open, was meant to be another one.
+    pub fn reopen(&mut self, at: usize, bracket: u8) {
+        let Some(index) = self.braces.iter().rposition(|brace| brace.at == at) else {
+            return;
+        };
+        let other = kind(bracket);
+        let Some(brace) = self.braces.get_mut(index) else {
+            return;
+        };
+        let own = std::mem::replace(&mut brace.kind, other);
+        if let Some(open) = self.open.get_mut(own)
+            && open.last() == Some(&index)
+        {
+            open.pop();
+        }
+        // It is the innermost, so it was opened last.
+        if let Some(open) = self.open.get_mut(other) {
+            open.push(index);
+        }
+    }
+
     /// What is wrong, the last brace being one that closes nothing.
     pub fn culprit(&self, text: &str) -> Option<Culprit> {
         let head = self.lines.first()?;

@@ -31,6 +31,9 @@ impl Shift {
     }
 }
 
+/// So many mistakes of a piece are mended one after the other to see whether it is right then.
+const MENDS: usize = 8;
+
 /// What a piece that did not parse may have been.
 pub struct Meant {
     /// Where it begins: what stands before it in its list may be part of it.
@@ -90,6 +93,37 @@ impl Builder<'_> {
         Some(text)
     }
 
+    /// Whether the edits make what `only` stands for of a stretch, perhaps with further edits of the same kind that the rest of
+    /// it needs.
+    pub fn mends(&self, (start, end): (usize, usize), edits: &[Edit], only: Rule) -> bool {
+        let text = match edits {
+            [] => return true,
+            [edit] if edit.text != "//" => self.corrected(start, end, edit),
+            edits => self
+                .text
+                .get(start..end)
+                .and_then(|text| made(text, start, edits)),
+        };
+        let Some(mut text) = text else {
+            return false;
+        };
+        for _ in 0..MENDS {
+            let error = match Grammar::parse(only, &text) {
+                Ok(_) => return true,
+                Err(error) => error,
+            };
+            let at = super::message::offset(&error);
+            let found = super::mistake::report(&text, 0, self.file, error);
+            // Each goes on from where the one before has mended it.
+            let further = found.fix.iter().all(|edit| edit.span.end as usize >= at);
+            match made(&text, 0, &found.fix).filter(|_| further && !found.fix.is_empty()) {
+                Some(next) => text = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
     fn read_again<T>(
         &mut self,
         start: usize,
@@ -113,4 +147,24 @@ impl Builder<'_> {
         (self.base, self.shift) = outer;
         built
     }
+}
+
+/// A text that begins at `start`, with edits made in it. A comment sign takes the rest of its line.
+fn made(text: &str, start: usize, edits: &[Edit]) -> Option<String> {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| edit.span.start);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for edit in edits {
+        let from = (edit.span.start as usize).checked_sub(start)?;
+        let to = (edit.span.end as usize).checked_sub(start)?;
+        out.push_str(text.get(at..from)?);
+        at = to;
+        match &*edit.text {
+            "//" => at += text.get(to..)?.find('\n').unwrap_or(text.len() - to),
+            own => out.push_str(own),
+        }
+    }
+    out.push_str(text.get(at..)?);
+    Some(out)
 }

@@ -4,11 +4,11 @@
 //! which property belongs to which kind of node, or reads a file. Both report and go on: what could
 //! not be read is left out of the tree (or is [`ExprKind::Error`](crate::ast::expr::ExprKind::Error)).
 //!
-//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`], [`layout`],
+//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`], [`opening`], [`layout`],
 //! [`comment`] and [`comment_sign`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`mod@file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
-//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse (with [`headless`], [`astray`] and [`other_word`]), [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
+//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse (with [`headless`], [`astray`], [`node_head`] and [`other_word`]), [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
 
 mod astray;
@@ -31,6 +31,8 @@ mod mend;
 mod message;
 mod mistake;
 mod node;
+mod node_head;
+mod opening;
 mod other_word;
 mod property;
 mod recover;

@@ -18,6 +18,7 @@ use super::bracket::{self, Brackets, Meant};
 use super::comment::Comments;
 use super::comment_sign::Foreign;
 use super::layout::{Culprit, Layout};
+use super::opening::wants_brace;
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
 /// this fits the 2 MiB of a thread; pest's own check of the stack is thus left out (it costs a fifth
@@ -493,7 +494,7 @@ impl<'a> Scan<'a> {
     fn close(&mut self, byte: u8) {
         self.angles = 0;
         let here = self.span(self.at, self.at + 1);
-        let meant = match self.brackets.expects(byte) {
+        let meant = match self.brackets.expects(byte) || self.opened_wrong(byte) {
             true => Meant::Itself,
             false => {
                 let rest = self.text.get(self.at + 1..).unwrap_or("");
@@ -514,12 +515,50 @@ impl<'a> Scan<'a> {
                 }
                 self.replaced.push((self.at, other));
                 self.reported.push(self.at);
+                // Either of the two may be the wrong one.
+                if other != b'}' && byte != b'}' {
+                    self.lost.push(self.at);
+                }
                 self.closed(other);
             }
             Meant::Nothing => self.nothing(byte, false),
             Meant::Itself => self.closed(byte),
         }
         self.at += 1;
+    }
+
+    /// Whether a brace closes what was meant to be one, `node a: update ( .. }`, which is then reported.
+    fn opened_wrong(&mut self, byte: u8) -> bool {
+        let Some(at) = self.brackets.opened_for().filter(|_| byte == b'}') else {
+            return false;
+        };
+        let before = self.text.get(..at).unwrap_or("");
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let head = before.get(line..).unwrap_or("").trim_ascii();
+        let behind = self.text.get(at + 1..self.at).unwrap_or("");
+        if !wants_brace(head, behind) {
+            return false;
+        }
+        let opened = self.text.get(at..at + 1).unwrap_or("(");
+        let here = self.span(at, at + 1);
+        let found = Diagnostic::new(
+            &codes::SYNTAX_ERROR,
+            format!("expected `{{` behind `{head}`, found `{opened}`"),
+            here,
+        );
+        if !self.torn {
+            self.found.push(
+                found
+                    .label(self.span(self.at, self.at + 1), "closed here")
+                    .fix(here, "{"),
+            );
+        }
+        self.replaced.push((at, b'{'));
+        self.brackets.reopen(b'{');
+        if let Some(layout) = &mut self.layout {
+            layout.reopen(at, b'{');
+        }
+        true
     }
 
     /// A closing bracket, as it is or as it was meant.

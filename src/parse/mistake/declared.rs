@@ -48,6 +48,19 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
     })
 }
 
+/// `input { n := int }`
+pub fn assign_for_colon(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    (place.rest.starts_with(":=") && only_colon && !word.is_empty()).then(|| {
+        let at = place.at(0, 2);
+        place
+            .error_at(at, format!("expected `:` after `{word}`, found `:=`"))
+            .help("`:=` stands only in `set`, where a value goes past a reducer")
+            .fix(at, ":")
+    })
+}
+
 /// `x?: string`
 pub fn optional_name(place: &Place) -> Option<Diagnostic> {
     let word = place.last_word();
