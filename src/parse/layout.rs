@@ -138,7 +138,8 @@ impl Layout {
         let words = text.get(head.start..head.end)?;
         let last = self.braces.len().checked_sub(1)?;
         let kind = self.braces.get(last)?.kind;
-        if kind == 0 && words.starts_with("graph ") && !words.contains(['{', '=']) {
+        let params = words.matches('(').count() == words.matches(')').count();
+        if kind == 0 && words.starts_with("graph ") && params && !words.contains(['{', '=']) {
             return Some(lacking(head));
         }
         let of_kind = |brace: &usize| {

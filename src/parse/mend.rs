@@ -1,6 +1,8 @@
 //! Pieces read again with their one likely correction, so that what hangs on them is not reported as
 //! missing: `stat { .. }` still declares the fields, `nod a: ..` the node.
 
+use std::collections::BTreeSet;
+
 use pest::Parser;
 
 use crate::base::Span;
@@ -8,6 +10,7 @@ use crate::diag::Edit;
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Pair, Rule};
+use super::mistake::first_word;
 
 /// How offsets of a corrected piece become places of the text.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +125,28 @@ impl Builder<'_> {
             }
         }
         false
+    }
+
+    /// Whether an arrow that an edit puts before a name leads to a node that the file has.
+    pub fn leads(&self, edit: &Edit, only: Rule) -> bool {
+        let rest = self.text.get(edit.span.end as usize..).unwrap_or("");
+        let target = first_word(rest.trim_ascii_start());
+        let lists = [Rule::only_member, Rule::only_property, Rule::only_arm];
+        let names_node = lists.contains(&only)
+            && edit.text.trim_ascii() == "->"
+            && !target.is_empty()
+            && !matches!(target, "end" | "fail" | "each" | "parent");
+        !names_node || self.node_names().contains(target)
+    }
+
+    /// Words that stand behind `node` in the file.
+    fn node_names(&self) -> &BTreeSet<&str> {
+        self.nodes.get_or_init(|| {
+            let words = self.text.split("node ").skip(1);
+            words
+                .map(|text| first_word(text.trim_ascii_start()))
+                .collect()
+        })
     }
 
     fn read_again<T>(

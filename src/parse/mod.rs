@@ -100,6 +100,12 @@ pub fn is_property(word: &str) -> bool {
     keyword::PROPERTIES.contains(&word)
 }
 
+/// Whether a word of the language begins an item, a member of a graph, or is a kind of node.
+pub fn is_keyword(word: &str) -> bool {
+    let lists = [keyword::ITEMS, keyword::MEMBERS, keyword::KINDS];
+    lists.iter().any(|words| words.contains(&word))
+}
+
 fn fits(text: &str, file: FileId, diags: &mut Diagnostics) -> bool {
     if text.len() > MAX_SIZE {
         let message = format!(

@@ -146,7 +146,8 @@ impl Builder<'_> {
     /// Reports what is wrong with a stretch, and says what it was likely meant to be. Edits that don't make `only` of it are no
     /// mend, and aren't offered.
     fn meant(&mut self, (start, end): (usize, usize), only: Rule, mut found: Diagnostic) -> Meant {
-        if !self.mends((start, end), &found.fix, only) {
+        let leads = found.fix.iter().all(|edit| self.leads(edit, only));
+        if !leads || !self.mends((start, end), &found.fix, only) {
             found.fix.clear();
         }
         let edit = match found.fix.as_slice() {

@@ -12,13 +12,13 @@
 use std::borrow::Cow;
 
 use crate::base::{FileId, Span};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Edit, codes};
 
 use super::bracket::{self, Brackets, Meant};
 use super::comment::Comments;
 use super::comment_sign::Foreign;
 use super::layout::{Culprit, Layout};
-use super::opening::wants_brace;
+use super::opening::{ends_head, wants_brace};
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
 /// this fits the 2 MiB of a thread; pest's own check of the stack is thus left out (it costs a fifth
@@ -120,6 +120,8 @@ struct Scan<'a> {
     blanked: Vec<(usize, usize)>,
     /// Bytes to put where a string was left open, or a bracket is another one than was meant.
     replaced: Vec<(usize, u8)>,
+    /// Brackets that were read as `{`, each with the place of its finding.
+    reopened: Vec<(usize, usize)>,
     /// Whether an open string of the item holds brackets, whose partners are thus missing.
     torn: bool,
     /// How many `<` of types are open.
@@ -158,6 +160,7 @@ impl<'a> Scan<'a> {
             damaged: false,
             blanked: Vec::new(),
             replaced: Vec::new(),
+            reopened: Vec::new(),
             torn: false,
             angles: 0,
             traced: Vec::new(),
@@ -468,6 +471,10 @@ impl<'a> Scan<'a> {
 
     fn open(&mut self, byte: u8) {
         self.angles = 0;
+        let byte = match byte != b'{' && self.opens_wrong() {
+            true => b'{',
+            false => byte,
+        };
         self.brackets.open(byte, self.at);
         if let Some(layout) = &mut self.layout {
             layout.bracket(self.at, byte, true);
@@ -493,6 +500,10 @@ impl<'a> Scan<'a> {
 
     fn close(&mut self, byte: u8) {
         self.angles = 0;
+        if byte != b'}' && self.closes_reopened() {
+            self.at += 1;
+            return;
+        }
         let here = self.span(self.at, self.at + 1);
         let meant = match self.brackets.expects(byte) || self.opened_wrong(byte) {
             true => Meant::Itself,
@@ -527,6 +538,57 @@ impl<'a> Scan<'a> {
         self.at += 1;
     }
 
+    /// Whether a bracket stands where only a `{` can, `node a: update (`, which is then reported.
+    fn opens_wrong(&mut self) -> bool {
+        let before = self.text.get(..self.at).unwrap_or("");
+        let code = before.trim_end_matches([' ', '\t']);
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ']';
+        if code.len() == before.len() || !code.ends_with(word) {
+            return false;
+        }
+        let line = code.rfind('\n').map_or(0, |at| at + 1);
+        let head = code.get(line..).unwrap_or("").trim_ascii();
+        let wrong = ends_head(head);
+        if wrong {
+            self.wrong_opening(self.at, head);
+        }
+        wrong
+    }
+
+    /// Reports a bracket that opens what a `{` was to open.
+    fn wrong_opening(&mut self, at: usize, head: &str) {
+        let opened = self.text.get(at..at + 1).unwrap_or("(");
+        // Of a line with several blocks, the last one.
+        let head = head.rsplit('{').next().unwrap_or(head).trim_ascii();
+        let here = self.span(at, at + 1);
+        let message = format!("expected `{{` behind `{head}`, found `{opened}`");
+        let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, here).fix(here, "{");
+        self.replaced.push((at, b'{'));
+        self.reopened.push((at, self.found.len()));
+        // What lies in a text that is left open is no bracket.
+        if !self.torn {
+            self.found.push(found);
+        }
+    }
+
+    /// Closes a block that another bracket opened by that one's own closing bracket; says whether there is such a block.
+    fn closes_reopened(&mut self) -> bool {
+        let last = self.reopened.last().copied();
+        let Some((_, found)) = last.filter(|(at, _)| self.brackets.innermost() == Some(*at)) else {
+            return false;
+        };
+        let here = self.span(self.at, self.at + 1);
+        if let Some(found) = self.found.get_mut(found) {
+            found.fix.push(Edit {
+                span: here,
+                text: "}".to_owned(),
+            });
+        }
+        self.replaced.push((self.at, b'}'));
+        self.closed(b'}');
+        true
+    }
+
     /// Whether a brace closes what was meant to be one, `node a: update ( .. }`, which is then reported.
     fn opened_wrong(&mut self, byte: u8) -> bool {
         let Some(at) = self.brackets.opened_for().filter(|_| byte == b'}') else {
@@ -539,21 +601,7 @@ impl<'a> Scan<'a> {
         if !wants_brace(head, behind) {
             return false;
         }
-        let opened = self.text.get(at..at + 1).unwrap_or("(");
-        let here = self.span(at, at + 1);
-        let found = Diagnostic::new(
-            &codes::SYNTAX_ERROR,
-            format!("expected `{{` behind `{head}`, found `{opened}`"),
-            here,
-        );
-        if !self.torn {
-            self.found.push(
-                found
-                    .label(self.span(self.at, self.at + 1), "closed here")
-                    .fix(here, "{"),
-            );
-        }
-        self.replaced.push((at, b'{'));
+        self.wrong_opening(at, head);
         self.brackets.reopen(b'{');
         if let Some(layout) = &mut self.layout {
             layout.reopen(at, b'{');

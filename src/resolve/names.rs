@@ -234,6 +234,11 @@ impl Resolver<'_> {
                 None => found,
             };
         }
+        // A word of the language is no slip in another one's letters.
+        if wanted == Wanted::Type && crate::parse::is_keyword(&name.node) {
+            let help = "name a type, such as `string`: this is a word of the language";
+            return diagnostic.help(help);
+        }
         if let Some(close) = name::closest(&name.node, near()) {
             let diagnostic = diagnostic
                 .near(Some(close))

@@ -16,19 +16,14 @@ pub fn for_word(place: &Place) -> Option<Diagnostic> {
         name => name,
     };
     let (head, _) = place.before.rsplit_once(open)?;
+    let filter = format!("and `xs.filter({name}, condition)` for some of them");
     let meant = match last_word(head) {
-        "any" if open == '(' => format!("xs.exists({name}, condition)"),
-        "all" if open == '(' => format!("xs.all({name}, condition)"),
-        "sum" if open == '(' => format!("xs.map({name}, value).sum()"),
-        _ => format!("xs.map({name}, value)"),
+        "any" if open == '(' => format!("write `xs.exists({name}, condition)`"),
+        "all" if open == '(' => format!("write `xs.all({name}, condition)`"),
+        "sum" if open == '(' => format!("write `xs.map({name}, value).sum()`, {filter}"),
+        _ => format!("write `xs.map({name}, value)`, {filter}"),
     };
-    Some(
-        place
-            .error("`for` is no part of an expression")
-            .help(format!(
-                "write `{meant}`, and `xs.filter({name}, condition)` for some of them"
-            )),
-    )
+    Some(place.error("`for` is no part of an expression").help(meant))
 }
 
 /// `xs.filter(lambda x: x > 1)`

@@ -736,9 +736,12 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
                 .fix(place.before_at(end, end), ",");
         }
         let here = place.span.before();
-        place
-            .error(format!("expected `,` before {found}"))
-            .fix(here, ", ")
+        let missing = place.error(format!("expected `,` before {found}"));
+        // `[a else b]`: more than a sign is wrong with a word of the language in a list of names.
+        match place.after_operand() || !keyword::is_any(place.first_word()) {
+            true => missing.fix(here, ", "),
+            false => missing,
+        }
     })
 }
 
