@@ -364,8 +364,16 @@ impl Builder<'_> {
             {
                 "type"
             }
+            // `then { log: .. }` writes, `route moved { to: .. }` tells.
+            "goto" if begins_fields(after) => "set",
+            "goto" if begins_fields(behind_name(after)) => "emit",
             meant => meant,
         });
+        let lets = matches!(only, Rule::only_property | Rule::only_tool_line);
+        let other = match lets && is_binding(after) {
+            true => Some("let"),
+            false => other,
+        };
         let told = advice(word, only).filter(|_| other.is_none());
         Some(match (other.or(close), told) {
             (_, Some(help)) => found.help(help),
@@ -375,6 +383,27 @@ impl Builder<'_> {
             (None, None) => found,
         })
     }
+}
+
+/// Whether a text begins with a brace and a name with its value.
+fn begins_fields(text: &str) -> bool {
+    let inside = text.strip_prefix('{').unwrap_or("").trim_ascii_start();
+    let name = mistake::first_word(inside);
+    let behind = inside.get(name.len()..).unwrap_or("").trim_ascii_start();
+    !name.is_empty() && behind.starts_with(':')
+}
+
+/// Whether a text begins with a name, `=` and a value: `var n = 1`, `n = 1` behind another word.
+fn is_binding(text: &str) -> bool {
+    let name = mistake::first_word(text);
+    let behind = text.get(name.len()..).unwrap_or("").trim_ascii_start();
+    !name.is_empty() && behind.starts_with('=') && !behind.starts_with("==")
+}
+
+/// What stands behind a name, perhaps with dots, that a text begins with.
+fn behind_name(text: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    text.trim_start_matches(is_name).trim_ascii_start()
 }
 
 /// The keywords of a list and what it is a list of; `None` for lists of named entries.

@@ -526,9 +526,10 @@ impl<'a> Scan<'a> {
                 }
                 self.replaced.push((self.at, other));
                 self.reported.push(self.at);
-                // Either of the two may be the wrong one.
-                if other != b'}' && byte != b'}' {
-                    self.lost.push(self.at);
+                // Either of the two may be the wrong one; what stands before them goes on with them.
+                let between = self.text.get(opening..self.at).unwrap_or("");
+                if !between.contains('\n') {
+                    self.uncertain(opening.saturating_sub(1), self.at + 1);
                 }
                 self.closed(other);
             }

@@ -99,7 +99,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 75] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 76] = [
         foreign::nameless_node,
         foreign::expression_for_name,
         foreign::attribute_without_parens,
@@ -143,6 +143,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         declared::optional_name,
         declared::union_in_braces,
         declared::second_question,
+        declared::colon_for_default,
         declared::missing_type,
         declared::open_union,
         declared::missing_bar,
