@@ -1,4 +1,4 @@
-//! A node under another word: `state longer: update -> end`, `step ask: interrupt { .. }`.
+//! Nodes and graphs under other words: `state longer: update -> end`, `step ask: interrupt { .. }`, `type Main { start -> a .. }`.
 
 use crate::base::{Span, name};
 use crate::diag::{Diagnostic, codes};
@@ -29,5 +29,36 @@ pub fn under_another_word(builder: &Builder, slice: &str, start: usize) -> Optio
         Diagnostic::new(code, message, at)
             .help(format!("write `node {own}: {kind}`"))
             .fix(at, "node"),
+    )
+}
+
+/// What is wrong with another item whose braces hold what a graph's do.
+pub fn graph_under_another_word(
+    builder: &Builder,
+    slice: &str,
+    start: usize,
+) -> Option<Diagnostic> {
+    let word = first_word(slice);
+    let behind = slice.get(word.len()..)?.trim_ascii_start();
+    let own = first_word(behind);
+    let inside = behind.get(own.len()..)?.trim_ascii_start();
+    let inside = inside.strip_prefix('{')?.trim_ascii_start();
+    let begins = first_word(inside);
+    let rest = inside.get(begins.len()..)?.trim_ascii_start();
+    let is_graph = match begins {
+        "state" | "context" => rest.starts_with('{'),
+        "start" => rest.starts_with("->") || rest.starts_with('{'),
+        _ => false,
+    };
+    if !is_graph || own.is_empty() || !matches!(word, "type" | "enum" | "event") {
+        return None;
+    }
+    let at = Span::new(builder.file, start, start + word.len());
+    let message =
+        format!("expected `graph` before `{own}`, which holds `{begins}`, found `{word}`");
+    Some(
+        Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
+            .help(format!("write `graph {own}`"))
+            .fix(at, "graph"),
     )
 }
