@@ -45,7 +45,7 @@ const ROWS: &[Row] = &[
     row("check-routes-10000", ("routes", 10_000), &["check"], 5),
     row("check-prompts-10000", ("prompts", 10_000), &["check"], 5),
     // About ten megabytes of text.
-    row("check-types-190000", ("types", 190_000), &["check"], 3),
+    row("check-types-90000", ("types", 90_000), &["check"], 3),
     row("fmt-10000", ("chain", 10_000), &["fmt", "--diff"], 5),
     row("build-10000", ("chain", 10_000), &["build"], 5),
     row("eval", ("chain", 1), &["eval", "1 + 1"], 101),

@@ -14,12 +14,16 @@ mod dice;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use graphc::compile::compile;
-use graphc::run::ambient::SystemAmbient;
+use graphc::run::ambient::Ambient;
 use graphc::run::backends::Backends;
-use graphc::run::engine::{Engine, RunOptions};
+use graphc::run::engine::{Engine, RunOptions, RunResult};
+use graphc::run::interrupt::Answer;
 use graphc::run::store::RunState;
+use graphc::store::MemoryStore;
+use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use dice::Dice;
@@ -159,13 +163,18 @@ impl Program<'_> {
             3 => "subgraph Always".to_owned(),
             4 => "subgraph Sometimes".to_owned(),
             5 => "subgraph Leaves".to_owned(),
+            6 | 7 if !joined => "interrupt".to_owned(),
             _ => "update".to_owned(),
         };
-        let branch = kind == "branch";
+        let (branch, asks) = (kind == "branch", kind == "interrupt");
         let mut text = format!("  node n{at}: {kind}");
         let on = match () {
             () if joined => String::new(),
             () if branch => format!("goto {}", self.arms(behind)),
+            () if asks && self.dice.one_in(2) => {
+                let (yes, no) = (self.jump(behind), self.jump(behind + 1));
+                format!("goto {{ when answer -> {yes} else -> {no} }}")
+            }
             () if self.dice.one_in(3) => format!("goto {}", self.arms(behind)),
             () => {
                 text += &format!(" -> {}", self.several(behind));
@@ -173,6 +182,12 @@ impl Program<'_> {
             }
         };
         let mut lines = vec![on];
+        if asks {
+            lines.push("ask \"go on?\" expect bool".to_owned());
+            if self.dice.one_in(2) {
+                lines.push(format!("timeout 7d -> {}", self.jump(behind)));
+            }
+        }
         if kind.contains("note_and_go") || kind.contains("Leaves") {
             let all: Vec<String> = (0..self.count).map(|at| format!("n{at}")).collect();
             lines.push(format!("ends [{}, end]", all.join(", ")));
@@ -215,6 +230,53 @@ impl Program<'_> {
     }
 }
 
+/// A clock that goes a month on whenever nobody answers.
+#[derive(Default)]
+struct Months(AtomicI64);
+
+impl Ambient for Months {
+    fn now(&self) -> Timestamp {
+        let months = self.0.load(Ordering::Relaxed);
+        Timestamp::from_second(1_700_000_000 + months * 2_600_000).unwrap()
+    }
+
+    fn uuid(&self, ordinal: u64) -> String {
+        ordinal.to_string()
+    }
+
+    fn random(&self, _: u64) -> f64 {
+        0.5
+    }
+}
+
+/// Answers what a run asks, or lets the time for it go by, until it asks no more.
+async fn answered(
+    engine: &Engine,
+    (clock, dice): (&Months, &mut Dice),
+    mut result: RunResult,
+    options: &RunOptions,
+) -> RunResult {
+    for _ in 0..12 {
+        if result.state != RunState::Interrupted {
+            break;
+        }
+        let mut answers = Vec::new();
+        for open in &result.interrupts {
+            if !dice.one_in(3) {
+                answers.push(Answer {
+                    interrupt: Some(open.id.clone()),
+                    value: json!(dice.one_in(2)),
+                });
+            }
+        }
+        if answers.len() < result.interrupts.len() {
+            clock.0.fetch_add(1, Ordering::Relaxed);
+        }
+        result = engine.resume("t", &answers, options.clone()).await.unwrap();
+    }
+    result
+}
+
 /// What a run came to that the compiler should have said.
 fn broken(
     state: RunState,
@@ -240,7 +302,7 @@ fn broken(
 async fn clean_programs_keep_what_is_promised() {
     let rounds = std::env::var("PROMISES").map_or(600, |rounds| rounds.parse().unwrap());
     let mut dice = Dice(11);
-    let (mut clean, mut done) = (0, 0);
+    let (mut clean, mut done, mut asked) = (0, 0, 0);
     let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
     for round in 0..rounds {
         let count = 3 + dice.below(4);
@@ -261,15 +323,16 @@ async fn clean_programs_keep_what_is_promised() {
         let warned: Vec<&str> = compiled.diagnostics.iter().map(|d| d.code.slug).collect();
         clean += 1;
         let plan = Arc::new(graphc::run::plan::plan(Arc::new(flow)).unwrap());
-        let engine = Engine {
+        let clock = Arc::new(Months::default());
+        let mut engine = Engine {
             backends: Backends {
                 models: plan.flow.models.iter().map(|_| unreachable!()).collect(),
                 tools: plan.flow.tools.iter().map(|_| None).collect(),
                 externs: BTreeMap::new(),
             },
             plan: plan.clone(),
-            store: None,
-            ambient: Arc::new(SystemAmbient),
+            store: Some(Arc::new(MemoryStore::new())),
+            ambient: clock.clone(),
         };
         let graph = plan.flow.graph("Main").unwrap();
         for input in 0..16 {
@@ -281,7 +344,10 @@ async fn clean_programs_keep_what_is_promised() {
                 recursion_limit: Some(9),
                 ..RunOptions::default()
             };
-            let result = engine.start(graph, "t", &input, options).await.unwrap();
+            engine.store = Some(Arc::new(MemoryStore::new()));
+            let result = engine.start(graph, "t", &input, options.clone()).await;
+            let result = answered(&engine, (&clock, &mut dice), result.unwrap(), &options).await;
+            asked += usize::from(result.state == RunState::Interrupted);
             let error = result
                 .error
                 .as_ref()
@@ -298,7 +364,7 @@ async fn clean_programs_keep_what_is_promised() {
         }
     }
     println!("{codes:?}");
-    println!("{clean} of {rounds} clean, {done} runs done");
+    println!("{clean} of {rounds} clean, {done} runs done, {asked} left open");
     assert!(
         clean * 100 > rounds && done > clean,
         "{clean} clean, {done} runs done"

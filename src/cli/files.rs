@@ -193,15 +193,19 @@ pub fn unreadable(path: &Path, failure: &Failure, sources: &mut SourceMap) -> Op
     let id = sources.add(&shown(path), &text);
     let end = text.get(at..).and_then(|rest| rest.chars().next());
     let span = Span::new(id, at, at + end.map_or(0, char::len_utf8));
-    let no_text = read.is_some() && (bytes.len() as u64) < MOST_BYTES;
-    let (code, help) = match no_text {
-        true => (
+    let large = bytes.len() as u64 >= MOST_BYTES;
+    let (code, help) = match (read, large) {
+        (None, _) => (
+            &codes::FILE_NOT_FOUND,
+            "make it one that can be read, or take it out of the folder",
+        ),
+        (_, false) => (
             &codes::SYNTAX_ERROR,
             "save it as UTF-8 text, or take it out of the folder",
         ),
-        false => (
-            &codes::FILE_NOT_FOUND,
-            "make it one that can be read, or take it out of the folder",
+        (_, true) => (
+            &codes::LIMIT_EXCEEDED,
+            "split it into files that import from each other, or take it out of the folder",
         ),
     };
     let found = Diagnostic::new(code, failure.message.clone(), span);
