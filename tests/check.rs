@@ -391,7 +391,7 @@ fn fixes_tear_nothing() {
     }
     // `MUTANTS=500` tries that many slips in each flow.
     let asked = std::env::var("MUTANTS").ok().and_then(|n| n.parse().ok());
-    let slips: usize = asked.unwrap_or(10);
+    let slips: usize = asked.unwrap_or(5);
     let mut flows = cases(&project.join("graphs"));
     flows.extend(cases(&project.join("tests/run")));
     for path in flows {
