@@ -56,29 +56,34 @@ impl Search<'_> {
         let Some(writers) = writers.of(key.field) else {
             return;
         };
-        let mut open: Vec<u32> = Vec::new();
-        let from = from.map(|number| flow.spot(number));
-        if let Some(Spot::Node(node)) = from {
+        if let Some(Spot::Node(node)) = from.map(|number| flow.spot(number)) {
             let around = self.around(key.graph, node);
-            open.extend(around.common(writers).filter(|other| *other != node.0));
+            for task in around.common(writers).filter(|other| *other != node.0) {
+                let beside = format!("beside `{}`", flow.name(Spot::Node(node)));
+                self.open_task(at, key, NodeId(task), Some(&beside));
+            }
         }
         let to = (key.place < flow.stops.len()).then(|| NodeId(key.place as u32));
         let waits = |node: &NodeId| flow.stops.get(*node).is_some_and(|stop| stop.defer);
         if let (Some(to), Some(together)) = (to.filter(waits), self.abreast.of(key.graph)) {
             let waiting = together.partners_waiting(to);
-            open.extend(waiting.into_iter().flat_map(|all| all.common(writers)));
-        }
-        for task in open {
-            self.open_task(at, key, NodeId(task));
+            for task in waiting.into_iter().flat_map(|all| all.common(writers)) {
+                let waits = format!("while `{}` waits", flow.name(Spot::Node(to)));
+                self.open_task(at, key, NodeId(task), Some(&waits));
+            }
         }
     }
 
-    fn open_task(&mut self, at: usize, key: Key, task: NodeId) {
-        let Some(first) = self.first_task(key.graph) else {
+    /// Opens what a task writes, that runs then.
+    fn open_task(&mut self, at: usize, key: Key, task: NodeId, when: Option<&str>) {
+        let (Some(first), Some(flow)) = (self.first_task(key.graph), self.flows.get(key.graph))
+        else {
             return;
         };
         let place = first + task.0 as usize;
-        self.open(Key { place, ..key }, Some(at), None);
+        let stop = flow.stops.get(task);
+        let note = |when: &str| Some((stop?.span, format!("`{}` runs {when}", stop?.name)));
+        self.open(Key { place, ..key }, Some(at), when.and_then(note));
     }
 
     /// What a task writes to the field, whatever way it takes.
@@ -95,7 +100,7 @@ impl Search<'_> {
             for goal in &way.goals {
                 let Spot::Node(next) = goal.to else { continue };
                 if flow.stops.get(next).is_some_and(|stop| stop.branch) {
-                    self.open_task(at, key, next);
+                    self.open_task(at, key, next, None);
                 }
             }
         }

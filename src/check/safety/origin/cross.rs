@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
                 return None;
             }
             let mut known = self.on_both_sides((key.graph, id), told);
-            known.extend(self.guards(node));
+            known.extend(self.guards_in(node, &env));
             let work = Inside::Work(key.graph, id);
             match self.written(at, key, work, Some(&node.set), &known) {
                 Ok(Behind::Gone) if !skipped => return None,

@@ -1,6 +1,7 @@
 //! Which names of its scope an expression's value, or a text, is made from.
 //!
-//! What can't carry a text (truth values, numbers, sizes, times) counts as made from nothing.
+//! What says little of what it is made from (truth values, sizes, positions) counts as made from nothing; numbers and times say
+//! that they are ([`Leaf::plain`]).
 
 use std::rc::Rc;
 

@@ -18,6 +18,9 @@ pub const EACH: &str = "@";
 /// How deep parts are told apart; below that a value is made from all that its parts are.
 const DEEPEST: u16 = 40;
 
+/// How many ways to parts of a value are looked at with what is vouched for on each.
+const MOST: usize = 10_000;
+
 /// What a value is made from. What is shared is held once.
 #[derive(Debug, Clone)]
 pub struct Made {
@@ -285,8 +288,14 @@ impl Made {
     pub fn leaves(&self) -> Vec<Leaf> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
-        let mut open = vec![(self, None, Rc::new(Vetted::new()), false)];
+        let nothing = Rc::new(Vetted::new());
+        let mut open = vec![(self, None, nothing.clone(), false)];
         while let Some((made, place, vetted, plain)) = open.pop() {
+            // What is vouched for in so many ways is taken not to be.
+            let vetted = match seen.len() < MOST {
+                true => vetted,
+                false => nothing.clone(),
+            };
             let at: *const Kind = Rc::as_ptr(&made.kind);
             if !seen.insert((at, place, Rc::as_ptr(&vetted), plain)) {
                 continue;

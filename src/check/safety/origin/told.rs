@@ -28,11 +28,19 @@ impl Search<'_> {
 
     /// What the node's own guards vouch for.
     pub(super) fn guards(&self, node: &Node) -> Vetted {
+        match node.skips.is_empty() && node.requires.is_empty() {
+            true => Vetted::new(),
+            false => self.guards_in(node, &env(&node.lets)),
+        }
+    }
+
+    /// The same, with the node's `let` names.
+    pub(super) fn guards_in(&self, node: &Node, env: &Env) -> Vetted {
         if !self.wanted.guarded {
             return Vetted::new();
         }
         let skips = node.skips.iter().map(|skip| &skip.when);
-        guards(skips, &node.requires, &env(&node.lets))
+        guards(skips, &node.requires, env)
     }
 
     /// What is in scope behind the node's own guards.
@@ -47,6 +55,9 @@ impl Search<'_> {
 
     /// What of it holds on both sides of what the node writes: not what is said of a field that it does.
     pub(super) fn on_both_sides(&self, (graph, id): (GraphId, NodeId), told: Vetted) -> Vetted {
+        if told.is_empty() {
+            return told;
+        }
         let flow = self.flows.get(graph);
         let stop = flow.and_then(|flow| flow.stops.get(id));
         let written: Vec<&str> = (stop.iter().flat_map(|stop| &stop.writes))
