@@ -8,9 +8,10 @@ use std::rc::Rc;
 use crate::ir::{FieldId, GraphId, NodeId};
 
 use super::super::super::flow::sparse::Sparse;
-use super::super::super::flow::{Flow, Spot, writes_of};
+use super::super::super::flow::{Cause, Flow, Spot, writes_of};
 use super::cross::Source;
-use super::search::{Key, Search};
+use super::search::{Inside, Key, Search};
+use super::vouch::Vetted;
 
 /// For each field the nodes that write it, by its number.
 #[derive(Debug, Default)]
@@ -20,7 +21,14 @@ impl Writers {
     fn new(flow: &Flow, fields: usize) -> Self {
         let mut by_field = vec![Sparse::default(); fields];
         for id in flow.stops.ids() {
-            for write in writes_of(flow, id) {
+            let joins = flow.ways(Spot::Node(id)).iter();
+            let joins = joins.flat_map(|way| &way.goals).filter_map(|goal| match goal.to {
+                Spot::Join(join) => flow.joins.get(join),
+                _ => None,
+            });
+            let by_joins = joins.flat_map(|join| &join.ways);
+            let by_joins = by_joins.flat_map(|way| way.writes.iter().copied());
+            for write in writes_of(flow, id).into_iter().chain(by_joins) {
                 let writers = by_field.get_mut(write.field.0 as usize);
                 writers.into_iter().for_each(|all| all.insert(id.0));
             }
@@ -98,11 +106,43 @@ impl Search<'_> {
                 return hit;
             }
             for goal in &way.goals {
-                let Spot::Node(next) = goal.to else { continue };
-                if flow.stops.get(next).is_some_and(|stop| stop.branch) {
-                    self.open_task(at, key, next, None);
+                let hit = self.led_on(at, key, goal.to);
+                self.refused = key.refused;
+                if hit.is_some() {
+                    return hit;
                 }
             }
+        }
+        None
+    }
+
+    /// What is written in the same step where a task is led on: by branches, joins, and in place of a node that was visited
+    /// too often.
+    fn led_on(&mut self, at: usize, key: Key, to: Spot) -> Option<Source> {
+        let graph = self.program.graphs.get(key.graph)?;
+        let flow = self.flows.get(key.graph)?;
+        match to {
+            Spot::Node(next) if flow.stops.get(next)?.branch => {
+                self.open_task(at, key, next, None);
+            }
+            Spot::Node(next) => {
+                let node = graph.nodes.get(next)?;
+                let ways = flow.ways(to).iter();
+                for way in ways.filter(|way| way.cause == Cause::Visits) {
+                    let hit = self.past(at, key, (next, node), graph, (way, false));
+                    if hit.is_some() {
+                        return hit;
+                    }
+                }
+            }
+            Spot::Join(join) => {
+                let set = graph.joins.get(join).map(|join| &join.to.set[..]);
+                let inside = Inside::Join(key.graph, join);
+                if let Err(source) = self.written(at, key, inside, set, &Vetted::new()) {
+                    return Some(source);
+                }
+            }
+            Spot::End | Spot::Fail | Spot::Leave => {}
         }
         None
     }
