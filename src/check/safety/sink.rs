@@ -10,9 +10,7 @@ use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
 use super::super::flow::Abreast;
 use super::in_scope;
-use super::origin::{
-    Env, Inside, Leaf, Search, Trail, Vouch, Wanted, is_plain, leaves, vetted,
-};
+use super::origin::{Env, Inside, Leaf, Search, Trail, Vouch, Wanted, is_plain, leaves, vetted};
 
 /// Reports `@sink` arguments that such a value reaches.
 pub fn sinks<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {

@@ -78,7 +78,8 @@ impl Walk<'_> {
                     span,
                 };
                 self.within(true, |walk| {
-                    walk.out.push(Printed::Bind("loop".to_owned(), around(&element)));
+                    walk.out
+                        .push(Printed::Bind("loop".to_owned(), around(&element)));
                     walk.bind(&each.target, &element);
                     walk.all(&each.body);
                 });

@@ -22,10 +22,12 @@ impl Writers {
         let mut by_field = vec![Sparse::default(); fields];
         for id in flow.stops.ids() {
             let joins = flow.ways(Spot::Node(id)).iter();
-            let joins = joins.flat_map(|way| &way.goals).filter_map(|goal| match goal.to {
-                Spot::Join(join) => flow.joins.get(join),
-                _ => None,
-            });
+            let joins = joins
+                .flat_map(|way| &way.goals)
+                .filter_map(|goal| match goal.to {
+                    Spot::Join(join) => flow.joins.get(join),
+                    _ => None,
+                });
             let by_joins = joins.flat_map(|join| &join.ways);
             let by_joins = by_joins.flat_map(|way| way.writes.iter().copied());
             for write in writes_of(flow, id).into_iter().chain(by_joins) {
@@ -149,7 +151,12 @@ impl Search<'_> {
 
     fn writers(&mut self, graph: GraphId, flow: &Flow) -> Rc<Writers> {
         let program = self.program;
-        let fields = || program.graphs.get(graph).map_or(0, |graph| graph.fields.len());
+        let fields = || {
+            program
+                .graphs
+                .get(graph)
+                .map_or(0, |graph| graph.fields.len())
+        };
         let made = || match forks(flow) {
             true => Rc::new(Writers::new(flow, fields())),
             false => Rc::default(),

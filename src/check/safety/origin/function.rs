@@ -6,7 +6,7 @@ use super::env::Env;
 use super::leaf::{Leaf, Path};
 use super::made::{EACH, ELEMENT, KEY, Made};
 use super::value::made;
-use super::vouch::vetted;
+use super::vouch::kept;
 
 /// Functions whose result says nothing of what they are given but its size, its place or whether something holds.
 const NOTHING: [&str; 20] = [
@@ -157,22 +157,22 @@ impl<'a> Macro<'a> {
         let first = self.name(0);
         match function {
             "filter" | "find" => {
-                let inner = self.scope(&[(first?, of.part(EACH, None))]);
-                let told = vetted(self.args.get(1)?, true, &inner);
-                let kept = of.part(EACH, None).vouched(told);
+                let condition = (self.args.first()?, self.args.get(1)?);
+                let (kept, _) = kept(&of.part(EACH, None), condition, self.env)?;
                 Some(match function {
                     "find" => kept.loose(),
                     _ => Made::list(kept.loose()),
                 })
             }
             "map" => {
-                let inner = self.scope(&[(first?, of.part(EACH, None))]);
+                let element = of.part(EACH, None);
                 Some(Made::list(match self.args {
-                    [_, condition, value] => {
-                        let told = vetted(condition, true, &inner);
-                        made(value, &inner.knowing(&told)).vouched(told).loose()
+                    [name, condition, value] => {
+                        let (kept, told) = kept(&element, (name, condition), self.env)?;
+                        let inner = self.scope(&[(first?, kept)]).knowing(&told);
+                        made(value, &inner).vouched(told).loose()
                     }
-                    _ => made(self.args.last()?, &inner).loose(),
+                    _ => made(self.args.last()?, &self.scope(&[(first?, element)])).loose(),
                 }))
             }
             "optMap" | "optFlatMap" => {
@@ -205,7 +205,10 @@ impl<'a> Macro<'a> {
                 let next = self.args.get(3)?;
                 let so_far = format!("\u{0}{}", next.span.start);
                 let names = [
-                    (first?, Made::leaf(Leaf::new(Path(vec![so_far.clone()]), next.span))),
+                    (
+                        first?,
+                        Made::leaf(Leaf::new(Path(vec![so_far.clone()]), next.span)),
+                    ),
                     (self.name(1)?, of.part(ELEMENT, None)),
                 ];
                 let next = made(next, &self.scope(&names));

@@ -19,7 +19,7 @@ pub const EACH: &str = "@";
 const DEEPEST: u16 = 40;
 
 /// How many ways to parts of a value are looked at with what is vouched for on each.
-const MOST: usize = 10_000;
+const MOST: usize = 2_000;
 
 /// What a value is made from. What is shared is held once.
 #[derive(Debug, Clone)]

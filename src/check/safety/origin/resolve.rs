@@ -7,8 +7,8 @@ use crate::resolve::program::{Graph, ModelCall, Work};
 
 use super::super::super::flow::Spot;
 use super::cross::{Source, marked};
-use super::graph::cause;
 use super::env::{Env, env, env_knowing};
+use super::graph::cause;
 use super::leaf::{Leaf, leaves, text_leaves, vouched};
 use super::made::{EACH, ELEMENT, KEY, is_index};
 use super::search::{Inside, Search};

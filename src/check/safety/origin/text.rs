@@ -88,8 +88,7 @@ impl<'a> Reading<'a> {
         *all = unique(std::mem::take(all));
         let before = self.env.get(name).cloned();
         let value = before.into_iter().chain([value.clone()]);
-        self.env
-            .insert(name.to_owned(), Made::any(value).mixed());
+        self.env.insert(name.to_owned(), Made::any(value).mixed());
     }
 
     /// Names of a scope are gone behind it. Behind one of several ways they are what they were, or what that made them.

@@ -200,6 +200,38 @@ fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> V
     }
 }
 
+/// An element that a condition holds for, `name` being what it is called there, and what else is vouched for by that.
+pub fn kept(
+    element: &Made,
+    (name, condition): (&Expr, &Expr),
+    env: &Env,
+) -> Option<(Made, Vetted)> {
+    let bound = Bound::of(name, condition)?;
+    if element.itself().is_some() {
+        let mut inner = env.clone();
+        inner.insert(bound.name.to_owned(), element.clone());
+        let told = vetted(condition, true, &inner);
+        return Some((element.clone().vouched(told.clone()), told));
+    }
+    let all = element.leaves();
+    let (mut kept, mut parts, mut others) = (element.clone(), Vec::new(), Vetted::new());
+    for vouch in bound.told(condition, env) {
+        let under = bound.under(&vouch).map(<[String]>::to_vec);
+        let vouch = bound.known_as(vouch, &all);
+        let whole = || vec![Vouch::whole(vouch.relies.clone())];
+        match under.as_deref() {
+            Some([]) => kept = kept.vouched(whole()),
+            Some([step]) => parts.push((step.clone(), element.part(step, None).vouched(whole()))),
+            Some(_) => {}
+            None => others.push(vouch),
+        }
+    }
+    if !parts.is_empty() {
+        kept = Made::parts(parts, kept);
+    }
+    Some((kept.vouched(others.clone()), others))
+}
+
 /// What is known of all that a macro goes over, by what it tells of each.
 fn each_of(over: &Expr, of: &Made, rest: Vec<String>, relies: Rc<[Leaf]>) -> Option<Vouch> {
     match of.itself() {
@@ -283,7 +315,7 @@ fn vouch(compared: &Expr, of: &Made, with: &[Leaf]) -> Option<Vouch> {
             relies,
         }),
         None if of.is_nothing() => None,
-        None => said(kept(compared), relies),
+        None => said(within(compared), relies),
     }
 }
 
@@ -299,7 +331,7 @@ fn said(expr: &Expr, relies: Rc<[Leaf]>) -> Option<Vouch> {
 }
 
 /// What a function that keeps all of a text is given.
-fn kept(mut expr: &Expr) -> &Expr {
+fn within(mut expr: &Expr) -> &Expr {
     while let ExprKind::Call {
         target,
         function,
