@@ -2,11 +2,11 @@
 
 use crate::ast::expr::{Expr, ExprKind};
 
+use super::bound::kept;
 use super::env::Env;
 use super::leaf::{Leaf, Path};
 use super::made::{EACH, ELEMENT, KEY, Made};
 use super::value::made;
-use super::vouch::kept;
 
 /// Functions whose result says nothing of what they are given but its size, its place or whether something holds.
 const NOTHING: [&str; 20] = [

@@ -8,11 +8,12 @@
 //! more than places times fields.
 //!
 //! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`env`](mod@env) (scopes), [`value`] and [`function`] (expressions), `text` (templates),
-//! [`vouch`] (conditions), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
+//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
 //! [`write`](mod@write), [`resolve`], [`body`] (tools).
 
 mod aside;
 mod body;
+mod bound;
 mod context;
 mod cross;
 mod env;

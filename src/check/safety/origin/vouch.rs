@@ -12,6 +12,7 @@ use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::ast::item::Require;
 use crate::expr::fold::same::same;
 
+use super::bound::{Bound, each_of};
 use super::env::{Env, is_small};
 use super::leaf::{Leaf, Path, leaves};
 use super::made::{EACH, ELEMENT, KEY, Made, is_index};
@@ -200,104 +201,6 @@ fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> V
     }
 }
 
-/// An element that a condition holds for, `name` being what it is called there, and what else is vouched for by that.
-pub fn kept(
-    element: &Made,
-    (name, condition): (&Expr, &Expr),
-    env: &Env,
-) -> Option<(Made, Vetted)> {
-    let bound = Bound::of(name, condition)?;
-    if element.itself().is_some() {
-        let mut inner = env.clone();
-        inner.insert(bound.name.to_owned(), element.clone());
-        let told = vetted(condition, true, &inner);
-        return Some((element.clone().vouched(told.clone()), told));
-    }
-    let all = element.leaves();
-    let (mut kept, mut parts, mut others) = (element.clone(), Vec::new(), Vetted::new());
-    for vouch in bound.told(condition, env) {
-        let under = bound.under(&vouch).map(<[String]>::to_vec);
-        let vouch = bound.known_as(vouch, &all);
-        let whole = || vec![Vouch::whole(vouch.relies.clone())];
-        match under.as_deref() {
-            Some([]) => kept = kept.vouched(whole()),
-            Some([step]) => parts.push((step.clone(), element.part(step, None).vouched(whole()))),
-            Some(_) => {}
-            None => others.push(vouch),
-        }
-    }
-    if !parts.is_empty() {
-        kept = Made::parts(parts, kept);
-    }
-    Some((kept.vouched(others.clone()), others))
-}
-
-/// What is known of all that a macro goes over, by what it tells of each.
-fn each_of(over: &Expr, of: &Made, rest: Vec<String>, relies: Rc<[Leaf]>) -> Option<Vouch> {
-    match of.itself() {
-        Some(leaf) if rest.is_empty() => Some(Vouch {
-            path: leaf.path.clone(),
-            said: None,
-            each: true,
-            relies,
-        }),
-        Some(leaf) => {
-            let mut path = leaf.path.then(EACH);
-            path.0.extend(rest);
-            Some(Vouch {
-                path,
-                said: None,
-                each: false,
-                relies,
-            })
-        }
-        None => said(over, relies).filter(|_| rest.is_empty()),
-    }
-}
-
-/// The name that a macro gives to each element.
-struct Bound<'a> {
-    name: &'a str,
-    /// What it is called while the condition is read: no path in scope begins so, nor does that of another macro.
-    root: String,
-}
-
-impl<'a> Bound<'a> {
-    fn of(name: &'a Expr, condition: &Expr) -> Option<Self> {
-        let ExprKind::Ident(name) = &name.kind else {
-            return None;
-        };
-        let root = format!("\u{0}{}", condition.span.start);
-        Some(Self { name, root })
-    }
-
-    fn told(&self, condition: &Expr, env: &Env) -> Vetted {
-        let mut inner = env.clone();
-        let bound = Leaf::new(Path(vec![self.root.clone()]), condition.span);
-        inner.insert(self.name.to_owned(), Made::leaf(bound));
-        vetted(condition, true, &inner)
-    }
-
-    /// The steps below the name of what is vouched for.
-    fn under<'v>(&self, vouch: &'v Vouch) -> Option<&'v [String]> {
-        let (first, rest) = vouch.path.0.split_first()?;
-        (*first == self.root).then_some(rest)
-    }
-
-    /// The same, where the name stands for one of `among`.
-    fn known_as(&self, vouch: Vouch, among: &[Leaf]) -> Vouch {
-        let (named, mut relies): (Vec<Leaf>, Vec<Leaf>) =
-            (vouch.relies.iter().cloned()).partition(|leaf| leaf.path.root() == self.root);
-        if !named.is_empty() {
-            relies.extend(among.iter().cloned());
-        }
-        Vouch {
-            relies: relies.into(),
-            ..vouch
-        }
-    }
-}
-
 /// Vouches for what is compared by what it is compared with. Constants, members of enums among them, are made from nothing.
 fn vouch(compared: &Expr, of: &Made, with: &[Leaf]) -> Option<Vouch> {
     let from = |leaf: &&Leaf| {
@@ -320,7 +223,7 @@ fn vouch(compared: &Expr, of: &Made, with: &[Leaf]) -> Option<Vouch> {
 }
 
 /// Vouches for an expression, where it stands again as it is here.
-fn said(expr: &Expr, relies: Rc<[Leaf]>) -> Option<Vouch> {
+pub(super) fn said(expr: &Expr, relies: Rc<[Leaf]>) -> Option<Vouch> {
     let constant = matches!(expr.kind, ExprKind::Literal(_) | ExprKind::List(_));
     (!constant && is_small(expr)).then(|| Vouch {
         path: Path(vec![SAID.to_owned()]),
