@@ -8,10 +8,15 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Program, Work};
 
 use super::super::super::flow::{Cause, Flow, Spot, Way};
-use super::decided::{Decided, Place, Told};
+use super::beside::Beside;
+use super::decided::{Decided, Place};
+use super::writes::Told;
 
 /// Most fields of a graph that are followed; of more the rest count as a person's.
 const MOST: usize = 64;
+
+/// A write, and whether it takes the place of what a person said.
+type Wrote<'a> = (&'a Told<'a>, bool);
 
 /// Places where such a field is no person's any more.
 #[derive(Debug, Default)]
@@ -34,16 +39,23 @@ impl Overwritten {
             }
         }
         let mut found = Self::default();
-        let mut followed: BTreeMap<GraphId, usize> = BTreeMap::new();
+        let mut followed: BTreeMap<GraphId, (usize, Beside<'_>)> = BTreeMap::new();
         for (place, writes) in by_field {
-            let (graph, _) = place;
-            if writes.iter().all(|write| write.is_harmless()) {
+            let (id, _) = place;
+            let all: Vec<Wrote<'_>> = (writes.into_iter())
+                .map(|write| (write, !decided.is_harmless(write)))
+                .collect();
+            let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
                 continue;
-            }
-            let count = followed.entry(graph).or_default();
-            *count += 1;
-            if let Some(flow) = flows.get(graph).filter(|_| *count <= MOST) {
-                found.follow(program, flow, place, &writes);
+            };
+            if all.iter().any(|(_, harmful)| *harmful) {
+                let graph = followed
+                    .entry(id)
+                    .or_insert_with(|| (0, Beside::new(graph, flow)));
+                graph.0 += 1;
+                if graph.0 <= MOST {
+                    found.follow(program, (flow, &graph.1), place, &all);
+                }
             }
         }
         found
@@ -58,7 +70,13 @@ impl Overwritten {
         by_node.get(&place)?.get(&node).copied()
     }
 
-    fn follow(&mut self, program: &Program, flow: &Flow, place: Place, writes: &[&Told<'_>]) {
+    fn follow(
+        &mut self,
+        program: &Program,
+        (flow, tasks): (&Flow, &Beside<'_>),
+        place: Place,
+        writes: &[Wrote<'_>],
+    ) {
         let (id, field) = place;
         let Some(graph) = program.graphs.get(id) else {
             return;
@@ -66,8 +84,8 @@ impl Overwritten {
         let mut harmful: BTreeMap<Span, bool> = BTreeMap::new();
         let mut open: Vec<(Spot, Span)> = Vec::new();
         let mut written: HashMap<NodeId, Span> = HashMap::new();
-        for write in writes {
-            harmful.insert(write.span, !write.is_harmless());
+        for (write, harms) in writes {
+            harmful.insert(write.span, *harms);
             let node = write
                 .by
                 .node()
@@ -129,6 +147,16 @@ impl Overwritten {
             let span = on(way, None, behind);
             let goals = way.goals.iter();
             open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
+        }
+        let mut seen: BTreeSet<Spot> = BTreeSet::new();
+        for (write, _) in writes.iter().filter(|(_, harms)| *harms) {
+            for spot in tasks.of(write.by, &mut seen) {
+                // A deferred task that waits begins after it.
+                let waits = matches!(spot, Spot::Node(node) if flow.stops.get(node).is_some_and(|stop| stop.defer));
+                open.extend(waits.then_some((spot, write.span)));
+                let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
+                open.extend(goals.map(|goal| (goal.to, write.span)));
+            }
         }
         while let Some((spot, span)) = open.pop() {
             let (held, left) = match spot {

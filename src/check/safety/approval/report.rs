@@ -261,5 +261,8 @@ fn told(bypass: Bypass, by: &str) -> String {
         Bypass::Refused => "here the answer is no".to_owned(),
         Bypass::Overwritten => "what was answered is overwritten here".to_owned(),
         Bypass::Ignored => format!("nothing looks at the answer of `{by}`"),
+        Bypass::Kept => {
+            "nobody has answered yet in this run: it is what an earlier run has left".to_owned()
+        }
     }
 }
