@@ -10,7 +10,8 @@ use super::super::reads::Mention;
 use super::answer::{Says, constant};
 use super::decision::{is_decision, mentioned};
 use super::direction::{Held, directions};
-use super::sense::{Heard, Reader, Sense};
+use super::reader::Reader;
+use super::sense::{Heard, Sense};
 use super::writes::{Feed, Find, Given, Told};
 
 /// A field of a graph.

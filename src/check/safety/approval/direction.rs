@@ -14,7 +14,8 @@ use super::super::reads::{self, Lets, Mention, mentions};
 use super::answer::{Says, constant, joined, word};
 use super::decided::Place;
 use super::decision::{is_decision, mentioned};
-use super::sense::{Heard, Reader, Sense, Words};
+use super::reader::Reader;
+use super::sense::{Heard, Sense, Words};
 use super::writes::{Find, results};
 
 /// Most words of its own that a field is known by; of one with more they tell nothing.

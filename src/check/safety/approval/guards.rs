@@ -34,10 +34,12 @@ impl<'a> Walk<'a> {
         let skip = node.skips.iter().find(own)?;
         let says = self.says((here, false), at.asked, &skip.when, true);
         let (asked, hop) = decide(at.asked, says, skip.span)?;
-        match (interrupt, hop) {
-            (true, Hop::On) => Some((asked, Hop::Past(Bypass::Skipped, skip.span))),
-            _ => Some((asked, hop)),
-        }
+        let lost = self.lost((here, false), says, at.asked, &skip.when);
+        Some(match (hop, lost) {
+            (Hop::On, _) if interrupt => (asked, Hop::Past(Bypass::Skipped, skip.span)),
+            (Hop::On, Some((bypass, span))) => (asked, Hop::Past(bypass, span)),
+            (hop, _) => (asked, hop),
+        })
     }
 
     /// What is known behind `skip` and `require`, and which of them holds for a no only, or for what something else

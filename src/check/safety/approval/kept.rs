@@ -9,12 +9,12 @@ use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::{Program, Work};
 
-use super::super::super::flow::{Flow, Spot};
+use super::super::super::flow::{Flow, Spot, Write};
 use super::super::roots;
 use super::decided::Place;
 
 /// Most steps that are followed back; behind them whatever a field holds counts as of this run.
-const MOST: usize = 400_000;
+const MOST: usize = 100_000;
 
 /// Answers whether something may have been written before a node begins, looked up once each.
 pub struct Kept<'a> {
@@ -84,21 +84,26 @@ impl<'a> Kept<'a> {
     fn may_be_written(&self, id: GraphId, flow: &Flow, field: FieldId, node: NodeId) -> bool {
         let mut before = self.before.borrow_mut();
         let before = before.entry(id).or_insert_with(|| leading(flow));
-        let of_field = |write: &super::super::super::flow::Write| write.field == field;
+        let of_field = |write: &Write| write.field == field;
         let begins = flow.start.iter().flat_map(|way| &way.writes);
         if begins.into_iter().any(of_field) {
             return true;
         }
         let mut steps = self.steps.borrow_mut();
-        let mut seen = BTreeSet::from([Spot::Node(node)]);
+        let mut seen = vec![false; before.len()];
         let mut open = vec![Spot::Node(node)];
         while let Some(spot) = open.pop() {
-            *steps += 1;
-            if *steps > MOST {
-                return true;
-            }
             let from = flow.number(spot).and_then(|number| before.get(number));
             for from in from.into_iter().flatten() {
+                let seen = flow.number(*from).and_then(|from| seen.get_mut(from));
+                let Some(seen) = seen.filter(|seen| !**seen) else {
+                    continue;
+                };
+                *seen = true;
+                *steps += 1 + flow.ways(*from).len();
+                if *steps > MOST {
+                    return true;
+                }
                 let own = match from {
                     Spot::Node(node) => flow.stops.get(*node).map(|stop| &stop.writes),
                     _ => None,
@@ -108,9 +113,7 @@ impl<'a> Kept<'a> {
                 if own.chain(ways).any(of_field) {
                     return true;
                 }
-                if seen.insert(*from) {
-                    open.push(*from);
-                }
+                open.push(*from);
             }
         }
         false

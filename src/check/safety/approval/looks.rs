@@ -90,10 +90,10 @@ impl<'a> Walk<'a> {
     /// The direction of a field that holds an answer, as far as writes go.
     fn holds(&self, place: Place, asked: Asked) -> Option<Sense> {
         let sure = self.sure.get(&place).copied();
-        sure.or_else(|| match asked {
-            Asked::Open => self.decided.sense(place),
-            Asked::No => None,
-        })
+        match asked {
+            Asked::Open => self.decided.sense(place).or(sure),
+            Asked::No => sure,
+        }
     }
 
     /// Why what a condition would speak of is no answer.

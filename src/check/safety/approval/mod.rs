@@ -4,12 +4,13 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`sense`] (which way round a value says it), [`decision`] (what of an answer says it), [`writes`] (all that is
+//! Reading order: [`answer`] (yes or no), [`sense`] (which way round a value says it), [`reader`] (of any expression), [`decision`] (what of an answer says it), [`writes`] and [`arms`] (all that is
 //! written), [`decided`] (fields that hold an answer), [`direction`] (which way round), [`sure`] (and by whom), [`overwritten`] (and don't any more), [`beside`] (by
 //! tasks beside), [`kept`] (or of an earlier run), [`walk`](mod@walk) with [`onward`], [`guards`] and [`called`], [`looks`] (what a node reads of answers),
 //! [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
+mod arms;
 mod beside;
 mod bypassed;
 mod called;
@@ -23,6 +24,7 @@ mod looks;
 mod onward;
 mod overwritten;
 mod person;
+mod reader;
 mod report;
 mod sense;
 mod sure;

@@ -39,7 +39,11 @@ impl Decided<'_> {
             let is = |turned| !spoiled.contains(&(place, turned));
             match self.sense(place) {
                 Some(Sense::TURNED) => is(true).then_some(Sense::TURNED),
-                Some(sense) => is(false).then_some(sense),
+                // What says no may be its first value.
+                Some(sense) => is(false).then_some(match sense.yes {
+                    Says::No => sense,
+                    _ => Sense::STRAIGHT,
+                }),
                 None if is(false) => Some(Sense::STRAIGHT),
                 None => is(true).then_some(Sense::TURNED),
             }
@@ -86,7 +90,7 @@ impl Decided<'_> {
                 }
             }
         }
-        for given in self.given.iter().filter(|given| given.constant) {
+        for given in self.given.iter().filter(|given| given.foreign) {
             spoil(given.to, agreeing(Some(given.value)));
         }
         let mut spoiled: BTreeSet<Side> = BTreeSet::new();

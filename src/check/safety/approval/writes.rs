@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::ast::expr::{Expr, ExprKind, LogicalOp, UnaryOp};
+use crate::ast::expr::{Expr, ExprKind, UnaryOp};
 use crate::base::Span;
 use crate::ir::{FieldId, GraphId};
 use crate::resolve::jumps::{Maker, Why};
-use crate::resolve::program::{Graph, Node, Program, Route, SetItem, Work};
+use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
 use super::super::reads::{self, Lets, Mention, mentions};
-use super::answer::{Says, joined};
+use super::answer::Says;
+use super::arms::said_by_arms;
 use super::decided::Place;
 use super::decision::{is_decision, mentioned};
-use super::looks::chosen_by;
-use super::sense::{Heard, Reader};
 
 /// A write of a field.
 pub struct Told<'a> {
@@ -58,8 +57,8 @@ pub struct Given<'a> {
     pub by: (GraphId, &'a Node),
     /// The value.
     pub value: &'a Expr,
-    /// Whether it is the same in every run.
-    pub constant: bool,
+    /// Whether something else comes into it than fields and answers.
+    pub foreign: bool,
 }
 
 /// Gathers them.
@@ -103,7 +102,11 @@ impl<'a> Find<'a> {
             let mut all = mentions(value, &lets).into_iter();
             write.from_answer |= all.any(|mention| match mentioned(program, graph, mention) {
                 Some(field) => fields.contains(&(id, field)),
-                None => node.is_some_and(|node| is_decision(program, node, mention)),
+                None => node.is_some_and(|node| {
+                    let given = || results(program, node, mention).into_iter();
+                    is_decision(program, node, mention)
+                        || given().any(|from| fields.contains(&from))
+                }),
             });
         }
     }
@@ -127,7 +130,7 @@ impl<'a> Find<'a> {
             }
             self.call(id, graph, node);
             if matches!(node.work, Work::Interrupt { .. }) {
-                arms.extend(decided_by(self.program, node));
+                arms.extend(said_by_arms(self.program, node));
             }
         }
         for (by, jump) in graph.jumps() {
@@ -216,6 +219,9 @@ impl<'a> Find<'a> {
                     Some(pass) => {
                         let told = mentions(&pass.value, &lets);
                         let asked = |said: &Mention<'_>| is_decision(self.program, node, *said);
+                        let foreign = |said: &Mention<'_>| {
+                            !asked(said) && mentioned(self.program, graph, *said).is_none()
+                        };
                         if told.iter().any(asked) {
                             self.begun.push(inside);
                         }
@@ -228,7 +234,7 @@ impl<'a> Find<'a> {
                             to: inside,
                             by: (id, node),
                             value: &pass.value,
-                            constant: told.is_empty(),
+                            foreign: told.is_empty() || told.iter().any(foreign),
                         });
                     }
                     None => self.copy(outer.map(|from| (id, from)), Some(inside)),
@@ -272,8 +278,14 @@ fn sign(value: &Expr) -> Sign {
     }
 }
 
-/// The fields of a called graph that its `result` is: one that is named, or any that it gives back.
+/// The fields of a called graph that a mention of its `result` is: one that is named, or any that it gives back.
 pub fn results(program: &Program, node: &Node, mention: Mention<'_>) -> Vec<Place> {
+    if !matches!(
+        mention,
+        Mention::Name("result") | Mention::Part("result", _)
+    ) {
+        return Vec::new();
+    }
     let Work::Subgraph {
         graph: Some(child), ..
     } = &node.work
@@ -289,42 +301,4 @@ pub fn results(program: &Program, node: &Node, mention: Mention<'_>) -> Vec<Plac
         _ => true,
     });
     named.map(|(from, _)| (*child, from)).collect()
-}
-
-/// What was said on each arm of an interrupt, by the place of its jump.
-fn decided_by(program: &Program, node: &Node) -> Vec<(Span, Says)> {
-    let heard = |mention: Mention<'_>| {
-        let answer = mention.field().is_none() && is_decision(program, node, mention);
-        answer.then_some(Heard::ANSWER)
-    };
-    let reader = Reader::new(&node.lets, &heard);
-    let mut found = Vec::new();
-    // What was said where none of the arms before was taken.
-    let mut left: Option<Says> = None;
-    for goto in node.goto.iter().map(|goto| &goto.node) {
-        let arms = match goto {
-            Route::Arms(arms, _) => &arms[..],
-            Route::Always(_) => &[],
-        };
-        for arm in arms {
-            let when = arm.when.as_ref();
-            let sense = when.filter(|when| reader.depends(when));
-            let sense = sense.map(|when| reader.condition(when));
-            let says = sense.map(|sense| sense.yes).filter(|s| *s != Says::Nothing);
-            found.push((arm.jump.span, says.or(left).unwrap_or(Says::Nothing)));
-            if let Some(sense) = sense {
-                let all = [left.unwrap_or(Says::Nothing), sense.no];
-                left = Some(joined(LogicalOp::And, &all));
-            }
-        }
-        if let Route::Always(jump) = goto {
-            let mut chosen = jump.to.iter().flat_map(chosen_by);
-            let says = match chosen.any(|expr| reader.depends(expr)) {
-                true => Says::Something,
-                false => Says::Nothing,
-            };
-            found.push((jump.span, says));
-        }
-    }
-    found
 }
