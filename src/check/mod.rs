@@ -37,6 +37,7 @@ pub mod prompt;
 pub mod safety;
 pub mod scope;
 pub mod sends;
+mod tool_fields;
 pub mod tool_sends;
 pub mod tool_targets;
 pub mod types;
@@ -90,7 +91,7 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     prompt::texts(program, diags);
     let wrong = narrow::narrowings(program, diags);
     scope::scopes(whole, sources, &wrong, diags);
-    scope::tool_fields(whole, &bodies, diags);
+    tool_fields::tool_fields(whole, &bodies, diags);
     tool_sends::sends(whole, &bodies, diags);
     tool_targets::targets(whole, &picture.written.lost, diags);
     safety::literal::literals(sources, diags);

@@ -13,6 +13,8 @@ pub struct Foreign {
     lines: Vec<(usize, usize)>,
     /// Those between `/*` and `*/`, both included.
     blocks: Vec<(usize, usize)>,
+    /// Whether `*/` was looked for in vain: nor is it behind any later place then.
+    unclosed: bool,
 }
 
 impl Foreign {
@@ -25,7 +27,9 @@ impl Foreign {
             return Some(line);
         }
         let inside = rest.strip_prefix("/*")?;
-        let end = inside.find("*/").map_or(line, |end| at + 2 + end + 2);
+        let closed = (!self.unclosed).then(|| inside.find("*/")).flatten();
+        self.unclosed |= closed.is_none();
+        let end = closed.map_or(line, |end| at + 2 + end + 2);
         self.blocks.push((at, end));
         Some(end)
     }

@@ -24,6 +24,7 @@ mod declare;
 mod expr;
 pub mod exprs;
 pub mod graph;
+mod import;
 mod item;
 pub mod jumps;
 mod load;

@@ -186,23 +186,6 @@ pub enum Work {
     },
 }
 
-impl Work {
-    /// The keyword of the node's kind.
-    pub fn keyword(&self) -> &'static str {
-        match self {
-            Work::Llm(_) => "llm",
-            Work::Agent { .. } => "agent",
-            Work::Tools { .. } => "tools",
-            Work::Call { .. } => "call",
-            Work::Update => "update",
-            Work::Branch => "branch",
-            Work::Interrupt { .. } => "interrupt",
-            Work::Subgraph { .. } => "subgraph",
-            Work::Extern { .. } => "extern",
-        }
-    }
-}
-
 /// What a model is asked.
 #[derive(Debug, Clone)]
 pub struct ModelCall {

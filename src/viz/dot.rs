@@ -77,9 +77,7 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
                     continue;
                 };
                 let id = quoted(&format!("cluster_{}", cluster.id));
-                let marks = cluster.mark.iter().flat_map(|mark| mark.words());
-                let name = std::iter::once(cluster.name.clone()).chain(marks);
-                let name = quoted(&name.collect::<Vec<_>>().join(" · "));
+                let name = quoted(&cluster.title());
                 out.push_str(&format!(
                     "{margin}subgraph {id} {{\n{margin}  label={name}; color=\"#7d5ba6\"; style=rounded;\n"
                 ));
@@ -93,13 +91,9 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
 }
 
 fn label(shape: &Shape) -> String {
-    let notes = shape.notes.iter().map(|(_, note)| note.clone());
-    let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
-    let marks = marks.filter(|words| !words.is_empty());
-    let lines = shape.label.iter().cloned().chain(notes).chain(marks);
     // A rhombus grows to both sides with each line.
     let brief = shape.brief.iter().filter(|_| shape.kind != Kind::Branch);
-    let lines: Vec<String> = lines.chain(brief.cloned()).collect();
+    let lines: Vec<String> = shape.lines().chain(brief.cloned()).collect();
     match shape.kind {
         Kind::Join => String::new(),
         _ => lines.join("\n"),

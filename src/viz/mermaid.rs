@@ -92,9 +92,7 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
                 let Some(cluster) = panel.clusters.get(index) else {
                     continue;
                 };
-                let marks = cluster.mark.iter().flat_map(|mark| mark.words());
-                let name = std::iter::once(cluster.name.clone()).chain(marks);
-                let name = text(&name.collect::<Vec<_>>().join(" · "));
+                let name = text(&cluster.title());
                 out.push_str(&format!("{margin}subgraph {} [\"{name}\"]\n", cluster.id));
             }
             Piece::Close => out.push_str(&format!("{margin}end\n")),
@@ -103,11 +101,7 @@ fn boxes(panel: &Panel, framed: usize, out: &mut String) {
 }
 
 fn label(shape: &Shape) -> String {
-    let notes = shape.notes.iter().map(|(_, note)| note.clone());
-    let marks = shape.mark.iter().map(|mark| mark.words().join(" · "));
-    let marks = marks.filter(|words| !words.is_empty());
-    let lines = shape.label.iter().cloned().chain(notes).chain(marks);
-    let mut lines: Vec<String> = lines.map(|line| text(&line)).collect();
+    let mut lines: Vec<String> = shape.lines().map(|line| text(&line)).collect();
     // A rhombus grows to both sides with each line.
     if shape.kind != Kind::Branch {
         let brief = shape.brief.iter();

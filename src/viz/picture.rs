@@ -56,6 +56,15 @@ pub struct Cluster {
     pub mark: Option<Standing>,
 }
 
+impl Cluster {
+    /// Its name, and where a thread is with it.
+    pub fn title(&self) -> String {
+        let marks = self.mark.iter().flat_map(|mark| mark.words());
+        let parts = std::iter::once(self.name.clone()).chain(marks);
+        parts.collect::<Vec<_>>().join(" · ")
+    }
+}
+
 /// A box.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
@@ -79,6 +88,16 @@ pub struct Shape {
     pub node: Option<(GraphId, NodeId)>,
     /// Where a thread is with it.
     pub mark: Option<Standing>,
+}
+
+impl Shape {
+    /// What is written in it, line by line, but for what its doc comment says.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter().map(|(_, note)| note.clone());
+        let marks = self.mark.iter().map(|mark| mark.words().join(" · "));
+        let marks = marks.filter(|words| !words.is_empty());
+        self.label.iter().cloned().chain(notes).chain(marks)
+    }
 }
 
 /// What a box stands for.

@@ -114,4 +114,6 @@ pub struct Scenario {
     pub crash: Option<Crash>,
     /// What must hold at the end.
     pub expect: Expect,
+    /// Whether it has keys that are unknown, which is reported: what it seems to lack may stand under one.
+    pub strange: bool,
 }

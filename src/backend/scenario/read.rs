@@ -104,6 +104,7 @@ fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
             .map_or_else(Default::default, |c| answers::read(&c)),
         clock: fields.get("clock").and_then(|clock| time(&clock)),
         crash: fields.own.get("crash").and_then(|c| crash::read(&c)),
+        strange: fields.own.has_unknown(),
         expect: fields
             .own
             .get("expect")

@@ -7,3 +7,6 @@ pub mod call;
 pub mod name;
 pub mod statement;
 pub mod ty;
+
+/// How a default is written, where other languages have `x or y` and `x || y`.
+pub const DEFAULT: &str = "for a default write `x == null ? other : x`, or `x.?y.orValue(other)`";

@@ -104,39 +104,24 @@ impl<'a> Cx<'a> {
         if let Some(params) = graph.params_record {
             scope.declare("params", Type::Record(params));
         }
-        Self {
-            program,
-            graph: Some(graph),
-            scope,
-            facts,
-            read: BTreeSet::new(),
-            given_back: Vec::new(),
-            again: None,
-            used: BTreeSet::new(),
-            lacking: Vec::new(),
-            unsure: Vec::new(),
-            saying: None,
-            wrong: Vec::new(),
-            computed: Vec::new(),
-            jump_sets: Vec::new(),
-            sends: Vec::new(),
-            written: BTreeMap::new(),
-            tool: None,
-            diags: Diagnostics::new(),
-            domains: Domains::default(),
-        }
+        Self::new(program, (Some(graph), scope), facts)
     }
 
     /// A place outside graphs: nothing is in scope but what is declared.
     pub fn outside(program: &'a Program, file: FileId) -> Self {
+        let scope = Scope {
+            functions: program.functions(file),
+            ..Scope::default()
+        };
+        Self::new(program, (None, scope), Facts::default())
+    }
+
+    fn new(program: &'a Program, (graph, scope): (Option<&'a Graph>, Scope), facts: Facts) -> Self {
         Self {
             program,
-            graph: None,
-            scope: Scope {
-                functions: program.functions(file),
-                ..Scope::default()
-            },
-            facts: Facts::default(),
+            graph,
+            scope,
+            facts,
             read: BTreeSet::new(),
             given_back: Vec::new(),
             again: None,

@@ -7,6 +7,7 @@ use crate::ast::expr::{Expr, ExprKind};
 use crate::base::{Span, name::closest};
 use crate::expr::scope::Slot;
 use crate::expr::ty::EnumType;
+use crate::expr::ty::TYPE_NAMES;
 use crate::value::{Map, Str, Value};
 
 use super::compiler::{Compiler, error};
@@ -15,25 +16,8 @@ use super::machine::{Eval, Evaluated, Local, Machine, Node};
 use super::select::Select;
 use super::{CompileError, ErrorKind, EvalError};
 
-/// CEL's names of types, which are values: `type(x) == int`.
-const TYPES: &[&str] = &[
-    "bool",
-    "bytes",
-    "double",
-    "duration",
-    "float",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "optional_type",
-    "string",
-    "timestamp",
-    "type",
-    "uint",
-    "google.protobuf.Timestamp",
-    "google.protobuf.Duration",
-];
+/// Those of protocol buffers, which are values too.
+const WELL_KNOWN: &[&str] = &["google.protobuf.Timestamp", "google.protobuf.Duration"];
 
 /// The parts of `a.b.c` with the span up to each; `None` for anything else.
 pub(super) fn path(expr: &Expr) -> Option<Vec<(&str, Span)>> {
@@ -104,7 +88,11 @@ pub(super) fn compile_path(
     if let Some(found) = found {
         return member(found, *first_span, rest);
     }
-    if TYPES.contains(&joined(parts).as_str()) {
+    let name = joined(parts);
+    if [TYPE_NAMES, WELL_KNOWN]
+        .iter()
+        .any(|names| names.contains(&name.as_str()))
+    {
         return Ok(Box::new(Constant(Value::Type(type_name(&joined(parts))))));
     }
     let known = compiler

@@ -1,6 +1,6 @@
 //! `==`, `!=`, `<` and the like, `in`; and comparisons that can never be true.
 
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal};
+use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use crate::base::Spanned;
 use crate::base::name::{closest, either};
 use crate::diag::{Diagnostic, codes};
@@ -9,7 +9,7 @@ use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::widen;
 use super::narrow::Narrowing;
-use super::operator::sign;
+use super::operator::{is_simple, sign};
 use super::path::path;
 use super::relation::{Texts, overlaps, texts};
 use super::usage::named;
@@ -137,6 +137,10 @@ impl Checker<'_> {
     pub(super) fn ordering(&mut self, op: &Spanned<BinaryOp>, left: &Expr, right: &Expr) -> Type {
         let sign = sign(op.node);
         let what = format!("`{sign}`");
+        if self.denies_a_side(left) {
+            self.non_null(right, &what);
+            return Type::Error;
+        }
         let a = self.non_null(left, &what);
         let b = self.non_null(right, &what);
         if ordered(&a) && ordered(&b) && overlaps(&kind(&a), &kind(&b), self.types) {
@@ -161,6 +165,27 @@ impl Checker<'_> {
             false => found,
         });
         Type::Bool
+    }
+
+    /// `!state.n > 1`: the sign before the whole comparison was meant, and holds for its left side alone.
+    fn denies_a_side(&mut self, left: &Expr) -> bool {
+        let ExprKind::Unary(UnaryOp::Not, inner) = &left.kind else {
+            return false;
+        };
+        if !is_simple(inner) {
+            return false;
+        }
+        let told = self.diags.len();
+        let ty = self.expr(inner, None).without_null();
+        self.diags.truncate(told);
+        if ty == Type::Bool || !ordered(&ty) {
+            return false;
+        }
+        let shown = named(inner, &self.show(&ty));
+        let message = format!("`!` holds for the left side alone, found {shown}");
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, inner.span);
+        self.report(found.help("put what is denied in parentheses: `!(a > b)`"));
+        true
     }
 
     pub(super) fn membership(&mut self, expr: &Expr, item: &Expr, of: &Expr) -> Type {

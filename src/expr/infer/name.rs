@@ -6,28 +6,10 @@ use crate::base::name::{closest, few};
 use crate::diag::{Diagnostic, Home, codes};
 
 use super::super::function;
-use super::super::ty::{EnumType, Type};
+use super::super::ty::{EnumType, TYPE_NAMES, Type};
 use super::checker::Checker;
 use super::effect;
 use super::relation::{Texts, texts};
-
-/// Names of CEL's type values, for `type(x) == int`.
-pub(super) const TYPE_NAMES: &[&str] = &[
-    "bool",
-    "bytes",
-    "double",
-    "duration",
-    "float",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "optional_type",
-    "string",
-    "timestamp",
-    "type",
-    "uint",
-];
 
 impl Checker<'_> {
     pub(super) fn ident(&mut self, expr: &Expr, name: &str, hint: Option<&Type>) -> Type {

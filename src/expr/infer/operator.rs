@@ -2,18 +2,22 @@
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::base::Spanned;
+use crate::base::foreign::DEFAULT;
 use crate::diag::{Diagnostic, codes};
 
 use super::super::ty::Type;
 use super::checker::Checker;
 use super::join::{join, widen};
+use super::relation::assignable;
 use super::usage::named;
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Type {
         if op == UnaryOp::Not {
-            self.check(operand, &Type::Bool);
-            return Type::Bool;
+            return match self.check(operand, &Type::Bool) {
+                Type::Error => Type::Error,
+                _ => Type::Bool,
+            };
         }
         let ty = self.non_null(operand, "`-`");
         match ty {
@@ -29,6 +33,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn logical(&mut self, op: LogicalOp, operands: &[Expr]) -> Type {
+        if self.is_default(op, operands) {
+            return Type::Error;
+        }
         let before = self.known.clone();
         for operand in operands {
             let told = self.diags.len();
@@ -39,6 +46,36 @@ impl Checker<'_> {
         }
         self.known = before;
         Type::Bool
+    }
+
+    /// `state.name || "nobody"`, as other languages write a default: reported as such. Only names and literals are looked
+    /// at: what takes time to type is typed once.
+    fn is_default(&mut self, op: LogicalOp, operands: &[Expr]) -> bool {
+        let (LogicalOp::Or, [first, others @ ..]) = (op, operands) else {
+            return false;
+        };
+        if !is_simple(first) || !others.iter().all(is_simple) {
+            return false;
+        }
+        let told = self.diags.len();
+        let types = |checker: &mut Self, expr| checker.expr(expr, None).without_null();
+        let ty = types(self, first);
+        let plain = matches!(ty, Type::Bool | Type::Json | Type::Error | Type::Never);
+        let same =
+            |other: &Type| assignable(other, &ty, self.types) || as_text(other) == as_text(&ty);
+        let other: Vec<Type> = match plain {
+            true => Vec::new(),
+            false => others.iter().map(|other| types(self, other)).collect(),
+        };
+        if plain || self.diags.len() > told || !other.iter().all(same) {
+            self.diags.truncate(told);
+            return false;
+        }
+        let shown = named(first, &self.show(&ty));
+        let message = format!("`||` joins conditions, found {shown}");
+        let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, first.span);
+        self.report(found.help(DEFAULT));
+        true
     }
 
     pub(super) fn conditional(
@@ -218,6 +255,15 @@ fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
         (Timestamp, Timestamp, BinaryOp::Subtract) => Some(Duration),
         _ => None,
     }
+}
+
+/// Whether it is a literal, or a path of names: typing it twice costs little.
+pub(super) fn is_simple(expr: &Expr) -> bool {
+    let mut expr = expr;
+    while let ExprKind::Select { operand, .. } = &expr.kind {
+        expr = operand;
+    }
+    matches!(expr.kind, ExprKind::Ident(_) | ExprKind::Literal(_))
 }
 
 /// `string` for every type whose values are texts.

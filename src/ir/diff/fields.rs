@@ -1,6 +1,6 @@
 //! Fields of a state: the contract with callers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Group, Side};
 use super::fit::{Way, fits, tighter};
@@ -15,6 +15,7 @@ impl<'f> Versions<'f> {
         let (old, new) = (both.old.fields.iter(), both.new.fields.iter());
         let graph = both.new.name.as_str();
         let migrate = &both.new.migrate;
+        let now_called = self.now_called(both);
         for pair in renamed(old, new, |field| field.name.as_str(), &migrate.fields) {
             match pair {
                 (Some(old), Some(new)) if old.name != new.name => {
@@ -25,7 +26,9 @@ impl<'f> Versions<'f> {
                     self.contract(graph, old, new);
                     self.kept(both, old, new);
                 }
-                (Some(gone), None) => self.gone(both, gone),
+                (Some(gone), None) => {
+                    self.gone(both, gone, now_called.get(gone.name.as_str()).copied());
+                }
                 (None, Some(added)) => self.added(both, added),
                 (None, None) => {}
             }
@@ -58,7 +61,7 @@ impl<'f> Versions<'f> {
         self.claim(format!("/graphs/{graph}/migrate"));
     }
 
-    fn gone(&mut self, both: Both, gone: &Field) {
+    fn gone(&mut self, both: Both, gone: &Field, now_called: Option<&str>) {
         let graph = both.new.name.as_str();
         let at = (Some(gone.at), None);
         let name = &gone.name;
@@ -72,7 +75,7 @@ impl<'f> Versions<'f> {
             self.say(Group::Breaking, Side::Callers, "output-gone", at, message);
         }
         let dropped = both.new.migrate.dropped.contains(name);
-        let (group, why) = match (dropped, self.now_called(both, gone)) {
+        let (group, why) = match (dropped, now_called) {
             (true, _) => (
                 Group::NeedsMigration,
                 "its `migrate` drops the value".to_owned(),
@@ -92,34 +95,27 @@ impl<'f> Versions<'f> {
         self.say(group, Side::Threads, "field-gone", at, message);
     }
 
-    /// The only new field that could be one that is gone.
-    fn now_called(&self, both: Both<'f>, gone: &Field) -> Option<&'f str> {
+    /// New fields that could be those that are gone, by the names of these: where of a type one is gone, and one of its
+    /// mode is new.
+    fn now_called(&self, both: Both<'f>) -> BTreeMap<&'f str, &'f str> {
         let renames = &both.new.migrate.fields;
-        let names = |graph: &'f Graph| -> BTreeSet<&'f str> {
-            graph
-                .fields
-                .iter()
-                .map(|field| field.name.as_str())
-                .collect()
-        };
-        let (mut before, mut now) = (names(both.old), names(both.new));
-        before.extend(renames.values().map(String::as_str));
-        now.extend(renames.keys().map(String::as_str));
-        let shown = |types: &TypeTable, field: &Field| types.show(&field.ty).to_string();
-        let ty = shown(&self.old.types, gone);
-        let alike = both.new.fields.iter().filter(|field| {
-            let new = !before.contains(field.name.as_str());
-            new && field.mode == gone.mode && shown(&self.new.types, field) == ty
-        });
-        let alike: Vec<&str> = alike.map(|field| field.name.as_str()).collect();
-        let left = both.old.fields.iter().filter(|field| {
-            let gone = !now.contains(field.name.as_str());
-            gone && shown(&self.old.types, field) == ty
-        });
-        match (alike.as_slice(), left.count()) {
-            ([one], 1) => Some(one),
-            _ => None,
+        let (mut known, mut left) = (names(both.old), names(both.new));
+        known.extend(renames.values().map(String::as_str));
+        left.extend(renames.keys().map(String::as_str));
+        let before = by_type(&self.old.types, both.old, &left);
+        let now = by_type(&self.new.types, both.new, &known);
+        let mut called = BTreeMap::new();
+        for (ty, gone) in &before {
+            let [gone] = gone.as_slice() else {
+                continue;
+            };
+            let of_type = now.get(ty).into_iter().flatten();
+            let mut new = of_type.filter(|field| field.mode == gone.mode);
+            if let (Some(new), None) = (new.next(), new.next()) {
+                called.insert(gone.name.as_str(), new.name.as_str());
+            }
         }
+        called
     }
 
     fn added(&mut self, both: Both, added: &Field) {
@@ -299,4 +295,24 @@ fn written<'f>(flow: &'f Flow, field: &'f Field) -> &'f Type {
             .map_or(&field.ty, |declared| &declared.new.1),
         _ => &field.ty,
     }
+}
+
+fn names(graph: &Graph) -> BTreeSet<&str> {
+    let names = graph.fields.iter().map(|field| field.name.as_str());
+    names.collect()
+}
+
+/// Fields by their types as shown, but for those of `known` names.
+fn by_type<'f>(
+    types: &TypeTable,
+    graph: &'f Graph,
+    known: &BTreeSet<&str>,
+) -> BTreeMap<String, Vec<&'f Field>> {
+    let mut all: BTreeMap<String, Vec<&Field>> = BTreeMap::new();
+    let fields = graph.fields.iter();
+    for field in fields.filter(|field| !known.contains(field.name.as_str())) {
+        let shown = types.show(&field.ty).to_string();
+        all.entry(shown).or_default().push(field);
+    }
+    all
 }

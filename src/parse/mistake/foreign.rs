@@ -222,7 +222,7 @@ pub fn tuple(place: &Place) -> Option<Diagnostic> {
     })
 }
 
-/// `"{{ x if y else "z" }}"` is [`inner_quote`]; `retry -1` is a number of attempts that is none.
+/// `retry -1`: no number of attempts.
 pub fn negative_attempts(place: &Place) -> Option<Diagnostic> {
     (place.last_word() == "retry" && place.rest.starts_with('-')).then(|| {
         place

@@ -274,6 +274,9 @@ impl<'a> Scan<'a> {
 
     /// Passes over a comment that begins as in other languages.
     fn foreign_comment(&mut self) -> bool {
+        if self.is_of_cut_text() {
+            return true;
+        }
         let Some(end) = self.foreign.take(self.text, self.at) else {
             return false;
         };

@@ -87,6 +87,27 @@ impl Scan<'_> {
         }
     }
 
+    /// Whether a `#` belongs to a text that an apostrophe has cut short: a quote that ends it follows on the line. Passes
+    /// over the text then.
+    pub(super) fn is_of_cut_text(&mut self) -> bool {
+        let rest = self.rest();
+        let Some(cut) = self.cut.filter(|_| rest.starts_with('#')) else {
+            return false;
+        };
+        let line_end = self.at + rest.find('\n').unwrap_or(rest.len());
+        let quote = self.text.get(cut..cut + 1).unwrap_or("'");
+        let same_line = !self.text.get(cut..self.at).unwrap_or("\n").contains('\n');
+        let line = self.text.get(self.at..line_end).unwrap_or("");
+        let Some(start) = line.find(quote).filter(|_| same_line) else {
+            return false;
+        };
+        let start = self.at + start;
+        self.at = line_end;
+        let line_end = self.text.get(..line_end).unwrap_or("").trim_end().len();
+        self.cut_short(cut, (start, line_end));
+        true
+    }
+
     /// A text that ends at an apostrophe in it, at `cut`; the quote that was to end it begins another one, at `start`.
     fn cut_short(&mut self, cut: usize, (start, line_end): (usize, usize)) {
         let quote = self.text.get(cut..cut + 1).unwrap_or("'");
@@ -103,14 +124,26 @@ impl Scan<'_> {
             )),
         );
         self.reported.push(cut);
-        let between = self.text.get(cut + 1..line_end).unwrap_or("");
-        let count = |sign: char| between.matches(sign).count();
-        match count('{') == count('}') && count('(') == count(')') && count('[') == count(']') {
-            // The text without what follows its end lets the rest of the item be read.
-            true => self.blanked.push((cut + 1, line_end)),
-            false => self.damaged = true,
+        // The text without what follows its end lets the rest of the item be read.
+        let own = self.text.get(cut + 1..start).unwrap_or("{");
+        let line = self.text.get(cut + 1..line_end).unwrap_or("{");
+        match (!own.contains(quote) || is_even(own), is_even(line)) {
+            (true, _) => {
+                self.blanked.push((cut + 1, start + 1));
+                self.at = start + 1;
+            }
+            (false, true) => self.blanked.push((cut + 1, line_end)),
+            (false, false) => self.damaged = true,
         }
     }
+}
+
+/// Whether a text has as many closing brackets of each sort as opening ones.
+fn is_even(text: &str) -> bool {
+    let count = |sign: char| text.matches(sign).count();
+    [('{', '}'), ('(', ')'), ('[', ']')]
+        .into_iter()
+        .all(|(opening, closing)| count(opening) == count(closing))
 }
 
 /// An open string without the closing brackets and commas at its end that close what is around it.

@@ -61,7 +61,7 @@ pub fn fit(case: &mut Case<'_>) {
         let given = scenario.input.contains_key(&field.name);
         let needs =
             field.default.is_none() && !field.ty.admits_null() && !field.channel.begins_empty();
-        if needs && !given && case.first && !misspelt(&field.name) {
+        if needs && !given && case.first && !scenario.strange && !misspelt(&field.name) {
             let at = case.suite.own_or_default(scenario, &["input"]);
             let at = match case.suite.part(&at) {
                 Some(_) => at,
@@ -93,7 +93,7 @@ fn context(case: &mut Case<'_>, graph: &Graph) {
         let given = scenario.context.keys().map(String::as_str);
         let strange = |name: &&str| !graph.context.iter().any(|field| field.name == **name);
         let misspelt = given.clone().any(|name| strange(&name));
-        if !misspelt && !given.into_iter().any(|name| name == field.name) {
+        if !misspelt && !scenario.strange && !given.into_iter().any(|name| name == field.name) {
             let message = format!("graph `{}` needs the context `{}`", graph.name, field.name);
             case.report(Misfit::value(scenario.at.clone(), message));
         }

@@ -1,57 +1,15 @@
 //! `ends`: every jump of a node against the places that it says it may go to.
 
+mod jump;
+
 use crate::base::Span;
 use crate::base::name::{closest, list};
-use crate::diag::{Diagnostic, Diagnostics, Fact, Home, codes};
+use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
 use crate::resolve::program::{End, Ends, Graph, Node, Program, Route, Target, TargetKind, Work};
 
 use super::flow::Written;
-use super::narrow::target::narrowed;
 use super::types::cx::Computed;
-
-/// A jump that is checked against `ends`.
-struct Jump {
-    /// The name that `ends` must have.
-    name: String,
-    /// Where the jump is written or what brings it.
-    span: Span,
-    /// What jumps, for messages: "tool `move_on` goes to".
-    what: String,
-    /// Whether `ends` must be written for it.
-    required: bool,
-    /// Where the jump itself is declared, where that is elsewhere.
-    declared: Option<Span>,
-    /// Whether the name is that of a parameter of the tool.
-    parameter: bool,
-    /// Whether it leaves the graph by that name, for a tool that goes to `parent.name`.
-    upward: bool,
-    /// The names that it is one of, where it is declared among others: those that a graph leaves by, members of an enum.
-    home: Option<Home>,
-}
-
-impl Jump {
-    /// Says that another name is written where this jump's was meant.
-    fn meant_by(&self, found: Diagnostic, written: &str) -> Diagnostic {
-        match self.home {
-            Some(home) => found.unknown(written, home).near(Some(&self.name)),
-            None => found,
-        }
-    }
-
-    /// As `ends` must have it.
-    fn shown(&self) -> String {
-        match self.upward {
-            true => format!("parent.{}", self.name),
-            false => self.name.clone(),
-        }
-    }
-
-    fn is_in(&self, ends: &Ends) -> bool {
-        let found = ends.find(&self.name);
-        let up = |end: &End| matches!(end.to.kind, TargetKind::Parent(_) | TargetKind::Unknown);
-        found.is_some_and(|end| !self.upward || up(end))
-    }
-}
+use jump::{Jump, by_child, by_place, by_tools, name_of, written};
 
 /// Checks the jumps of a node. `computed` are the targets that its expressions compute; those of tools are `known`.
 pub fn ends(
@@ -120,121 +78,6 @@ fn goes_astray(program: &Program, known: &Written, node: &Node) -> bool {
     }
     let tools: Vec<_> = node.tools().into_iter().map(|used| used.node).collect();
     known.lost.iter().any(|(tool, _)| tools.contains(tool))
-}
-
-/// Jumps of its `goto`. Its other arrows are in plain sight and need no `ends`.
-fn written(graph: &Graph, node: &Node) -> Vec<Jump> {
-    let targets = node.goto.iter().flat_map(|goto| goto.node.targets());
-    let named = targets.filter_map(|target| {
-        Some(Jump {
-            name: name_of(graph, target)?,
-            span: target.span,
-            what: "this goes to".to_owned(),
-            required: false,
-            declared: None,
-            parameter: false,
-            upward: false,
-            home: None,
-        })
-    });
-    named.collect()
-}
-
-fn name_of(graph: &Graph, target: &Target) -> Option<String> {
-    match &target.kind {
-        TargetKind::End => Some("end".to_owned()),
-        TargetKind::Parent(name) => Some(name.node.clone()),
-        _ => {
-            let id = target.node()?;
-            graph.nodes.get(id).map(|node| node.name.node.clone())
-        }
-    }
-}
-
-fn by_tools(program: &Program, known: &Written, node: &Node) -> Vec<Jump> {
-    let mut jumps = Vec::new();
-    if matches!(node.work, Work::Llm(_)) {
-        return jumps;
-    }
-    for used in node.tools() {
-        let tool = program.tools.get(used.node);
-        let Some((tool, body)) = tool.and_then(|tool| Some((tool, tool.body.as_ref()?))) else {
-            continue;
-        };
-        let name = &tool.name.node;
-        let mut jump = |what: &str, to: &str, place: Span, upward: bool| {
-            let new = Jump {
-                what: format!("tool `{name}` {what}"),
-                name: to.to_owned(),
-                span: used.span,
-                required: true,
-                declared: Some(place),
-                parameter: tool.params.iter().any(|param| param.name.node == to),
-                upward,
-                home: None,
-            };
-            jumps.push(new);
-        };
-        let lost = |name: &str| known.lost.contains(&(used.node, name.to_owned()));
-        for to in body.jumps().into_iter().filter(|to| !lost(&to.node)) {
-            jump("goes to", &to.node, to.span, false);
-        }
-        for target in body.goto.iter().flat_map(Route::targets) {
-            if let TargetKind::Parent(to) = &target.kind {
-                jump("goes to", &to.node, target.span, true);
-            }
-        }
-        for target in known.computed(used.node) {
-            // Where `where` narrows the parameter that names the target, only what it leaves is gone to.
-            let narrow = narrowed(program, node, (used.node, tool), target.span);
-            let names = target.names.iter().flatten();
-            for to in names.filter(|to| !narrow.iter().any(|left| left.refuses(to))) {
-                jump("may go to", to, target.span, false);
-            }
-        }
-    }
-    jumps
-}
-
-fn by_child(program: &Program, node: &Node) -> Vec<Jump> {
-    let Work::Subgraph {
-        graph: Some(child),
-        name,
-        ..
-    } = &node.work
-    else {
-        return Vec::new();
-    };
-    let child = program.graphs.get(*child);
-    let leaves = child.map_or(&[][..], |child| &child.leaves);
-    leaves
-        .iter()
-        .map(|left| Jump {
-            what: format!("`{}` leaves to", name.node),
-            name: left.node.clone(),
-            span: name.span,
-            required: true,
-            declared: Some(left.span),
-            parameter: false,
-            upward: false,
-            home: child.map(|child| Home::Leaves(Some(child.name.span))),
-        })
-        .collect()
-}
-
-/// Jumps of one place together, so that a computed target or a tool makes one message.
-fn by_place(jumps: &[Jump]) -> Vec<Vec<&Jump>> {
-    let mut groups: Vec<Vec<&Jump>> = Vec::new();
-    for jump in jumps {
-        match groups.iter_mut().find(|g| {
-            g.first()
-                .is_some_and(|j| j.span == jump.span && j.what == jump.what)
-        }) {
-            Some(group) => group.push(jump),
-            None => groups.push(vec![jump]),
-        }
-    }
-    groups
 }
 
 /// The entry that no jump goes to and whose name is nearly that one.
