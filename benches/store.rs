@@ -56,6 +56,7 @@ fn status() -> Record {
         error: None,
         context: Json::Null,
         usage: Json::Null,
+        named_from: Some(0),
         at: AT.into(),
     })
 }

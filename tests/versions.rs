@@ -1,6 +1,8 @@
 //! What `graphc diff` promises, held against runs: random programs are changed at random. Where the diff says that all is
 //! compatible, a thread that waits under the old version goes on under the new one and loses nothing; where it says
 //! that nothing changes, both give the same. `VERSIONS` sets how many pairs are tried, `VERSIONS_SEED` which.
+//!
+//! And what single changes come to: every `tests/versions/*.graph` is a case (`play`).
 
 #![allow(
     clippy::unwrap_used,
@@ -10,9 +12,13 @@
 )]
 
 mod dice;
+mod versions {
+    mod earlier;
+    pub(super) mod play;
+    pub(super) mod program;
+}
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -21,7 +27,7 @@ use graphc::ir::Flow;
 use graphc::ir::diff::{Group, diff};
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
-use graphc::run::engine::{Engine, RunOptions, RunResult};
+use graphc::run::engine::{Engine, RunOptions, RunResult, StartError};
 use graphc::run::interrupt::Answer;
 use graphc::run::model::CallContext;
 use graphc::run::store::{RunState, Store};
@@ -30,173 +36,7 @@ use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
 
 use dice::Dice;
-
-#[derive(Clone, PartialEq)]
-enum Work {
-    Update,
-    Call(usize),
-    Ask,
-}
-
-#[derive(Clone)]
-struct Node {
-    name: String,
-    work: Work,
-    writes: Option<usize>,
-    reads: Option<usize>,
-}
-
-#[derive(Clone, Default)]
-struct Field {
-    default: bool,
-    untracked: bool,
-}
-
-/// Stages one after the other; the nodes of one run side by side and are joined.
-#[derive(Clone)]
-struct Program {
-    fields: Vec<Field>,
-    nodes: Vec<Node>,
-    stages: Vec<Vec<String>>,
-    tools: Vec<[&'static str; 2]>,
-}
-
-const TOOLS: [&str; 3] = ["one", "two", "three"];
-
-impl Program {
-    fn random(dice: &mut Dice) -> Self {
-        let fields = (0..3).map(|_| Field {
-            default: !dice.one_in(3),
-            untracked: dice.one_in(6),
-        });
-        let fields = fields.collect();
-        let mut program = Self {
-            fields,
-            nodes: Vec::new(),
-            stages: Vec::new(),
-            tools: vec![["name", "more"]; TOOLS.len()],
-        };
-        let asks = dice.below(3);
-        for stage in 0..3 + dice.below(2) {
-            let mut names = Vec::new();
-            for of in 0..1 + dice.below(5) / 3 {
-                let name = format!("n{stage}{of}");
-                let work = match dice.below(3) {
-                    _ if stage == asks && of == 0 => Work::Ask,
-                    0 => Work::Update,
-                    _ => Work::Call(dice.below(TOOLS.len())),
-                };
-                program.nodes.push(Node {
-                    name: name.clone(),
-                    work,
-                    writes: dice.one_in(3).then(|| dice.below(3)),
-                    reads: dice.one_in(3).then(|| dice.below(3)),
-                });
-                names.push(name);
-            }
-            program.stages.push(names);
-        }
-        program
-    }
-
-    /// Changes one thing.
-    fn change(&mut self, dice: &mut Dice) {
-        let (field, stage) = (dice.below(3), dice.below(self.stages.len()));
-        let node = dice.below(self.nodes.len());
-        let other = dice.below(self.nodes.len());
-        match dice.below(12) {
-            0 => self.fields[field].default = !self.fields[field].default,
-            1 => {
-                self.fields[field].default = false;
-                self.nodes[0].writes = Some(field);
-            }
-            2 => self.fields[field].untracked = !self.fields[field].untracked,
-            3 => {
-                if let Work::Call(tool) = &mut self.nodes[node].work {
-                    *tool = dice.below(TOOLS.len());
-                }
-            }
-            4 | 5 => self.nodes.swap(node, other),
-            6 => self.stages[stage].reverse(),
-            7 if self.stages[stage].len() > 1 => {
-                let last = self.stages[stage].pop().unwrap();
-                self.stages.insert(stage + 1, vec![last]);
-            }
-            7 | 8 => {
-                if stage + 1 < self.stages.len() {
-                    let next = self.stages.remove(stage + 1);
-                    self.stages[stage].extend(next);
-                }
-            }
-            9 => {
-                let name = format!("new{}", self.nodes.len());
-                self.stages.push(vec![name.clone()]);
-                self.nodes.push(Node {
-                    name,
-                    work: Work::Update,
-                    writes: None,
-                    reads: Some(field),
-                });
-            }
-            10 => self.tools[field].reverse(),
-            _ => {
-                let gone = self.nodes.remove(node).name;
-                for stage in &mut self.stages {
-                    stage.retain(|name| *name != gone);
-                }
-                self.stages.retain(|stage| !stage.is_empty());
-            }
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut text = "type Ok { ok: bool }\n".to_owned();
-        for (tool, [a, b]) in TOOLS.iter().zip(&self.tools) {
-            writeln!(text, "/// Calls.\ntool {tool}({a}: string, {b}: string) -> string @effect(write) @timeout(9s)").unwrap();
-        }
-        text += "graph Main {\n  state {\n    out o: string = \"\"\n    out log: list<string> via append\n";
-        for (at, field) in self.fields.iter().enumerate() {
-            let untracked = if field.untracked { "untracked " } else { "" };
-            let default = if field.default { " = \"\"" } else { "" };
-            writeln!(text, "    {untracked}x{at}: string via any_last{default}").unwrap();
-        }
-        text += "  }\n";
-        let list = |names: &[String]| match names {
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
-        };
-        let mut from = "start".to_owned();
-        for stage in &self.stages {
-            writeln!(text, "  {from} -> {}", list(stage)).unwrap();
-            from = list(stage);
-        }
-        writeln!(text, "  {from} -> last").unwrap();
-        for node in &self.nodes {
-            let Node { name, work, .. } = node;
-            let read = node.reads.map(|at| format!(" + state.x{at}"));
-            let read = read.unwrap_or_default();
-            let write = node.writes.map(|at| format!(", x{at}: \"{name}\""));
-            let write = write.unwrap_or_default();
-            let (work, value) = match work {
-                Work::Update => ("update {".to_owned(), format!("\"{name}\"")),
-                Work::Call(tool) => (
-                    format!("call {}(name: \"{name}\", more: \"\") {{", TOOLS[*tool]),
-                    "result".to_owned(),
-                ),
-                Work::Ask => (
-                    "interrupt { ask \"?\" expect Ok".to_owned(),
-                    format!("(answer.ok ? \"{name}\" : \"no\")"),
-                ),
-            };
-            writeln!(
-                text,
-                "  node {name}: {work} set {{ log: [{value}{read}]{write} }} }}"
-            )
-            .unwrap();
-        }
-        text + "  node last: update -> end { set { o: \"done\" } }\n}\n"
-    }
-}
+use versions::program::Program;
 
 fn compiled(text: &str) -> Option<Flow> {
     let files = BTreeMap::from([("main.graph".to_owned(), text.to_owned())]);
@@ -233,11 +73,17 @@ fn engine(flow: &Flow, store: &Arc<MemoryStore>, calls: &Arc<Calls>) -> Engine {
     }
 }
 
-fn yes() -> [Answer; 1] {
-    [Answer {
-        interrupt: None,
-        value: json!({ "ok": true }),
-    }]
+/// Yes to all that is asked, until nothing is any more.
+async fn yes(engine: &Engine, mut result: RunResult) -> Result<RunResult, StartError> {
+    while result.state == RunState::Interrupted {
+        let answers = result.interrupts.iter().map(|open| Answer {
+            interrupt: Some(open.id.clone()),
+            value: json!({ "ok": true }),
+        });
+        let answers: Vec<Answer> = answers.collect();
+        result = engine.resume("t", &answers, RunOptions::default()).await?;
+    }
+    Ok(result)
 }
 
 async fn start(engine: &Engine, thread: &str) -> RunResult {
@@ -249,15 +95,16 @@ async fn start(engine: &Engine, thread: &str) -> RunResult {
         .unwrap()
 }
 
-/// What is wrong with how a thread went on.
-async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
+/// What is wrong with how a thread went on. `same_ways`: nodes lead to the same nodes.
+async fn resumed(old: &Flow, new: &Flow, same_ways: bool) -> Option<String> {
     let (store, calls) = (Arc::new(MemoryStore::default()), Arc::new(Calls::default()));
     let begun = start(&engine(old, &store, &calls), "t").await;
     if begun.state != RunState::Interrupted {
         return None;
     }
+    let before_it: Vec<(String, String)> = calls.0.lock().unwrap().clone();
     let new_engine = engine(new, &store, &calls);
-    let result = match new_engine.resume("t", &yes(), RunOptions::default()).await {
+    let result = match yes(&new_engine, begun).await {
         Ok(result) => result,
         Err(error) => return Some(format!("it does not go on: {error}")),
     };
@@ -266,6 +113,16 @@ async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
             "{:?} {:?} {:?}",
             result.state, result.error, result.output
         ));
+    }
+    // What nobody leads to again is not called again.
+    if same_ways {
+        let all = calls.0.lock().unwrap();
+        let again = before_it
+            .iter()
+            .find(|call| all.iter().filter(|made| made == call).count() > 1);
+        if let Some(call) = again {
+            return Some(format!("{call:?} was called again"));
+        }
     }
     let made: BTreeSet<(String, String)> = calls.0.lock().unwrap().iter().cloned().collect();
     let graph = |flow: &Flow| flow.graphs.get(flow.entry.unwrap()).unwrap().clone();
@@ -289,14 +146,8 @@ async fn resumed(old: &Flow, new: &Flow) -> Option<String> {
 async fn outcome(flow: &Flow) -> Json {
     let (store, calls) = (Arc::new(MemoryStore::default()), Arc::new(Calls::default()));
     let engine = engine(flow, &store, &calls);
-    let mut result = start(&engine, "t").await;
-    if result.state == RunState::Interrupted {
-        result = engine
-            .resume("t", &yes(), RunOptions::default())
-            .await
-            .unwrap();
-    }
-    json!(result.output)
+    let begun = start(&engine, "t").await;
+    json!(yes(&engine, begun).await.unwrap().output)
 }
 
 fn number(name: &str, usual: u64) -> u64 {
@@ -336,8 +187,8 @@ async fn what_is_compatible_goes_on() {
         }
         compatible += 1;
         // A flow that doesn't go on as it is won't go on as another.
-        if resumed(&old, &old).await.is_none()
-            && let Some(wrong) = resumed(&old, &new).await
+        if resumed(&old, &old, true).await.is_none()
+            && let Some(wrong) = resumed(&old, &new, program.stages == changed.stages).await
         {
             panic!("{wrong}\n{}", shown());
         }
@@ -369,7 +220,7 @@ graph Main {
 async fn another_tool_is_called() {
     let changed = BESIDE.replace("call one", "call two");
     let (old, new) = (compiled(BESIDE).unwrap(), compiled(&changed).unwrap());
-    assert_eq!(resumed(&old, &new).await, None);
+    assert_eq!(resumed(&old, &new, true).await, None);
     let found = diff(&old, &new);
     assert_eq!(found[0].group, Group::NeedsMigration);
 }
@@ -381,11 +232,23 @@ async fn a_join_in_another_order_is_the_same() {
     let old = old.replace("node last", "node b: update\n  node last");
     let new = old.replace("[a, ask] -> last", "[ask, a] -> last");
     let (old, new) = (compiled(&old).unwrap(), compiled(&new).unwrap());
-    assert_eq!(resumed(&old, &new).await, None);
+    assert_eq!(resumed(&old, &new, true).await, None);
     let found = diff(&old, &new);
     assert!(
         found
             .iter()
             .all(|finding| finding.group == Group::Compatible)
     );
+}
+
+/// An effect that has been made, and a person's answer, stay what they are of, whatever stands ahead of them now.
+#[tokio::test]
+async fn single_changes() {
+    let cases = versions::play::cases();
+    assert!(cases.len() > 10);
+    let only = std::env::var("CASE").unwrap_or_default();
+    for (name, text) in cases.iter().filter(|(name, _)| name.contains(&only)) {
+        let store = Arc::new(MemoryStore::default());
+        versions::play::play(name, text, &store, || async {}).await;
+    }
 }

@@ -1,53 +1,38 @@
-//! Effects of one task: numbered in the order they are asked for, answered from the journal where
-//! they have finished before.
+//! Effects of one task: named after what they are of, answered from the journal where they have finished before.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::eval::Effect;
-use crate::ir::ErrorKind;
+use crate::ir::{ErrorKind, NodeId};
 use crate::value::Value;
 
 use super::context::RunContext;
 use super::error::RunError;
+use super::key::TaskKey;
+use super::ordinal::{Of, Ordinals};
 use super::work::retry::Failure;
-
-/// Names a task: unique on its thread, the same whenever the task runs again.
-#[derive(Debug, Clone)]
-pub struct TaskKey {
-    /// Key of the frame, empty for the root, else the key of the task that made the call and `/`.
-    pub frame: Arc<str>,
-    /// Step of the frame.
-    pub step: u64,
-    /// Name of the node.
-    pub node: Arc<str>,
-    /// Index of the send.
-    pub send: Option<u32>,
-}
-
-impl std::fmt::Display for TaskKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}:{}", self.frame, self.step, self.node)?;
-        self.send.map_or(Ok(()), |send| write!(f, "[{send}]"))
-    }
-}
 
 /// Id and kind of the record of an error that was handled.
 const HANDLED: &str = "handled";
 
-/// Numbers the effects of a task, or of a part of it that runs beside others.
+/// Names the effects of a task, or of a part of it that runs beside others.
 ///
-/// Invariant: the numbers depend only on what the task does, not on timing; parts that run at the
-/// same time get a [`EffectScope::child`] each, made before they start.
+/// Invariant: the ids depend only on what the task does, not on timing; parts that run at the
+/// same time get a [`EffectScope::child`] each, made before they start. An effect's id says what it is of and is
+/// counted among its like alone ([`Of`]), so that what a later version of the flow does ahead of it leaves it as it is.
 pub struct EffectScope {
     key: TaskKey,
     task: OnceLock<String>,
     prefix: String,
-    next: AtomicU32,
+    ordinals: Ordinals,
+    /// Ranks of the tasks that it is called by, from the outermost in, and its own node.
+    rank: Option<(Arc<[u64]>, NodeId)>,
+    /// Positions of the parts that it is in.
+    part: Vec<u64>,
     /// Cancelled when the run is, or when another task of the step has failed.
     pub stop: CancellationToken,
 }
@@ -59,9 +44,31 @@ impl EffectScope {
             key,
             task: OnceLock::new(),
             prefix: String::new(),
-            next: AtomicU32::new(0),
+            ordinals: Ordinals::default(),
+            rank: None,
+            part: Vec::new(),
             stop,
         }
+    }
+
+    /// The same of a node's task in a frame of that rank.
+    pub fn ranked(mut self, frame: &Arc<[u64]>, node: NodeId) -> Self {
+        self.rank = Some((Arc::clone(frame), node));
+        self
+    }
+
+    /// Where the task, or the part of it, stands among all that run at the same time: super-step, node in the order
+    /// declared and send, of each graph from the outermost in, then the positions of the part in the task. Compared
+    /// entry by entry.
+    pub fn rank(&self) -> Vec<u64> {
+        let mut rank = Vec::new();
+        if let Some((above, node)) = &self.rank {
+            let send = self.key.send.map_or(0, |send| u64::from(send) + 1);
+            rank.extend(above.iter());
+            rank.extend([self.key.step, u64::from(node.0), send]);
+        }
+        rank.extend(&self.part);
+        rank
     }
 
     /// The task's key.
@@ -79,22 +86,69 @@ impl EffectScope {
         self.key.send
     }
 
-    /// The next effect's id.
-    pub fn next(&self) -> String {
-        format!(
-            "{}{}",
-            self.prefix,
-            self.next.fetch_add(1, Ordering::Relaxed)
-        )
+    /// The id of the next effect of that.
+    pub fn next(&self, cx: &RunContext, of: Of<'_>) -> String {
+        let position = self.ordinals.pass();
+        match cx.journal.numbers_effects() {
+            true => self.numbered(cx, position, of),
+            false => self.named(of),
+        }
     }
 
-    /// A scope under the next effect's id.
-    pub fn child(&self) -> EffectScope {
+    /// The id that the first effect of that has, whether or not it is there.
+    pub fn first(&self, of: Of<'_>) -> String {
+        format!("{}{}", self.prefix, Ordinals::default().id(of))
+    }
+
+    /// The id of a record of the task that is no effect of its own, and never counted as one by earlier versions
+    /// of the program.
+    pub fn beside(&self, cx: &RunContext, of: Of<'_>) -> String {
+        match cx.journal.numbers_effects() {
+            true => format!("{}{}", self.prefix, self.ordinals.passed()),
+            false => self.named(of),
+        }
+    }
+
+    fn named(&self, of: Of<'_>) -> String {
+        format!("{}{}", self.prefix, self.ordinals.id(of))
+    }
+
+    /// As earlier versions of the program named effects: by their position in the task. One whose record there is of
+    /// something else has another beside it.
+    fn numbered(&self, cx: &RunContext, position: u32, of: Of<'_>) -> String {
+        let first = format!("{}{position}", self.prefix);
+        let mut id = first.clone();
+        let mut made = 0;
+        while let Some(kept) = cx.journal.kept(self.task(), &id)
+            && (kept.kind != of.kind || kept.subject != of.subject)
+        {
+            made += 1;
+            id = format!("{first}={made}");
+        }
+        id
+    }
+
+    /// A scope under the id of the next part of that.
+    pub fn child(&self, cx: &RunContext, of: Of<'_>) -> EffectScope {
+        let mut part = self.part.clone();
+        part.push(u64::from(self.ordinals.passed()));
+        let prefix = self.next(cx, of);
+        EffectScope {
+            prefix: format!("{prefix}."),
+            part,
+            ..self.again()
+        }
+    }
+
+    /// The same task without anything counted.
+    fn again(&self) -> EffectScope {
         EffectScope {
             key: self.key.clone(),
             task: self.task.clone(),
-            prefix: format!("{}.", self.next()),
-            next: AtomicU32::new(0),
+            prefix: String::new(),
+            ordinals: Ordinals::default(),
+            rank: self.rank.clone(),
+            part: Vec::new(),
             stop: self.stop.clone(),
         }
     }
@@ -103,11 +157,8 @@ impl EffectScope {
     /// differ when the task runs again.
     pub fn of_handler(&self) -> EffectScope {
         EffectScope {
-            key: self.key.clone(),
-            task: self.task.clone(),
             prefix: format!("{HANDLED}."),
-            next: AtomicU32::new(0),
-            stop: self.stop.clone(),
+            ..self.again()
         }
     }
 
@@ -129,16 +180,10 @@ impl EffectScope {
         );
     }
 
-    /// The id that the next effect would get.
-    pub fn here(&self) -> String {
-        let next = self.next.load(Ordering::Relaxed);
-        format!("{}{next}", self.prefix)
-    }
-
     /// Where the task stands: the same whenever it comes here again.
     pub fn mark(&self) -> String {
-        let next = self.next.load(Ordering::Relaxed);
-        format!("{}#{}{next}", self.task(), self.prefix)
+        let passed = self.ordinals.passed();
+        format!("{}#{}{passed}", self.task(), self.prefix)
     }
 
     /// The id of an effect whose kept result can still be used, or that has none: `id` itself, unless the flow has
@@ -152,8 +197,8 @@ impl EffectScope {
     ) -> String {
         let mut usable = id.to_owned();
         let mut made = 0;
-        while let Some((of, kept)) = cx.journal.finished_of(self.task(), &usable)
-            && (of != subject || !fits(kept))
+        while let Some(kept) = cx.journal.kept(self.task(), &usable)
+            && (kept.subject != subject || !fits(&kept.outcome))
         {
             made += 1;
             usable = format!("{id}={made}");
@@ -168,12 +213,12 @@ impl EffectScope {
 
     /// `now()`, `uuid()` or `random()`.
     pub fn ambient(&self, cx: &RunContext, effect: Effect) -> Value {
-        let id = self.next();
         let kind = match effect {
             Effect::Now => "now",
             Effect::Uuid => "uuid",
             Effect::Random => "random",
         };
+        let id = self.next(cx, Of::kind(kind));
         if let Some(value) = cx
             .journal
             .finished(self.task(), &id)

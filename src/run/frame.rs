@@ -16,9 +16,10 @@ use crate::value::Value;
 
 use super::channel::Incoming;
 use super::context::RunContext;
-use super::effect::{EffectScope, TaskKey};
+use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::{Freshness, Writers};
+use super::key::TaskKey;
 use super::limit::StepLimit;
 use super::plan::{GraphPlan, JumpPlan};
 use super::store::{Change, FieldWrite};
@@ -36,6 +37,8 @@ pub struct Frame {
     pub key: Arc<str>,
     /// Path for people, such as `content/slide_builder`.
     pub path: String,
+    /// Where the task that made the call stands among all of the run ([`EffectScope::rank`]); empty for the run's own graph.
+    pub rank: Arc<[u64]>,
     /// The run's constants, as far as the graph declares them.
     pub context: Value,
     /// Graphs above it that narrow tools, from the outermost in.
@@ -114,6 +117,7 @@ impl Frame {
             graph,
             key,
             path,
+            rank: Arc::new([]),
             context: plan.context_of(context),
             callers: Vec::new(),
             limits: Vec::new(),

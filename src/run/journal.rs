@@ -50,6 +50,8 @@ pub struct Journal {
     writer: Option<Writer>,
     /// Effects of the current root step that an earlier process finished, by task and id.
     finished: HashMap<(String, String), Finished>,
+    /// Step of the root from which ids name what effects are of; before it they number them.
+    named_from: u64,
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
@@ -59,10 +61,14 @@ pub struct Journal {
 }
 
 /// An effect that an earlier process finished.
-struct Finished {
+#[derive(Debug)]
+pub struct Finished {
+    /// What it was.
+    pub kind: String,
     /// The node's path or the tool's name.
-    subject: String,
-    outcome: Json,
+    pub subject: String,
+    /// Its result.
+    pub outcome: Json,
 }
 
 struct Writer {
@@ -94,6 +100,7 @@ impl Journal {
             durability: Durability::Exit,
             writer: None,
             finished: HashMap::new(),
+            named_from: 0,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(1),
             waiting: Arc::default(),
@@ -117,12 +124,12 @@ impl Journal {
         let finished = effects
             .iter()
             .map(|e| {
-                let subject = e.subject.clone();
-                let outcome = e.outcome.clone();
-                (
-                    (e.task.clone(), e.id.clone()),
-                    Finished { subject, outcome },
-                )
+                let finished = Finished {
+                    kind: e.kind.clone(),
+                    subject: e.subject.clone(),
+                    outcome: e.outcome.clone(),
+                };
+                ((e.task.clone(), e.id.clone()), finished)
             })
             .collect();
         let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
@@ -134,6 +141,7 @@ impl Journal {
                 task: Mutex::new(Some(task)),
             }),
             finished,
+            named_from: 0,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
             waiting: Arc::default(),
@@ -150,6 +158,23 @@ impl Journal {
         self
     }
 
+    /// Effects up to that step of the root are those of a thread that an earlier version of the program kept.
+    pub fn named_from(mut self, step: u64) -> Self {
+        self.named_from = step;
+        self
+    }
+
+    /// Step of the root from which ids name what effects are of.
+    pub fn first_named(&self) -> u64 {
+        self.named_from
+    }
+
+    /// Whether effects have their position in the task as their id, as earlier versions of the program gave it: in the
+    /// step that the thread stood at when this one took it over.
+    pub fn numbers_effects(&self) -> bool {
+        self.root_step() < self.named_from
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,17 +186,20 @@ impl Journal {
 
     /// The result of an effect that an earlier process finished.
     pub fn finished(&self, task: &str, id: &str) -> Option<&Json> {
-        Some(self.finished_of(task, id)?.1)
+        Some(&self.kept(task, id)?.outcome)
     }
 
-    /// The same, with the node's path or the tool's name that it was of: under another version of the flow, a task may
-    /// call something else there.
-    pub fn finished_of(&self, task: &str, id: &str) -> Option<(&str, &Json)> {
+    /// The same, with what it was of: under another version of the flow, a task may do something else there.
+    pub fn kept(&self, task: &str, id: &str) -> Option<&Finished> {
         if self.finished.is_empty() {
             return None;
         }
-        let found = self.finished.get(&(task.to_owned(), id.to_owned()))?;
-        Some((&found.subject, &found.outcome))
+        self.finished.get(&(task.to_owned(), id.to_owned()))
+    }
+
+    /// Whether an earlier process has finished any effect of the current root step.
+    pub fn is_resumed(&self) -> bool {
+        !self.finished.is_empty()
     }
 
     /// Step of the root that effects and nested frames belong to from now on.

@@ -169,6 +169,9 @@ pub struct CallContext {
     pub attempt: u32,
     /// The same for every attempt at this call, also after a crash; different for every other call.
     pub idempotency_key: String,
+    /// Where the call stands among those that are made at the same time: by super-step, node in the order declared, index
+    /// of the send and position in the task. Compared entry by entry.
+    pub rank: Vec<u64>,
     /// Longest time; the runtime enforces it too.
     pub timeout: Option<Duration>,
     /// Cancelled when a model's reply is not wanted any more; a tool's call is finished first, whatever

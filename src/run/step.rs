@@ -160,6 +160,7 @@ async fn run_tasks(
         let node = &graph.nodes[task.node];
         let send = task.send.as_ref().map(|(index, _)| *index);
         let effects = EffectScope::new(frame.task_key(&node.name, send), stop.clone());
+        let effects = effects.ranked(&frame.rank, task.node);
         if node.pure {
             let outcome = run_pure(&around, frame, node, task, &effects);
             stop_others(&outcome, siblings.as_ref());

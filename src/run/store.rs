@@ -198,7 +198,8 @@ pub enum Change {
 pub struct EffectRecord {
     /// The task: frame, step, node and send. Unique on the thread.
     pub task: String,
-    /// Number of the effect within the task, such as `3` or `3.1`; a failed attempt's ends in `!n`.
+    /// What the effect is of and its ordinal among its like in the task, such as `uuid@0` or `tool:pay@0.tool@0`; a
+    /// failed attempt's ends in `!n`. Before [`ThreadStatus::named_from`] its position in the task, such as `3` or `3.1`.
     pub id: String,
     /// Step of the root that this belongs to.
     pub root_step: u64,
@@ -233,6 +234,10 @@ pub struct ThreadStatus {
     /// Tokens of the last run.
     #[serde(default)]
     pub usage: Json,
+    /// Step of the root from which ids of effects name what they are of. `None` in what earlier versions of the program
+    /// have kept, where they number the effects of a task.
+    #[serde(default)]
+    pub named_from: Option<u64>,
     /// When, RFC 3339.
     pub at: String,
 }

@@ -19,6 +19,7 @@ use super::error::RunError;
 use super::event::{EventKind, Mode, Speaker};
 use super::freshness::Freshness;
 use super::interrupt::OpenInterrupt;
+use super::ordinal::Of;
 use super::plan::node::slots;
 use super::plan::{Code, EmitPlan, GraphPlan, JumpPlan, NodePlan, RoutePlan, SetPlan, TargetPlan};
 use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
@@ -337,7 +338,9 @@ impl<'a> TaskRun<'a> {
                 continue;
             }
             // Numbered and computed also when nobody watches, so that nothing depends on it.
-            let id = self.effects.next();
+            let cx = self.around.cx;
+            let name = &cx.plan.flow.events[emit.event].name;
+            let id = self.effects.next(cx, Of::named("emit", name));
             let mut payload = JsonMap::new();
             for (name, code) in &emit.fields {
                 payload.insert(name.to_string(), self.eval(code)?.to_json());

@@ -11,9 +11,10 @@ use crate::value::Value;
 
 use super::channel::{self, Incoming, OwnReducer, Refusal};
 use super::context::RunContext;
-use super::effect::{EffectScope, TaskKey};
+use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::Freshness;
+use super::key::TaskKey;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, Plan};
 use super::store::Change;

@@ -14,6 +14,7 @@ pub fn context() -> CallContext {
         ordinal: 0,
         attempt: 1,
         idempotency_key: "key-1".into(),
+        rank: Vec::new(),
         timeout: Some(Duration::from_secs(20)),
         cancel: CancellationToken::new(),
     }

@@ -22,6 +22,7 @@ pub fn status(state: RunState) -> Record {
         error: None,
         context: serde_json::Value::Null,
         usage: json!({ "input_tokens": 3 }),
+        named_from: Some(0),
         at: AT.into(),
     })
 }

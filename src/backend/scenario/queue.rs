@@ -168,6 +168,7 @@ mod tests {
             ordinal,
             attempt: 1,
             idempotency_key: format!("{ordinal}/{send:?}"),
+            rank: Vec::new(),
             timeout: None,
             cancel: CancellationToken::new(),
         }

@@ -411,6 +411,10 @@ fn not_started(error: StartError, flow: &Flow, hint: &Hint) -> Failure {
             "start a new run on the thread: {}",
             hint.run_again()
         )),
+        Gone::Question => failure.help(format!(
+            "go on without an answer, as the flow is now: {}",
+            hint.resume()
+        )),
         _ if says => failure.help("add `--migrate`: the flow says what became of it in `migrate`"),
         Gone::Node(old) => failure.help(format!(
             "say in the graph what became of it, as in `migrate {{ rename node {old} -> new }}`, and add `--migrate`"

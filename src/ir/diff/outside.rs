@@ -99,6 +99,13 @@ impl<'f> Versions<'f> {
     fn tool(&mut self, old: &Tool, new: &Tool) {
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
+        if old.approve && !new.approve {
+            self.claim(format!("/tools/{name}/approve"));
+            let message = format!(
+                "tool `{name}` is not marked `@approve` any more; a thread may wait for a person's word on a call of it, which is not heard then, and the call is made without"
+            );
+            self.say(Group::Breaking, Side::Threads, "approval-gone", at, message);
+        }
         match (&old.body, &new.body) {
             (Some(_), None) => {
                 self.claim(format!("/tools/{name}/body"));

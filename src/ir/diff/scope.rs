@@ -7,6 +7,12 @@ use super::tree::Tree;
 use crate::base::name::list;
 
 impl Versions<'_> {
+    /// Whether a person may have been asked about a call of a tool of the old version.
+    fn asked_about(&self, tool: &str) -> bool {
+        let tool = self.old.tools.iter().find(|known| known.name == tool);
+        tool.is_some_and(|tool| tool.approve || tool.idempotent == Some(false))
+    }
+
     /// Tools that a node may call, or the scope of a graph.
     pub(super) fn tools_of(&mut self, spot: &Spot, old: Option<&Tree>, new: Option<&Tree>) {
         let of = &spot.of;
@@ -45,7 +51,17 @@ impl Versions<'_> {
         }
         for name in &gone {
             let message = format!("{of} may not call `{name}` any more");
-            self.say(Group::Compatible, Side::People, taken, spot.at, message);
+            let (group, side, message) = match spot.kind != "Graph" && self.asked_about(name) {
+                true => (
+                    Group::Breaking,
+                    Side::Threads,
+                    format!(
+                        "{message}; a thread may wait there for a person's word on a call of it"
+                    ),
+                ),
+                false => (Group::Compatible, Side::People, message),
+            };
+            self.say(group, side, taken, spot.at, message);
         }
         if added.is_empty() && gone.is_empty() && old.is_some() && new.is_some() {
             let message = format!("tools of {of} stand in another order");

@@ -66,8 +66,7 @@ impl<'f> Versions<'f> {
         }
     }
 
-    /// What a node calls is another: where a thread rests beside a call that has been made, what it gave stands, and the
-    /// other is not called.
+    /// What a node calls is another: where a thread rests beside a call that has been made, the other is made as well.
     fn other_effect(
         &mut self,
         (of, path, code): (&str, &str, &'static str),
@@ -84,7 +83,7 @@ impl<'f> Versions<'f> {
         );
         self.claim(path.to_owned());
         let message = format!(
-            "{of} {did} `{was}`, now it is `{is}`; a thread that waits beside it, or after it, has made the old call"
+            "{of} {did} `{was}`, now it is `{is}`; a thread that waits beside it, or after it, has made the old call; where it begins the node again it makes the new one too"
         );
         self.say(Group::NeedsMigration, Side::Threads, code, at, message);
     }

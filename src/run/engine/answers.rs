@@ -2,19 +2,16 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
-use crate::run::plan::node::StopPlan;
-use crate::run::plan::{GraphPlan, WorkPlan};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, RunState, ThreadImage, ThreadStatus};
 use crate::run::task::show;
 use crate::run::work::{approve, doubt};
 use crate::value::Value;
 
-use super::{Engine, Gone, StartError};
+use super::{Engine, StartError};
 
 impl Engine {
     /// Answers as effects; a stop before a node is passed by any resume.
@@ -66,52 +63,10 @@ impl Engine {
                     interrupt.id
                 )));
             }
-            effects.push(effect(interrupt, answer.value.clone()));
+            effects.push(effect(interrupt, approve::kept(interrupt, &answer.value)));
         }
         Ok(effects)
     }
-
-    /// The type of an interrupt's answer in this version of the flow.
-    pub(super) fn expected(
-        &self,
-        graph: GraphId,
-        open: &OpenInterrupt,
-    ) -> Result<&Type, StartError> {
-        if doubt::is_doubt(open) {
-            return Ok(self.plan.happened.as_ref().unwrap_or(&Type::Json));
-        }
-        if approve::is_approval(open) {
-            return Ok(self.plan.approval.as_ref().unwrap_or(&Type::Json));
-        }
-        let mut graph = &self.plan.graphs[graph];
-        for name in open.path.split('/') {
-            let node = graph.nodes.iter().find(|node| *node.name == *name);
-            match node.map(|node| &node.work) {
-                Some(WorkPlan::Subgraph { graph: called, .. }) => {
-                    graph = &self.plan.graphs[*called]
-                }
-                Some(WorkPlan::Interrupt { expect, .. }) => return Ok(expect),
-                Some(_) => break,
-                None => match stop(graph, name) {
-                    Some(stop) => return Ok(&stop.expect),
-                    None => break,
-                },
-            }
-        }
-        let message = format!(
-            "the thread waits at `{}`, which is no interrupt of the flow any more",
-            open.path
-        );
-        let gone = Gone::Node(open.node.clone());
-        Err(StartError::Version { message, gone })
-    }
-}
-
-/// The static interrupt of that name.
-fn stop<'g>(graph: &'g GraphPlan, name: &str) -> Option<&'g StopPlan> {
-    let nodes = graph.nodes.iter();
-    let mut stops = nodes.flat_map(|node| node.before.iter().chain(&node.after));
-    stops.find(|stop| *stop.name == *name)
 }
 
 /// The interrupts that a thread waits at.

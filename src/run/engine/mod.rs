@@ -1,7 +1,7 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
-//! `constants`, answers in `answers`. What a run came to is in `result`.
+//! `constants`, answers in `answers` and `asker`. What a run came to is in `result`.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
@@ -28,6 +28,7 @@ use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 
 mod answers;
+mod asker;
 mod constants;
 mod lease;
 mod migrate;
@@ -172,7 +173,11 @@ impl Engine {
             Err(error) => return Err(self.give_up(held, error).await),
         };
         image.effects.extend(answered.iter().cloned());
+        // A thread that an earlier version of the program kept has its ids until its step is done.
+        let step = frame.step.saturating_add(1);
+        let named_from = image.status.named_from.unwrap_or(step);
         let journal = self.journal(held.lease, &options, Some(&image));
+        let journal = journal.named_from(named_from);
         let mut cx = self.context(
             graph,
             thread_id,
@@ -333,6 +338,7 @@ impl Engine {
             error: error.map(RunError::to_json),
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
+            named_from: Some(cx.journal.first_named()),
             at: self.ambient.kept_at().to_string(),
         })
     }

@@ -85,6 +85,8 @@ pub enum Gone {
     Node(String),
     /// A field, or a type that its value is of.
     Field(String),
+    /// A question that a task has asked, and does not ask any more.
+    Question,
     /// Something that `migrate` has no words for.
     Other,
 }

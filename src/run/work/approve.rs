@@ -1,6 +1,6 @@
 //! `@approve`: a person is asked before each call of the tool. The call is made, made with other arguments, or refused.
 //!
-//! The question is an interrupt of the node that makes the call. Its answer is kept in the journal under the first id of the
+//! The question is an interrupt of the node that makes the call. Its answer is kept in the journal under an id of its own in the
 //! call's scope with [`APPROVAL`] behind it, so that no later process asks again for the same call.
 
 use serde_json::{Map as JsonMap, Value as Json, json};
@@ -10,6 +10,7 @@ use crate::ir::{ErrorKind, Flow, Tool, ToolId};
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::run::view::short_hash;
@@ -21,7 +22,23 @@ use super::narrow;
 /// What stands behind the id of an approval.
 const APPROVAL: char = '&';
 
+/// Among what the journal keeps of an answer, the arguments that the person was shown.
+const ASKED: &str = "asked";
+
+/// An answer as the journal keeps it.
+pub fn kept(open: &OpenInterrupt, answer: &Json) -> Json {
+    let mut kept = answer.clone();
+    let asked = open.ask.get("args").filter(|_| is_approval(open));
+    if let (Some(asked), Some(entries)) = (asked, kept.as_object_mut()) {
+        entries.insert(ASKED.to_owned(), asked.clone());
+    }
+    kept
+}
+
 /// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
+///
+/// What a person has answered holds also where a later version of the flow would not ask any more: a call that was refused
+/// is not made. Nobody is asked for a call that an earlier version has made without.
 ///
 /// # Errors
 /// [`Stop::Interrupted`] while nobody has answered; kind `tool_error` where the call is refused, and where the
@@ -35,16 +52,32 @@ pub fn settle(
 ) -> Result<Map, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[id];
-    if !tool.approve {
+    let may_know = cx.journal.is_resumed() && !cx.journal.numbers_effects();
+    if !tool.approve && !may_know {
         return Ok(args);
     }
-    let effect = format!("{}{APPROVAL}", scope.next());
+    let of = Of::node("approve", &tool.name);
+    let effect = format!("{}{APPROVAL}", scope.next(cx, of));
+    let question = question(tool, &args);
+    // A word on other arguments, as an earlier version of the flow gave them, is none on these.
+    let same = |kept: &Json| {
+        kept.get(ASKED)
+            .is_none_or(|asked| Some(asked) == question.get("args"))
+    };
+    let effect = scope.usable(cx, &effect, &run.path(), same);
     let Some(answer) = cx.journal.finished(scope.task(), &effect) else {
+        let made = || {
+            let call = scope.first(Of::node("tool", &tool.name));
+            cx.journal.finished(scope.task(), &call).is_some()
+        };
+        if !tool.approve || (may_know && made()) {
+            return Ok(args);
+        }
         return Err(Stop::Interrupted(vec![OpenInterrupt {
             id: short_hash("i", &scope.idempotency_key(cx, &effect)),
             node: run.name.to_owned(),
             path: run.path(),
-            ask: question(tool, &args),
+            ask: question,
             expect: cx.plan.approval.clone(),
             task: scope.task().to_owned(),
             effect,
@@ -97,7 +130,7 @@ fn edited(flow: &Flow, tool: &Tool, answer: &Json) -> Result<Map, String> {
 
 /// Whether an interrupt asks if a call may be made, rather than being a node's own.
 pub fn is_approval(open: &OpenInterrupt) -> bool {
-    open.effect.ends_with(APPROVAL)
+    open.effect.contains(APPROVAL)
 }
 
 /// Whether the answer to an approval, already of its type, goes with the tool.

@@ -10,6 +10,7 @@ use crate::ir::{ErrorKind, ToolId};
 use crate::run::channel::Incoming;
 use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
+use crate::run::ordinal::Of;
 use crate::run::plan::graph::ToolFields;
 use crate::run::plan::node::slots as node_slots;
 use crate::run::plan::tool::BodyPlan;
@@ -176,7 +177,10 @@ impl<'p> Done<'p> {
         }
         // Last, for they can't be taken back.
         for (emit, payload) in self.events {
-            run.send_custom(&scope.next(), emit, payload);
+            let cx = run.around.cx;
+            let name = &cx.plan.flow.events[emit.event].name;
+            let id = scope.next(cx, Of::named("emit", name));
+            run.send_custom(&id, emit, payload);
         }
         Ok(self.result)
     }

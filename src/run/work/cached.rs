@@ -10,6 +10,7 @@ use crate::expr::Slot;
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
 use crate::run::frame::Frame;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{CachePlan, slots};
 use crate::run::task::TaskRun;
@@ -32,13 +33,13 @@ pub async fn work<'a>(
         return super::own_work(run, frame, node).await;
     };
     let key = key(run, cache)?;
-    let id = run.effects.next();
+    let path = run.path();
+    let id = run.effects.next(cx, Of::node("cache", &path));
     let now = cx.ambient.now().as_millisecond();
     let look = async {
         let _waits = cx.journal.waits();
         Ok(store.kept(&key, now).await?.unwrap_or_default())
     };
-    let path = run.path();
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
     if found.is_object() {
         again(run, &found)?;

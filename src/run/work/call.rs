@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::ir::ToolId;
+use crate::run::ordinal::Of;
 use crate::run::plan::node::slots;
 use crate::run::plan::{Code, NodePlan};
 use crate::run::task::TaskRun;
@@ -30,7 +31,10 @@ pub async fn work<'a>(
         let name = param.map_or(&**name, |param| param.outer_name());
         json.insert(name.to_owned(), run.eval(code)?.to_json());
     }
-    let scope = run.effects.child();
+    let cx = run.around.cx;
+    let scope = run
+        .effects
+        .child(cx, Of::named("tool", &cx.plan.tools[tool].name));
     let call = Call {
         tool,
         args: prepare(run, node, tool, &Json::Object(json), &scope)?,

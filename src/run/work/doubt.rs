@@ -87,6 +87,22 @@ pub fn settle(
     Ok(Known::Begun(AtomicU32::new(number)))
 }
 
+/// The result of a call that is in doubt, where a person has said that it has happened.
+pub fn has_said_so(run: &TaskRun<'_>, call: &Call<'_>, id: &str) -> Option<Json> {
+    let journal = &run.around.cx.journal;
+    let task = call.scope.task();
+    let begun = |number: &u32| {
+        let begun = journal.finished(task, &format!("{id}^{number}"));
+        begun.is_some()
+    };
+    let doubts = (0..).take_while(begun);
+    let doubts = doubts.map(|number| format!("{id}{DOUBT}{number}"));
+    let doubts = std::iter::once(format!("{id}{DOUBT}")).chain(doubts);
+    let mut answers = doubts.filter_map(|doubt| journal.finished(task, &doubt));
+    let said = answers.find(|answer| has_happened(answer))?;
+    Some(result(said).clone())
+}
+
 /// Keeps that a call begins, before it does.
 ///
 /// # Errors
@@ -160,10 +176,22 @@ fn result(answer: &Json) -> &Json {
 /// # Errors
 /// In words, where the call is said to have happened and the result is not of the tool's type.
 pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
-    if !open.effect.contains(DOUBT) || !has_happened(answer) {
+    if !open.effect.contains(DOUBT) {
         return Ok(());
     }
     let (name, ty) = asked_of(flow, open);
+    // In a flow that asks for no such answer any more no type says so.
+    if !answer.get("happened").is_some_and(Json::is_boolean) {
+        return Err(format!(
+            "the answer to `{}` ({}) is refused, the thread is as it was: `happened` must say whether it has\nexpected: {{ happened: bool, result: {} }}",
+            open.id,
+            open.path,
+            flow.types.describe(ty),
+        ));
+    }
+    if !has_happened(answer) {
+        return Ok(());
+    }
     accept(result(answer), ty, &flow.types)
         .map(|_| ())
         .map_err(|wrong| {

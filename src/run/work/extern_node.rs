@@ -13,6 +13,7 @@ use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::extern_node::ExternCall;
 use crate::run::model::CallContext;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::slots;
 use crate::run::task::TaskRun;
@@ -43,7 +44,7 @@ pub async fn work(
         state: state.collect(),
         input: input.and_then(Option::as_ref).map(|value| value.to_json()),
     };
-    let id = run.effects.next();
+    let id = run.effects.next(cx, Of::named("tool", name));
     let shared: &TaskRun<'_> = run;
     let fits = |kept: &Json| values(shared, name, kept, writes).is_ok();
     let id = shared.effects.usable(cx, &id, name, fits);
@@ -95,6 +96,7 @@ async fn one_attempt(
         ordinal: cx.journal.count("tool", &call.name),
         attempt,
         idempotency_key: run.effects.idempotency_key(cx, id),
+        rank: run.effects.rank(),
         timeout: None,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),

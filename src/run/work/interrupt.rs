@@ -11,6 +11,7 @@ use crate::expr::accept::accept;
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::ordinal::Of;
 use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan};
 use crate::run::task::{TaskRun, join_path};
@@ -86,8 +87,15 @@ fn put(
     (name, path): (&str, String),
 ) -> Result<Asked, RunError> {
     let cx = run.around.cx;
-    let asked = run.effects.next();
-    let answered = run.effects.next();
+    // The node's own question has no name but the task's.
+    let name_of_gate = if name == run.name { "" } else { name };
+    let of = |kind| Of {
+        kind,
+        name: name_of_gate,
+        subject: &path,
+    };
+    let asked = run.effects.next(cx, of("ask"));
+    let answered = run.effects.next(cx, of("answer"));
     let question = match cx.journal.finished(run.effects.task(), &asked) {
         Some(known) => known.clone(),
         None => {

@@ -16,6 +16,7 @@ use crate::run::model::{
     CallContext, ChatDelta, ChatRequest, FinishReason, ModelError, OutputSpec, ToolCallRequest,
     ToolSpec, Usage,
 };
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::ModelCallPlan;
 use crate::run::task::TaskRun;
@@ -107,8 +108,8 @@ pub async fn ask(
     messages: &List,
 ) -> Result<Reply, RunError> {
     let cx = run.around.cx;
-    let id = run.effects.next();
     let path = run.path();
+    let id = run.effects.next(cx, Of::node("model", &path));
     let make = async {
         let reply = with_fallbacks(run, node, call, messages, &id, &path).await?;
         serde_json::to_value(reply)
@@ -210,6 +211,7 @@ async fn one_attempt(
         ordinal: cx.journal.count("model", path),
         attempt,
         idempotency_key: run.effects.idempotency_key(cx, effect),
+        rank: run.effects.rank(),
         timeout: limit,
         cancel: run.effects.stop.clone(),
     };
@@ -354,9 +356,9 @@ pub async fn structured(
     let attempts = policy
         .filter(|policy| policy.on.contains(&ErrorKind::InvalidOutput))
         .map_or(1, |policy| policy.attempts);
-    let given_up = run.effects.here();
-    let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
     let cx = run.around.cx;
+    let given_up = run.effects.beside(cx, Of::kind("given_up"));
+    let given_up = |round: u32| format!("{given_up}{GIVEN_UP}{round}");
     let known = |round: &u32| cx.journal.finished(run.effects.task(), &given_up(*round));
     let rounds = (0..).take_while(|round| known(round).is_some()).count();
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);

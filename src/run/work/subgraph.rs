@@ -43,6 +43,7 @@ pub async fn work(
         join_path(&frame.path, run.name),
         &frame.context,
     );
+    child.rank = run.effects.rank().into();
     child.limits.clone_from(&frame.limits);
     let limit = plan.flow.graphs[graph].recursion_limit;
     child.limits.extend(limit.map(StepLimit::new));

@@ -13,6 +13,7 @@ use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::event::{EventKind, Mode};
 use crate::run::model::ToolCallRequest;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::{TaskRun, show};
 use crate::value::{Map, Value};
@@ -95,8 +96,9 @@ pub async fn answer_all<'a>(
     calls: Vec<Requested>,
     parallel: bool,
 ) -> Result<Vec<Value>, Stop> {
-    // Scopes are numbered before anything runs, so that timing can't change them.
-    let scopes: Vec<EffectScope> = calls.iter().map(|_| run.effects.child()).collect();
+    // Scopes are named before anything runs, so that timing can't change them.
+    let scope = |call: &Requested| scope_of(run, tools, call);
+    let scopes: Vec<EffectScope> = calls.iter().map(scope).collect();
     let mut results: Vec<Option<Result<Value, RunError>>> = calls.iter().map(|_| None).collect();
     let mut ready = Vec::new();
     let mut open = Vec::new();
@@ -157,6 +159,16 @@ pub async fn answer_all<'a>(
         true => Ok(messages),
         false => Err(Stop::Interrupted(open)),
     }
+}
+
+/// The scope of a call: by the tool that it is of. What a model calls a tool that there isn't has no effects, and is
+/// no name for any.
+fn scope_of(run: &TaskRun<'_>, tools: &[ToolId], call: &Requested) -> EffectScope {
+    let cx = run.around.cx;
+    let names = tools.iter().map(|tool| &*cx.plan.tools[*tool].name);
+    let name = names.into_iter().find(|name| **name == *call.name);
+    let of = name.map_or(Of::kind("none"), |name| Of::named("tool", name));
+    run.effects.child(cx, of)
 }
 
 /// The tool and the arguments that a model asked for.

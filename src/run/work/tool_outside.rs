@@ -14,6 +14,7 @@ use crate::ir::{ErrorKind, Retry, Tool, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::model::CallContext;
+use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
 use crate::run::tool::ToolCall;
@@ -38,7 +39,8 @@ pub async fn call_outside(
     let Json::Object(args) = Value::Map(call.args.clone()).to_json() else {
         return Err(RunError::new(ErrorKind::ToolError, "the arguments are no object").into());
     };
-    let made = call.scope.next();
+    let of = Of::node("tool", &tool.name);
+    let made = call.scope.next(cx, of);
     // What an earlier version of the flow was content with counts as an attempt that has failed.
     let id = call.scope.usable(cx, &made, &tool.name, |kept| {
         is_final(tool, call.errors)
@@ -48,8 +50,8 @@ pub async fn call_outside(
     });
     let stale = (id != made).then_some(&made);
     let stale = stale.filter(|id| {
-        let kept = cx.journal.finished_of(call.scope.task(), id);
-        kept.is_some_and(|(of, _)| of == tool.name)
+        let kept = cx.journal.kept(call.scope.task(), id);
+        kept.is_some_and(|kept| kept.subject == tool.name)
     });
     let known = known(run, &call, &id, stale, &args)?;
     let policy = policy(run, node, call.tool);
@@ -130,8 +132,13 @@ fn known(
 ) -> Result<Option<Known>, Stop> {
     let cx = run.around.cx;
     let ended = || cx.journal.finished(call.scope.task(), id).is_some();
-    if !doubt::asks(&cx.plan.flow, call.tool) || ended() {
+    if ended() {
         return Ok(None);
+    }
+    if !doubt::asks(&cx.plan.flow, call.tool) {
+        // Who was asked under an earlier version of the flow, and has said that it has happened, is believed.
+        let happened = doubt::has_said_so(run, call, id);
+        return Ok(happened.map(Known::Happened));
     }
     let stale = stale.and_then(|id| cx.journal.finished(call.scope.task(), id));
     let stale = stale.and_then(|kept| kept.get("ok"));
@@ -172,6 +179,7 @@ async fn one_attempt(
         ordinal: cx.journal.count("tool", &plan.name),
         attempt,
         idempotency_key: call.scope.idempotency_key(cx, id),
+        rank: call.scope.rank(),
         timeout: plan.timeout,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),

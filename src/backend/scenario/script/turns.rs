@@ -4,11 +4,11 @@
 //! a record, say. Replies that are dealt as calls come in would differ from run to run. So calls wait until no task can
 //! go on without a reply, and then take their turns by the tasks that make them.
 
-use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Access};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use tokio::sync::oneshot;
@@ -25,12 +25,14 @@ pub struct Turns {
     waiting: Vec<Waiting>,
 }
 
+/// `model` or `tool`, and the path of the node or the name of the tool.
+type Subject = (&'static str, String);
+
 #[derive(Debug)]
 struct Waiting {
-    /// `model` or `tool`, and the path of the node or the name of the tool.
-    subject: (&'static str, String),
-    /// Names the task and the effect: the same however fast it came here.
-    key: String,
+    subject: Subject,
+    /// Where the task and the call in it stand: the same however fast it came here.
+    rank: Vec<u64>,
     /// How many calls of the subject came before it.
     ordinal: u64,
     /// Takes the ordinal that it goes by.
@@ -44,17 +46,20 @@ impl Turns {
         // Whoever was cancelled waits no more.
         waiting.retain(|call| !call.turn.is_closed());
         let given = !waiting.is_empty();
-        waiting.sort_by(|a, b| a.subject.cmp(&b.subject).then(by_number(&a.key, &b.key)));
         // Of one subject the ordinals go in the order of the tasks.
-        let mut ordinals: Vec<u64> = Vec::with_capacity(waiting.len());
-        for same in waiting.chunk_by(|a, b| a.subject == b.subject) {
-            let from = ordinals.len();
-            ordinals.extend(same.iter().map(|call| call.ordinal));
-            ordinals.get_mut(from..).unwrap_or_default().sort_unstable();
+        waiting.sort_by_key(|call| call.ordinal);
+        let mut ordinals: BTreeMap<Subject, VecDeque<u64>> = BTreeMap::new();
+        for call in &waiting {
+            let of_subject = ordinals.entry(call.subject.clone()).or_default();
+            of_subject.push_back(call.ordinal);
         }
-        for (call, ordinal) in waiting.into_iter().zip(ordinals) {
+        waiting.sort_by(|a, b| a.rank.cmp(&b.rank));
+        for call in waiting {
+            let next = ordinals
+                .get_mut(&call.subject)
+                .and_then(VecDeque::pop_front);
             // One that was cancelled just now takes no reply.
-            let _ = call.turn.send(ordinal);
+            let _ = call.turn.send(next.unwrap_or(call.ordinal));
         }
         given
     }
@@ -77,7 +82,7 @@ pub(super) async fn wait(
         let (turn, given) = oneshot::channel();
         turns.waiting.push(Waiting {
             subject: (kind, subject.to_owned()),
-            key: format!("{}#{}", cx.idempotency_key, cx.attempt),
+            rank: cx.rank.clone(),
             ordinal: cx.ordinal,
             turn,
         });
@@ -112,8 +117,8 @@ pub async fn in_turns<T>(
             if let Poll::Ready(result) = run.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Poll::Ready(result);
             }
-            let goes_on = noting.woken.load(Access::Acquire)
-                || at_the_store.load(Access::Acquire) > 0
+            let goes_on = noting.woken.load(Ordering::Acquire)
+                || at_the_store.load(Ordering::Acquire) > 0
                 || ended();
             if goes_on || !script.turns().give() {
                 return Poll::Pending;
@@ -137,39 +142,9 @@ impl Wake for Noting {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Access::Release);
+        self.woken.store(true, Ordering::Release);
         self.outer.wake_by_ref();
     }
-}
-
-/// Compares texts, with the numbers in them as numbers: `dig[2]` comes before `dig[10]`.
-fn by_number(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
-    loop {
-        let (digits_a, digits_b) = (digits(a), digits(b));
-        let order = match (digits_a, digits_b) {
-            (0, _) | (_, 0) => match (a.split_first(), b.split_first()) {
-                (Some((x, rest_a)), Some((y, rest_b))) => {
-                    (a, b) = (rest_a, rest_b);
-                    x.cmp(y)
-                }
-                (x, y) => return x.is_some().cmp(&y.is_some()),
-            },
-            _ => {
-                let (number_a, rest_a) = a.split_at(digits_a);
-                let (number_b, rest_b) = b.split_at(digits_b);
-                (a, b) = (rest_a, rest_b);
-                digits_a.cmp(&digits_b).then(number_a.cmp(number_b))
-            }
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
-}
-
-fn digits(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 #[cfg(test)]
@@ -177,22 +152,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_by_their_size() {
-        let mut keys = [
-            "t/0:dig[10]#0",
-            "t/0:dig[2]#0",
-            "t/0:dig[2]#0.1",
-            "t/0:a[1]",
+    fn turns_go_by_the_tasks_and_not_by_their_names() {
+        let mut turns = Turns::default();
+        let mut come = |subject: &str, rank: &[u64], ordinal| {
+            let (turn, given) = oneshot::channel();
+            turns.waiting.push(Waiting {
+                subject: ("tool", subject.to_owned()),
+                rank: rank.to_vec(),
+                ordinal,
+                turn,
+            });
+            given
+        };
+        let mut given = [
+            come("a", &[1, 7, 11], 0),
+            come("z", &[1, 2, 0], 0),
+            come("a", &[1, 7, 3], 1),
+            come("a", &[1, 0, 0, 5, 1, 0], 2),
         ];
-        keys.sort_by(|a, b| by_number(a, b));
-        assert_eq!(
-            keys,
-            [
-                "t/0:a[1]",
-                "t/0:dig[2]#0",
-                "t/0:dig[2]#0.1",
-                "t/0:dig[10]#0"
-            ]
-        );
+        assert!(turns.give());
+        let given = given.each_mut().map(|turn| turn.try_recv().ok());
+        assert_eq!(given, [Some(2), Some(0), Some(1), Some(0)]);
+        assert!(!turns.give());
     }
 }

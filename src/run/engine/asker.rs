@@ -1,0 +1,110 @@
+//! Who reads the answer to an interrupt: the task that asked, as this version of the flow has it.
+//!
+//! An answer is taken only where that task will read it. One that nothing reads would be lost without a word.
+
+use crate::expr::Type;
+use crate::ir::{GraphId, ToolId};
+use crate::run::interrupt::OpenInterrupt;
+use crate::run::plan::{NodePlan, WorkPlan};
+use crate::run::work::{approve, doubt};
+
+use super::{Engine, Gone, StartError};
+
+impl Engine {
+    /// The type of an interrupt's answer in this version of the flow.
+    ///
+    /// # Errors
+    /// [`StartError::Version`] where the task that waits for it does not ask any more.
+    pub(super) fn expected(
+        &self,
+        graph: GraphId,
+        open: &OpenInterrupt,
+    ) -> Result<&Type, StartError> {
+        let node = self.asker(graph, &open.task);
+        if doubt::is_doubt(open) {
+            let tool = node.and_then(|node| self.called(node, open));
+            return match tool.filter(|tool| self.leaves(*tool)) {
+                Some(_) => Ok(self.plan.happened.as_ref().unwrap_or(&Type::Json)),
+                None => Err(self.unread(open, "whether a call of", "has happened")),
+            };
+        }
+        if approve::is_approval(open) {
+            let tool = node.and_then(|node| self.called(node, open));
+            return match tool.filter(|tool| self.plan.flow.tools[*tool].approve) {
+                Some(_) => Ok(self.plan.approval.as_ref().unwrap_or(&Type::Json)),
+                None => Err(self.unread(open, "whether", "may be called")),
+            };
+        }
+        node.and_then(|node| own(node, open)).ok_or_else(|| {
+            // A node that is there under its name has not been renamed.
+            let gone = match node {
+                Some(_) => Gone::Question,
+                None => Gone::Node(open.node.clone()),
+            };
+            let message = format!(
+                "the thread waits at `{}`, which is no interrupt of the flow any more",
+                open.path
+            );
+            StartError::Version { message, gone }
+        })
+    }
+
+    /// The node of a task, by the task's key: `0:content/1:inner[2]`.
+    fn asker(&self, graph: GraphId, task: &str) -> Option<&NodePlan> {
+        let mut graph = Some(&self.plan.graphs[graph]);
+        let mut node = None;
+        for part in task.split('/') {
+            let (_, name) = part.split_once(':')?;
+            let name = name.split('[').next().unwrap_or(name);
+            node = graph?.nodes.iter().find(|node| *node.name == *name);
+            graph = match &node?.work {
+                WorkPlan::Subgraph { graph, .. } => Some(&self.plan.graphs[*graph]),
+                _ => None,
+            };
+        }
+        node
+    }
+
+    /// The tool that an interrupt is about, where the node may call it.
+    fn called(&self, node: &NodePlan, open: &OpenInterrupt) -> Option<ToolId> {
+        let name = open.ask.get("tool")?.as_str()?;
+        let tools = match &node.work {
+            WorkPlan::Call { tool, .. } => std::slice::from_ref(tool),
+            WorkPlan::Agent { call, .. } => &call.tools,
+            WorkPlan::Tools { tools, .. } => tools,
+            _ => return None,
+        };
+        let mut tools = tools.iter().copied();
+        tools.find(|tool| *self.plan.tools[*tool].name == *name)
+    }
+
+    /// Whether calls of a tool leave the process.
+    fn leaves(&self, tool: ToolId) -> bool {
+        let served = self.backends.tools.get(tool).and_then(Option::as_ref);
+        self.plan.tools[tool].body.is_none() || served.is_some()
+    }
+
+    fn unread(&self, open: &OpenInterrupt, asked: &str, of: &str) -> StartError {
+        let tool = open.ask.get("tool").and_then(|tool| tool.as_str());
+        let message = format!(
+            "the thread has asked {asked} `{}` {of} (`{}`), and nothing of the flow reads the answer any more; the thread is as it was",
+            tool.unwrap_or_default(),
+            open.path
+        );
+        let gone = Gone::Question;
+        StartError::Version { message, gone }
+    }
+}
+
+/// The type of the answer that a node waits for under that name: its own, or of an interrupt around it.
+fn own<'p>(node: &'p NodePlan, open: &OpenInterrupt) -> Option<&'p Type> {
+    if *node.name == *open.node {
+        return match &node.work {
+            WorkPlan::Interrupt { expect, .. } => Some(expect),
+            _ => None,
+        };
+    }
+    let mut stops = node.before.iter().chain(&node.after);
+    let stop = stops.find(|stop| *stop.name == *open.node)?;
+    Some(&stop.expect)
+}
