@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use graphc::compile::compile;
+use graphc::ir::Channel;
 use graphc::run::ambient::Ambient;
 use graphc::run::backends::Backends;
 use graphc::run::engine::{Engine, RunOptions, RunResult};
@@ -67,6 +68,8 @@ graph Leaves leaves [n1] {
 struct Program<'a> {
     dice: &'a mut Dice,
     count: usize,
+    /// Fields are written by jumps: of joins, branches, caps and the entry, hardly by nodes.
+    jumpy: bool,
 }
 
 impl Program<'_> {
@@ -76,20 +79,28 @@ impl Program<'_> {
             false => "",
         };
         let mut text = format!(
-            "graph Main {{\n  state {{ in k0: bool, in k1: bool, in k2: bool, in xs: list<int>, n: int via add = 0, f0: string{}, f1: string{}, out o: string, out log: list<string> via append }}\n",
+            "graph Main {{\n  state {{ in k0: bool, in k1: bool, in k2: bool, in xs: list<int>, n: int via add = 0, f0: string{}, f1: string{}, out o: string{}, out log: list<string> via append }}\n",
             first(self.dice),
-            first(self.dice)
+            first(self.dice),
+            if self.jumpy { " = \"\"" } else { "" },
         );
         if self.dice.one_in(6) {
             let rounds = 1 + self.dice.below(3);
             writeln!(text, "  exit when state.n > {rounds}").unwrap();
         }
-        writeln!(text, "  start -> {}", self.several(0)).unwrap();
+        let start = match self.jumpy {
+            true => self.jump(0),
+            false => self.several(0),
+        };
+        writeln!(text, "  start -> {start}").unwrap();
         let mut joined = Vec::new();
         for _ in 0..self.dice.below(3) {
             let (a, b) = (self.dice.below(self.count), self.dice.below(self.count));
             if a != b && !joined.contains(&a) && !joined.contains(&b) {
-                let to = self.target(a.max(b) + 1);
+                let to = match self.jumpy {
+                    true => self.jump(a.max(b) + 1),
+                    false => self.target(a.max(b) + 1),
+                };
                 writeln!(text, "  [n{a}, n{b}] -> {to}").unwrap();
                 joined.extend([a, b]);
             }
@@ -104,6 +115,8 @@ impl Program<'_> {
     /// A node behind that number, mostly one of the next, the end, or at times one before.
     fn target(&mut self, behind: usize) -> String {
         let at = match self.dice.below(10) {
+            // Few of the others are clean: what goes round, or is not come to, is an error.
+            0 | 1 | 3.. if self.jumpy => behind,
             0 => self.dice.below(self.count),
             1 => self.count,
             2 => behind + 1,
@@ -132,18 +145,27 @@ impl Program<'_> {
 
     fn jump(&mut self, behind: usize) -> String {
         let to = match self.dice.below(8) {
-            0 if self.count > 2 => "each x in state.xs -> n2 with { x: x }".to_owned(),
+            0 if self.count > 2 && !self.jumpy => {
+                "each x in state.xs -> n2 with { x: x }".to_owned()
+            }
             1 => self.several(behind),
+            _ if self.jumpy => self.several(behind),
             _ => self.target(behind),
         };
-        match self.dice.one_in(6) {
+        let often = if self.jumpy { 3 } else { 6 };
+        match self.dice.one_in(often) {
+            true if self.jumpy => format!("{to} {{ set {{ f{}: \"x\" }} }}", self.dice.below(2)),
             true => format!("{to} {{ set {{ {} }} }}", self.write()),
             false => to,
         }
     }
 
     fn write(&mut self) -> String {
-        match self.dice.below(9) {
+        let kind = match self.jumpy && !self.dice.one_in(8) {
+            true => 8,
+            false => self.dice.below(9),
+        };
+        match kind {
             0 => "f0: \"x\"".to_owned(),
             1 => "f1: \"x\"".to_owned(),
             2 => "o: \"x\"".to_owned(),
@@ -158,6 +180,8 @@ impl Program<'_> {
         let kind = match self.dice.below(16) {
             _ if last => "update".to_owned(),
             0 if !joined => "branch".to_owned(),
+            8..=9 if self.jumpy && !joined => "branch".to_owned(),
+            1..=5 if self.jumpy => "update".to_owned(),
             1 => "call note(text: \"x\")".to_owned(),
             2 => "call note_and_go(text: \"x\")".to_owned(),
             3 => "subgraph Always".to_owned(),
@@ -197,7 +221,7 @@ impl Program<'_> {
                 lines.push("input { x: int = 0 }".to_owned());
             }
             if last {
-                lines.push("set { o: \"x\" }".to_owned());
+                lines.push("set { o: \"x\", log: [\"x\"] }".to_owned());
             } else if self.dice.one_in(2) {
                 lines.push(format!("set {{ {} }}", self.write()));
             }
@@ -214,7 +238,7 @@ impl Program<'_> {
                     lines.push(format!("on_error -> {}", self.jump(behind)));
                 }
             }
-            if self.dice.one_in(5) {
+            if self.dice.one_in(if self.jumpy { 2 } else { 5 }) {
                 let limit = 1 + self.dice.below(2);
                 lines.push(format!("max_visits {limit} -> {}", self.jump(behind)));
             }
@@ -298,6 +322,84 @@ fn broken(
     (missing && !hoped).then(|| format!("no `o` in {output:?}"))
 }
 
+/// Flows in which jumps write `t` in one super-step, and who is named.
+const CLASHES: [(&str, &str); 5] = [
+    (
+        "the join of `a` and `b` and the join of `c` and `d` both wrote field `t`",
+        r#"start -> [a, b, c, d]
+           node a: update { set { u: ["a"] } }  node b: update { set { u: ["b"] } }
+           node c: update { set { u: ["c"] } }  node d: update { set { u: ["d"] } }
+           [a, b] -> end { set { t: "ab" } }    [c, d] -> end { set { t: "cd" } }"#,
+    ),
+    (
+        "`a` and the join of `a` and `b` both wrote field `t`",
+        r#"start -> [a, b]
+           node a: update { set { t: "a" } }  node b: update { set { u: ["b"] } }
+           [a, b] -> end { set { t: "ab" } }"#,
+    ),
+    (
+        "`max_visits` of `a` and `max_visits` of `b` both wrote field `t`",
+        r#"start -> s
+           node s: update -> [a, b] { set { u: ["s"] } }
+           node a: update -> s { max_visits 1 -> end { set { t: "a" } } set { u: ["a"] } }
+           node b: update -> s { max_visits 1 -> end { set { t: "b" } } set { u: ["b"] } }"#,
+    ),
+    (
+        "`p` and `q` both wrote field `t`",
+        r#"start -> [p, q]
+           node p: branch { goto { when state.k -> x { set { t: "p" } } else -> end } }
+           node q: branch { goto { when state.k -> x { set { t: "q" } } else -> end } }
+           node x: update -> end { set { u: ["x"] } }"#,
+    ),
+    (
+        "",
+        r#"start -> a
+           node a: update -> b { set { t: "a", u: ["a"] } }
+           node b: update { max_visits 1 -> p { set { t: "full" } } set { t: "b" } goto { when state.k -> a else -> end } }
+           node p: branch { goto { when state.k -> end { set { t: "p" } } else -> end } }"#,
+    ),
+];
+
+#[tokio::test]
+async fn no_write_of_a_jump_is_lost_without_a_word() {
+    for (who, body) in CLASHES {
+        let text = format!(
+            "graph Main {{ state {{ in k: bool, out t: string = \"\" via any_last, out u: list<string> via append }}\n{body} }}\n"
+        );
+        let files = BTreeMap::from([("main.graph".to_owned(), text)]);
+        let compiled = compile("main.graph", &files);
+        let mut flow = compiled.flow.expect(body);
+        // As the compiler would refuse it.
+        let graph = flow.graph("Main").unwrap();
+        for field in flow.graphs.get_mut(graph).unwrap().fields.iter_mut() {
+            if matches!(field.channel, Channel::AnyLast) {
+                field.channel = Channel::Last;
+            }
+        }
+        let plan = Arc::new(graphc::run::plan::plan(Arc::new(flow)).unwrap());
+        let engine = Engine {
+            backends: Backends {
+                models: plan.flow.models.iter().map(|_| unreachable!()).collect(),
+                tools: plan.flow.tools.iter().map(|_| None).collect(),
+                externs: BTreeMap::new(),
+            },
+            plan,
+            store: Some(Arc::new(MemoryStore::new())),
+            ambient: Arc::new(Months::default()),
+        };
+        let input = json!({ "k": true });
+        let result = engine.start(graph, "t", &input, RunOptions::default());
+        let result = result.await.unwrap();
+        let error = result
+            .error
+            .map_or(String::new(), |error| error.message.clone());
+        assert!(
+            error.contains(who) && error.is_empty() == who.is_empty(),
+            "{error}\n{body}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn clean_programs_keep_what_is_promised() {
     let rounds = std::env::var("PROMISES").map_or(600, |rounds| rounds.parse().unwrap());
@@ -309,6 +411,7 @@ async fn clean_programs_keep_what_is_promised() {
         let main = Program {
             dice: &mut dice,
             count,
+            jumpy: round % 3 > 0,
         }
         .text();
         let text = format!("{main}{CALLED}");

@@ -16,13 +16,16 @@ use super::flow::exit::Exits;
 use super::flow::{Cause, Flow, Spot, Written};
 use super::types::facts::begins_set;
 use super::types::paths::Step;
-use super::types::tell::Left;
+use super::types::tell::{Asked, Left};
 
 /// Most arrows of a way that a message points at.
 const SHOWN: usize = 6;
 
 /// Most names of a way that a message writes out.
 const NAMED: usize = 8;
+
+/// Most fields behind joins that are waited at in vain at times for which whole runs are followed.
+const FOLLOWED: usize = 32;
 
 /// Most fields of a graph that are reported with their way; of more, only the field is named.
 const TRACED: usize = 20;
@@ -132,8 +135,8 @@ fn always(
 pub struct Unwritten<'a> {
     possible: Avoided<'a>,
     sure: Avoided<'a>,
-    /// The fields, and whether nothing on that way may write them.
-    pub fields: Vec<(FieldId, bool)>,
+    /// The fields, and what is asked of them.
+    pub fields: Vec<(FieldId, Asked)>,
 }
 
 /// Finds them, all conditions taken as free. `known` are [`circles_of`] the flow, and its exits.
@@ -143,7 +146,7 @@ pub fn unwritten<'a>(
     (flow, arrows): (&'a Flow, &Arrows),
     known: (&'a [usize], Option<&'a Exits<'a>>),
     effects: &'a Effects,
-    (written, waiting): (&Written, &'a BTreeSet<JoinId>),
+    (written, waiting, at_times): (&Written, &'a BTreeSet<JoinId>, &BTreeSet<JoinId>),
 ) -> Option<Unwritten<'a>> {
     let needed = |field: FieldId| {
         let of = graph.fields.get(field);
@@ -159,8 +162,24 @@ pub fn unwritten<'a>(
     let (possible, sure) = (of(Count::Possible), of(Count::Sure));
     let (never, hoped) = (possible.at_start(), sure.at_start());
     let fields = effects.tracked.list(&hoped).filter(|field| needed(*field));
-    let certain = |field: FieldId| (field, effects.tracked.has(&never, field));
-    let fields = fields.map(certain).collect();
+    let certain = |field: FieldId| match effects.tracked.has(&never, field) {
+        true => (field, Asked::Never),
+        false => (field, Asked::Hoped),
+    };
+    let mut fields: Vec<(FieldId, Asked)> = fields.map(certain).collect();
+    if !at_times.is_empty() {
+        let mut cut = vec![false; flow.stops.len() + flow.joins.len()];
+        let joins = at_times.iter().map(|id| flow.number(Spot::Join(*id)));
+        for number in joins.flatten() {
+            cut.get_mut(number).into_iter().for_each(|cut| *cut = true);
+        }
+        let known = (known.0, known.1, cut);
+        let behind =
+            Avoided::cut_off(flow, arrows, effects, Count::Sure, waiting, known).at_start();
+        let behind = effects.tracked.list(&behind);
+        let behind = behind.filter(|field| needed(*field) && !effects.tracked.has(&hoped, *field));
+        fields.extend(behind.take(FOLLOWED).map(|field| (field, Asked::Behind)));
+    }
     Some(Unwritten {
         possible,
         sure,
@@ -177,7 +196,7 @@ impl Unwritten<'_> {
         left: &[Left],
         diags: &mut Diagnostics,
     ) {
-        for (number, ((field, certain), left)) in self.fields.iter().zip(left).enumerate() {
+        for (number, ((field, asked), left)) in self.fields.iter().zip(left).enumerate() {
             let (never, path) = match left {
                 Left::Never(path) => (true, path),
                 Left::Perhaps(path) => (false, path),
@@ -190,11 +209,14 @@ impl Unwritten<'_> {
                 }
                 Left::Written => continue,
             };
-            let by = if *certain { &self.possible } else { &self.sure };
+            let by = match asked {
+                Asked::Never => &self.possible,
+                Asked::Hoped | Asked::Behind => &self.sure,
+            };
             let path = match (path.is_empty(), number < TRACED) {
                 (false, _) => path.clone(),
-                (true, true) => by.witness(arrows, *field),
-                (true, false) => Vec::new(),
+                (true, true) if *asked != Asked::Behind => by.witness(arrows, *field),
+                (true, _) => Vec::new(),
             };
             let doubt = doubt(graph, flow, &path);
             let sure = if never { Ok(()) } else { Err(doubt.as_str()) };

@@ -49,12 +49,13 @@ use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::{Diagnostics, codes};
-use crate::ir::{FieldId, GraphId, JoinId, ToolId};
+use crate::ir::{FieldId, GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
 use flow::arrows::Arrows;
 use flow::effect::Effects;
+use flow::half::Waiting;
 use flow::{Abreast, Flow, Spot, Together, Written};
 use instance::Instances;
 use types::tool::BodyTypes;
@@ -189,6 +190,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
     let together = &*together;
     let arrows = Arrows::new(flow);
     let waiting = topology(graph, flow, &arrows, together, &mut diags);
+    let Waiting { always, at_times } = &waiting;
     order::dependent(program, graph, flow, together, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
@@ -201,9 +203,10 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
         (flow, &arrows),
         all,
         effects,
-        (written, &waiting),
+        (written, always, at_times),
     );
     let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
+    let asked = (asked, at_times);
     let typed = walk::graph(program, id, flow, together, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
@@ -227,18 +230,22 @@ fn topology(
     arrows: &Arrows,
     together: &Together,
     diags: &mut Diagnostics,
-) -> BTreeSet<JoinId> {
+) -> Waiting {
     let reached = flow::reach::reached(flow);
     flow::cycle::branches(flow, diags);
     flow::repeat::repeated(graph, flow, diags);
     let before = diags.len();
-    let mut waiting = flow::join::never(flow, arrows, together, diags);
+    let mut waiting = Waiting {
+        always: flow::join::never(flow, arrows, together, diags),
+        ..Waiting::default()
+    };
     if flow.broken {
         // What leads to its members is not known.
         diags.truncate(before);
     }
     let twice = flow::twice::found(graph, flow);
     let told = flow::race::races(flow, together, &twice, diags);
+    flow::fork::races(flow, arrows, together, diags);
     flow::gathered::races(flow, together, diags);
     handlers::handlers(graph, flow, diags);
     if flow.broken {
@@ -251,12 +258,12 @@ fn topology(
         has(flow::Cause::Edge) && has(flow::Cause::Goto)
     });
     if !unclear {
-        waiting.extend(flow::half::half_filled(flow, arrows, together, diags));
+        flow::half::half_filled(flow, arrows, together, &mut waiting, diags);
     }
-    let free = flow::finish::finishing(flow, arrows, &waiting);
+    let free = flow::finish::finishing(flow, arrows, &waiting.always);
     let endings = exits::Endings::of(graph, flow, together);
     let exits = |circle: &[Spot]| endings.end(circle);
-    let of = (&waiting, &exits as flow::group::OfCircle);
+    let of = (&waiting.always, &exits as flow::group::OfCircle);
     let capped = flow::visits::circles(flow, arrows, (&reached, &free), of, diags);
     flow::reach::trapped(flow, &reached, &free, (&capped, &exits), diags);
     flow::twice::twice(flow, &twice, &told, diags);

@@ -15,6 +15,7 @@ use crate::ir::{ErrorKind, FieldId, GraphId, JoinId, NodeId};
 use crate::value::Value;
 
 use super::channel::Incoming;
+use super::clash::{Claims, Who};
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
@@ -196,7 +197,11 @@ impl Frame {
         let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {
             run.route(&graph.start, false)
         })?;
-        let mut view = commit.schedule(view, next, &mut agenda)?;
+        let mut claims = Claims::default();
+        let entry = claims.add(Who::Entry, Vec::new());
+        commit.claim(&mut claims, entry, &view, given)?;
+        let next = next.into_iter().map(|next| (next, entry)).collect();
+        let mut view = commit.schedule(view, next, &mut agenda, &mut claims)?;
         let mut writers = Writers::default();
         if !graph.based.is_empty() {
             let all = view.writes.iter().map(|write| write.field);
@@ -267,22 +272,25 @@ impl Frame {
             None => Vec::new(),
         };
         let mut writers = Writers::default();
+        let mut claims = Claims::default();
         for (index, (task, output)) in self.agenda.tasks.iter().zip(outputs).enumerate() {
             if !graph.based.is_empty() {
                 let fields = output.writes.iter().map(|write| write.field);
                 writers.note(index, fields);
             }
-            next.extend(output.next);
+            let send = task.send.as_ref().map(|(index, _)| *index);
+            let by = claims.add(Who::Task(task.node, send), Vec::new());
+            next.extend(output.next.into_iter().map(|next| (next, by)));
             arrivals.extend(output.arrives.into_iter().map(|join| (join, task.node)));
             agenda.leaves.extend(output.leaves);
             writes.push((task, output.writes, output.written));
         }
-        let mut view = commit.put_all(writes)?;
+        let mut view = commit.put_all(writes, &mut claims)?;
         view.cascades = false;
         view.names_writes = self.out_logs.is_some();
         let by_tasks = view.writes.len();
-        let (view, next) = commit.join(view, arrivals, next, &mut agenda)?;
-        let mut view = commit.schedule(view, next, &mut agenda)?;
+        let (view, next) = commit.join(view, arrivals, next, &mut agenda, &mut claims)?;
+        let mut view = commit.schedule(view, next, &mut agenda, &mut claims)?;
         if !graph.based.is_empty() {
             let jumps = view.writes.iter().skip(by_tasks).map(|write| write.field);
             writers.note(self.agenda.tasks.len(), jumps);
@@ -452,30 +460,30 @@ impl<'a> Commit<'a> {
     }
 
     /// The writes of all tasks in order. One task's are already put together.
-    fn put_all(&self, mut outputs: Vec<TaskWrites<'_>>) -> Result<View<'_>, RunError> {
+    fn put_all(
+        &self,
+        mut outputs: Vec<TaskWrites<'_>>,
+        claims: &mut Claims,
+    ) -> Result<View<'_>, RunError> {
         let mut view = self.view();
         view.cascades = false;
-        if let [(_, _, written)] = outputs.as_mut_slice() {
+        let (graph, path) = (self.around.graph, self.around.path);
+        if let [(_, writes, written)] = outputs.as_mut_slice() {
+            claims.note(graph, path, 0, writes)?;
             view.written = std::mem::take(written);
             return Ok(view);
         }
-        let mut writers: BTreeMap<FieldId, &Task> = BTreeMap::new();
-        for (task, writes, _) in outputs {
+        for (number, (task, writes, _)) in outputs.into_iter().enumerate() {
             if writes.is_empty() {
                 continue;
             }
+            claims.note(graph, path, number, &writes)?;
             let send = task.send.as_ref().map(|(index, _)| *index);
             view.ids = MessageIds::new(
                 self.frame
                     .task_key(&self.around.graph.nodes[task.node].name, send),
             );
             for write in writes {
-                if !self.around.graph.channels[write.field].gathers()
-                    && let Some(before) = writers.insert(write.field, task)
-                    && !std::ptr::eq(before, task)
-                {
-                    return Err(self.clash(before, task, write.field));
-                }
                 let field = write.field;
                 let put = view.put(field, write.incoming);
                 put.map_err(|error| {
@@ -544,25 +552,16 @@ impl<'a> Commit<'a> {
         Ok(view)
     }
 
-    /// Two tasks wrote a field of which only one write counts. The compiler proves that it can't be.
-    fn clash(&self, before: &Task, task: &Task, field: FieldId) -> RunError {
-        let graph = self.around.graph;
-        let name = |task: &Task| {
-            let send = task
-                .send
-                .as_ref()
-                .map_or(String::new(), |(index, _)| format!("[{index}]"));
-            format!("`{}{send}`", graph.nodes[task.node].name)
-        };
-        let message = format!(
-            "{} and {} both wrote field `{}` in one super-step, and it has no reducer",
-            name(before),
-            name(task),
-            graph.fields[field],
-        );
-        let node = &graph.nodes[task.node].name;
-        RunError::new(ErrorKind::Expression, message)
-            .in_node(node, &super::task::join_path(self.around.path, node))
+    /// Notes what a jump that belongs to no task has written, behind the first `before` writes.
+    fn claim(
+        &self,
+        claims: &mut Claims,
+        writer: usize,
+        view: &View<'_>,
+        before: usize,
+    ) -> Result<(), RunError> {
+        let writes = view.writes.get(before..).unwrap_or_default();
+        claims.note(self.around.graph, self.around.path, writer, writes)
     }
 
     /// Arrivals at joins; a join whose members have all arrived leads on.
@@ -570,21 +569,25 @@ impl<'a> Commit<'a> {
         &'v self,
         mut view: View<'v>,
         arrivals: Vec<(JoinId, NodeId)>,
-        mut next: Vec<Next>,
+        mut next: Vec<Led>,
         agenda: &mut Agenda,
-    ) -> Result<(View<'v>, Vec<Next>), RunError> {
+        claims: &mut Claims,
+    ) -> Result<(View<'v>, Vec<Led>), RunError> {
         for (join, node) in arrivals {
             let (members, jump) = &self.around.graph.joins[join];
             let arrived = agenda.joins.entry(join).or_default();
             arrived.insert(node);
             if members.iter().all(|member| arrived.contains(member)) {
                 agenda.joins.remove(&join);
+                let before = view.writes.len();
                 let more;
                 (view, more) =
                     self.follow(view, self.around.graph.slots, &mut agenda.leaves, |run| {
                         run.take(jump)
                     })?;
-                next.extend(more);
+                let by = claims.add(Who::Join(join), Vec::new());
+                self.claim(claims, by, &view, before)?;
+                next.extend(more.into_iter().map(|next| (next, by)));
             }
         }
         Ok((view, next))
@@ -594,18 +597,20 @@ impl<'a> Commit<'a> {
     fn schedule<'v>(
         &'v self,
         mut view: View<'v>,
-        next: Vec<Next>,
+        next: Vec<Led>,
         agenda: &mut Agenda,
+        claims: &mut Claims,
     ) -> Result<View<'v>, RunError> {
         let graph = self.around.graph;
+        let leading = self.leading(&next);
         let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
         // Nodes that arrows have found full: what holds for one arrow into a node holds for several.
         let mut full: BTreeSet<NodeId> = BTreeSet::new();
         // Each with the full nodes that it was sent on by.
-        let mut queue: VecDeque<(Next, Vec<NodeId>)> =
+        let mut queue: VecDeque<(Led, Vec<NodeId>)> =
             next.into_iter().map(|item| (item, Vec::new())).collect();
-        while let Some((item, by)) = queue.pop_front() {
+        while let Some(((item, from), by)) = queue.pop_front() {
             let (Next::Node(id) | Next::Send(id, _)) = &item;
             let id = *id;
             if by.contains(&id) {
@@ -623,10 +628,16 @@ impl<'a> Commit<'a> {
                     if arrow {
                         full.insert(id);
                     }
+                    let before = view.writes.len();
                     let more;
                     (view, more) = self.leave_for(view, id, jump, &mut agenda.leaves)?;
+                    let others = leading.get(&id).filter(|_| arrow);
+                    let behind = others.into_iter().flatten().copied();
+                    let stand_in = claims.add(Who::Full(id), behind.chain([from]).collect());
+                    self.claim(claims, stand_in, &view, before)?;
                     let by: Vec<NodeId> = by.into_iter().chain([id]).collect();
-                    queue.extend(more.into_iter().map(|item| (item, by.clone())));
+                    let more = more.into_iter().map(|item| (item, stand_in));
+                    queue.extend(more.map(|item| (item, by.clone())));
                     continue;
                 }
                 *visits += 1;
@@ -650,6 +661,19 @@ impl<'a> Commit<'a> {
         }
         agenda.tasks = in_order(nodes, sends);
         Ok(view)
+    }
+
+    /// Whose arrows lead to each of the nodes that bound their visits.
+    fn leading(&self, next: &[Led]) -> BTreeMap<NodeId, Vec<usize>> {
+        let mut leading: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for (item, from) in next {
+            if let Next::Node(id) = item
+                && self.around.graph.nodes[*id].max_visits.is_some()
+            {
+                leading.entry(*id).or_default().push(*from);
+            }
+        }
+        leading
     }
 
     /// Nodes that were all entered too often send on to each other: no super-step would end that.
@@ -697,6 +721,9 @@ impl<'a> Commit<'a> {
         Ok((view, next))
     }
 }
+
+/// What comes next, with the number of the writer that led there.
+type Led = (Next, usize);
 
 /// What a task wrote: its writes, and the same put together with the state before the step.
 type TaskWrites<'t> = (&'t Task, Vec<Write>, Vec<Written>);

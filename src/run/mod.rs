@@ -5,7 +5,7 @@
 //!
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
-//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], [`frame`], [`step`], [`work`]
+//! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], `clash`, [`frame`], [`step`], [`work`]
 //! (the kinds' own work), [`effect`], [`ordinal`] and [`journal`] (what is never done twice), [`kept`] (states of called graphs that last), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
@@ -18,6 +18,7 @@
 pub mod ambient;
 pub mod backends;
 pub mod channel;
+mod clash;
 pub mod context;
 pub mod effect;
 pub mod engine;
@@ -34,6 +35,7 @@ pub mod limit;
 pub mod model;
 pub mod ordinal;
 pub mod plan;
+pub mod refit;
 pub mod schedule;
 pub mod step;
 pub mod store;

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Slot;
-use crate::ir::{ErrorKind, GraphId, JoinId, NodeId};
+use crate::ir::{ErrorKind, FieldId, GraphId, JoinId, NodeId};
 use crate::value::{Map, Value};
 
 use super::channel::Incoming;
+use super::clash::both_wrote;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
@@ -436,8 +437,43 @@ impl<'a> TaskRun<'a> {
     pub fn take(&mut self, jump: &'a JumpPlan) -> Result<(), RunError> {
         self.set_all(&jump.set)?;
         self.emit_all(&jump.emits, false)?;
+        let mut writers: BTreeMap<FieldId, &TargetPlan> = BTreeMap::new();
         for target in &jump.to {
+            let before = self.view.writes.len();
             self.go(target)?;
+            if jump.to.len() > 1 && self.view.writes.len() > before {
+                self.beside(&mut writers, target, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what branches behind one of several targets have written, behind the first `before` writes.
+    ///
+    /// # Errors
+    /// Where those behind another target have written the same field, and it takes one write.
+    fn beside(
+        &self,
+        writers: &mut BTreeMap<FieldId, &'a TargetPlan>,
+        target: &'a TargetPlan,
+        before: usize,
+    ) -> Result<(), RunError> {
+        let graph = self.around.graph;
+        for write in self.view.writes.iter().skip(before) {
+            if graph.channels[write.field].gathers() {
+                continue;
+            }
+            if let Some(other) = writers.insert(write.field, target)
+                && !std::ptr::eq(other, target)
+            {
+                let name = |target: &TargetPlan| match target {
+                    TargetPlan::Node(node) => format!("`{}`", graph.nodes[*node].name),
+                    _ => "a computed target".to_owned(),
+                };
+                let field = &graph.fields[write.field];
+                let message = both_wrote(&name(other), &name(target), field);
+                return Err(RunError::new(ErrorKind::Expression, message));
+            }
         }
         Ok(())
     }

@@ -36,6 +36,8 @@ pub struct Avoided<'a> {
     group: &'a [usize],
     /// Where the graph may end by an `exit when`.
     exits: Option<&'a Exits<'a>>,
+    /// By number, spots behind which nothing counts as written; empty where there is none.
+    cut: Vec<bool>,
     /// What can be avoided where a spot is come to, by number; of a node that is capped, for the first time.
     first: Vec<FieldSet>,
     /// The same where a capped node is come to from its own circle.
@@ -52,7 +54,24 @@ impl<'a> Avoided<'a> {
         waiting: &'a BTreeSet<JoinId>,
         (group, exits): (&'a [usize], Option<&'a Exits<'a>>),
     ) -> Self {
+        let known = (group, exits, Vec::new());
+        Self::cut_off(flow, arrows, effects, count, waiting, known)
+    }
+
+    /// The same, where nothing counts as written behind the spots that are `cut` off, by number.
+    pub fn cut_off(
+        flow: &'a Flow,
+        arrows: &Arrows,
+        effects: &'a Effects,
+        count: Count,
+        waiting: &'a BTreeSet<JoinId>,
+        (group, exits, cut): (&'a [usize], Option<&'a Exits<'a>>, Vec<bool>),
+    ) -> Self {
         let spots = flow.stops.len() + flow.joins.len();
+        let begin = |at: usize| match cut.get(at) {
+            Some(true) => effects.tracked.all(),
+            _ => effects.tracked.none(),
+        };
         let mut avoided = Self {
             flow,
             effects,
@@ -60,8 +79,9 @@ impl<'a> Avoided<'a> {
             waiting,
             group,
             exits,
-            first: vec![effects.tracked.none(); spots],
-            again: vec![effects.tracked.none(); spots],
+            first: (0..spots).map(begin).collect(),
+            again: (0..spots).map(begin).collect(),
+            cut,
         };
         avoided.settle(arrows);
         avoided
@@ -111,7 +131,8 @@ impl<'a> Avoided<'a> {
 
     /// Looks at a spot again; whether more can be avoided from it.
     fn look(&mut self, spot: Spot, number: usize) -> bool {
-        if matches!(spot, Spot::Join(join) if self.waiting.contains(&join)) {
+        let cut = self.cut.get(number).copied().unwrap_or(false);
+        if cut || matches!(spot, Spot::Join(join) if self.waiting.contains(&join)) {
             return false;
         }
         let (mut first, mut again) = (self.effects.tracked.none(), self.effects.tracked.none());

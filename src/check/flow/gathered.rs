@@ -1,89 +1,264 @@
-//! A join's own update, and a task that writes the same field while the join leads on.
+//! Joins that lead on, and who writes the same field in that super-step: a task beside, a member that comes to them, another join.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::name::list;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, JoinId, NodeId};
 
-use super::model::{Flow, Gather, Spot, Write};
-use super::race::{writes_of, writes_on};
+use super::made::{Makers, by_task, collides, makers, on_ways};
+use super::model::{Flow, Spot, Write};
+use super::sparse::Sparse;
 use super::together::Together;
 
-/// Reports each field that a join may write in the super-step in which another task does, once.
+/// Most pairs of last members of two joins that are tried. Beyond, both are taken to lead on at once.
+const TRIED: usize = 256;
+
+/// A join that may lead on, and what is written then.
+struct Writer {
+    join: JoinId,
+    fields: BTreeMap<FieldId, Makers>,
+}
+
+/// Reports each field that a join may write in the super-step in which another task or join does, once.
 pub fn races(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
     if !together.complete() {
         return;
     }
-    let colliding = |write: &Write| {
-        let name = flow.colliding.get(write.field.0 as usize);
-        name.is_some_and(Option::is_some)
-    };
-    let mut writers: Option<BTreeMap<FieldId, Vec<(NodeId, Write)>>> = None;
-    for (id, join) in flow.joins.entries() {
-        let writes = writes_on(flow, join.ways.iter());
-        let mut told = BTreeSet::new();
-        for write in writes.into_iter().filter(colliding) {
-            let writers = writers.get_or_insert_with(|| by_field(flow));
-            let others = writers.get(&write.field).into_iter().flatten();
-            let mut beside = others.filter(|(node, _)| together.leads_on_beside(id, *node));
-            if let Some((node, other)) = beside.next()
-                && told.insert(write.field)
-            {
-                diags.push(conflict(flow, join, write, (*node, *other)));
+    let joins = flow.joins.entries();
+    let joins = joins.filter(|(id, _)| together.fires(*id));
+    let writers = joins.map(|(id, join)| Writer {
+        join: id,
+        fields: makers(flow, on_ways(flow, join.ways.iter()))
+            .into_iter()
+            .collect(),
+    });
+    let writers: Vec<Writer> = writers.filter(|join| !join.fields.is_empty()).collect();
+    if writers.is_empty() {
+        return;
+    }
+    let nodes = by_field(flow, &writers);
+    for writer in &writers {
+        for (field, own) in &writer.fields {
+            if let Some(found) = beside(flow, together, (writer.join, *field, own), &nodes) {
+                diags.push(found);
             }
         }
     }
+    at_once(flow, together, &writers, diags);
 }
 
-/// Who writes what.
-fn by_field(flow: &Flow) -> BTreeMap<FieldId, Vec<(NodeId, Write)>> {
-    let mut all: BTreeMap<FieldId, Vec<(NodeId, Write)>> = BTreeMap::new();
+/// Of the fields that joins write, who else does.
+type Nodes = BTreeMap<FieldId, (Sparse, HashMap<NodeId, Makers>)>;
+
+fn by_field(flow: &Flow, joins: &[Writer]) -> Nodes {
+    let fields = joins.iter().flat_map(|join| join.fields.keys());
+    let mut all: Nodes = fields.map(|field| (*field, Default::default())).collect();
     for id in flow.stops.ids() {
-        for write in writes_of(flow, id) {
-            all.entry(write.field).or_default().push((id, write));
+        for (field, makers) in makers(flow, by_task(flow, id, |_| true)) {
+            if let Some((nodes, by_node)) = all.get_mut(&field) {
+                nodes.insert(id.0);
+                by_node.insert(id, makers);
+            }
         }
     }
     all
 }
 
+/// A join and a task that write a field in one super-step, if need be one of its own members.
+fn beside(
+    flow: &Flow,
+    together: &Together,
+    (id, field, own): (JoinId, FieldId, &Makers),
+    nodes: &Nodes,
+) -> Option<Diagnostic> {
+    let join = flow.joins.get(id)?;
+    let (writers, by_node) = nodes.get(&field)?;
+    let members = || join.members.iter().map(|(member, _)| *member);
+    let near = members().filter_map(|member| together.partners(member));
+    let near: BTreeSet<u32> = near.flat_map(|near| near.common(writers)).collect();
+    let others = near.into_iter().map(NodeId);
+    let others = others.filter(|node| !members().any(|member| member == *node));
+    for node in others.filter(|node| together.leads_on_beside(id, *node)) {
+        let collide = by_node.get(&node).and_then(|makers| makers.collide(own));
+        if let Some((other, write)) = collide {
+            return Some(conflict(flow, id, (field, write), (node, other), false));
+        }
+    }
+    members()
+        .filter(|member| writers.contains(member.0))
+        .find_map(|member| {
+            // One that jumps elsewhere does not come.
+            let comes = by_task(flow, member, |way| {
+                way.goals.iter().any(|goal| goal.to == Spot::Join(id))
+            });
+            let (other, write) = makers(flow, comes).get(&field)?.collide(own)?;
+            let last = together.leads_on_beside(id, member);
+            last.then(|| conflict(flow, id, (field, write), (member, other), true))
+        })
+}
+
+/// Joins that lead on at once, and write the same field.
+fn at_once(flow: &Flow, together: &Together, joins: &[Writer], diags: &mut Diagnostics) {
+    let mut by_field: BTreeMap<FieldId, Vec<(JoinId, &Makers)>> = BTreeMap::new();
+    for writer in joins {
+        for (field, makers) in &writer.fields {
+            let known = by_field.entry(*field).or_default();
+            known.push((writer.join, makers));
+        }
+    }
+    for (field, writers) in by_field {
+        if let Some(found) = first_of(flow, together, field, &writers) {
+            diags.push(found);
+        }
+    }
+}
+
+/// The first two of the joins that lead on at once, or one that does so twice.
+fn first_of(
+    flow: &Flow,
+    together: &Together,
+    field: FieldId,
+    writers: &[(JoinId, &Makers)],
+) -> Option<Diagnostic> {
+    let members_of = |id: JoinId| {
+        let join = flow.joins.get(id).into_iter();
+        join.flat_map(|join| join.members.iter().map(|(member, _)| *member))
+    };
+    let mut by_member: HashMap<NodeId, Vec<usize>> = HashMap::new();
+    for (at, (id, _)) in writers.iter().enumerate() {
+        members_of(*id).for_each(|member| by_member.entry(member).or_default().push(at));
+    }
+    let all: Sparse = by_member.keys().map(|id| id.0).collect();
+    for (at, (id, makers)) in writers.iter().enumerate() {
+        if let Some((_, write)) = makers.collide(makers)
+            && together.leads_on_twice(*id)
+        {
+            return Some(twice(flow, *id, (field, write)));
+        }
+        let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
+        for member in members_of(*id) {
+            let near = together.partners(member).into_iter();
+            let near = near.flat_map(|near| near.common(&all)).map(NodeId);
+            let near = near.filter(|near| *near != member);
+            for last in near.chain([member]) {
+                let others = by_member.get(&last).into_iter().flatten();
+                for other in others.filter(|other| **other > at) {
+                    let Some((second, others)) = writers.get(*other) else {
+                        continue;
+                    };
+                    let Some(writes) = makers.collide(others) else {
+                        continue;
+                    };
+                    let tries = tried.entry(*other).or_default();
+                    *tries += 1;
+                    if *tries > TRIED || together.lead_on_at_once((*id, member), (*second, last)) {
+                        return Some(both(flow, [*id, *second], field, writes));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
 impl Together<'_> {
-    /// Whether a join may lead on in the super-step of a node that is none of its members: one of them runs beside it, and
-    /// each other does too or waits.
+    /// Whether a join may lead on in the super-step of a node: one of its members runs then, the node itself where it is one,
+    /// and each other does too or waits.
     fn leads_on_beside(&self, id: JoinId, node: NodeId) -> bool {
         let Some(join) = self.flow.joins.get(id).filter(|_| self.fires(id)) else {
             return false;
         };
         let members = || join.members.iter().map(|(member, _)| *member);
-        let runs = |member: NodeId| self.has(member.0, node.0);
-        let waits = |member: NodeId| {
+        members().all(|member| self.at_join(id, member, node))
+            && members().any(|member| member == node || self.has(member.0, node.0))
+    }
+
+    /// Whether two joins may lead on in one super-step, as the last member of each has come.
+    fn lead_on_at_once(&self, (one, last): (JoinId, NodeId), (two, end): (JoinId, NodeId)) -> bool {
+        let whole = |id: JoinId| {
+            let join = self.flow.joins.get(id).into_iter();
+            let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
+            members.all(|member| self.at_join(id, member, last) && self.at_join(id, member, end))
+        };
+        whole(one) && whole(two)
+    }
+
+    /// Whether a join may lead on twice in one super-step: each member comes twice, or comes where it waits.
+    fn leads_on_twice(&self, id: JoinId) -> bool {
+        let join = self.flow.joins.get(id).into_iter();
+        let mut members = join.flat_map(|join| join.members.iter().map(|(member, _)| *member));
+        let waits = |member| {
+            let wait = self.places.wait(id, member);
+            wait.is_some_and(|wait: u32| self.has(wait, member.0))
+        };
+        members.all(|member| self.has(member.0, member.0) || waits(member))
+    }
+
+    /// Whether a member may run, or wait at the join, in the super-steps of a node.
+    fn at_join(&self, id: JoinId, member: NodeId, node: NodeId) -> bool {
+        let waits = || {
             let wait = self.places.wait(id, member);
             wait.is_some_and(|wait| self.has(wait, node.0))
         };
-        members().all(|member| member != node && (runs(member) || waits(member)))
-            && members().any(runs)
+        member == node || self.has(member.0, node.0) || waits()
     }
+}
+
+/// `` `a` and `b` ``
+fn members(flow: &Flow, id: JoinId) -> String {
+    let join = flow.joins.get(id).into_iter();
+    let members = join.flat_map(|join| &join.members);
+    list(members.map(|(member, _)| flow.name(Spot::Node(*member))))
+}
+
+fn help(field: &str) -> String {
+    format!(
+        "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
+         run after the other"
+    )
 }
 
 fn conflict(
     flow: &Flow,
-    join: &Gather,
-    write: Write,
+    id: JoinId,
+    (field, write): (FieldId, Write),
     (node, other): (NodeId, Write),
+    member: bool,
 ) -> Diagnostic {
-    let members = join.members.iter();
-    let members = list(members.map(|(member, _)| flow.name(Spot::Node(*member))));
-    let field = flow.colliding.get(write.field.0 as usize);
-    let field = field.and_then(Option::as_deref).unwrap_or("?");
+    let field = collides(flow, field).unwrap_or("?");
     let message = format!(
-        "`{}` and the join of {members} may write `{field}` in the same super-step",
-        flow.name(Spot::Node(node))
+        "`{}` and the join of {} may write `{field}` in the same super-step",
+        flow.name(Spot::Node(node)),
+        members(flow, id)
     );
+    let beside = match member {
+        true => "written by the member as it comes",
+        false => "written beside it",
+    };
     Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span)
         .here("written when the last member has come")
-        .label(other.span, "written beside it")
-        .help(format!(
-            "give `{field}` a reducer (`via append` gathers a list, `via any_last` keeps one of the values), or let one \
-             run after the other"
-        ))
+        .label(other.span, beside)
+        .help(help(field))
+}
+
+fn both(flow: &Flow, ids: [JoinId; 2], field: FieldId, writes: (Write, Write)) -> Diagnostic {
+    let field = collides(flow, field).unwrap_or("?");
+    let [one, two] = ids.map(|id| members(flow, id));
+    let message = format!(
+        "the join of {one} and the join of {two} may write `{field}` in the same super-step"
+    );
+    Diagnostic::new(&codes::WRITE_CONFLICT, message, writes.1.span)
+        .here("written when the last member of the one has come")
+        .label(writes.0.span, "written when that of the other has")
+        .help(help(field))
+}
+
+fn twice(flow: &Flow, id: JoinId, (field, write): (FieldId, Write)) -> Diagnostic {
+    let field = collides(flow, field).unwrap_or("?");
+    let message = format!(
+        "the join of {} may lead on twice in one super-step, and write `{field}` each time",
+        members(flow, id)
+    );
+    Diagnostic::new(&codes::WRITE_CONFLICT, message, write.span).help(help(field))
 }

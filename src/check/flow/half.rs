@@ -25,15 +25,24 @@ const STEPS: usize = 4_000_000;
 /// Above so many members, each is compared with the next one only.
 const PAIRED: usize = 8;
 
-/// Reports joins that are reached by one member alone, and joins that an arm leads past. Gives back those
-/// of the first kind.
+/// Joins that are waited at in vain.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// Those that never lead on, or that a member comes to alone.
+    pub always: BTreeSet<JoinId>,
+    /// Those that an arm leads past.
+    pub at_times: BTreeSet<JoinId>,
+}
+
+/// Reports joins that are reached by one member alone, and joins that an arm leads past, and adds them to those that are
+/// `waiting`.
 pub fn half_filled(
     flow: &Flow,
     arrows: &Arrows,
     together: &Together,
+    waiting: &mut Waiting,
     diags: &mut Diagnostics,
-) -> BTreeSet<JoinId> {
-    let mut wrong = BTreeSet::new();
+) {
     let mut steps = STEPS;
     for (id, join) in flow.joins.entries() {
         if !together.fires(id) {
@@ -49,12 +58,13 @@ pub fn half_filled(
         let found = search.join(join, together);
         if let Some((found, without_fork)) = found {
             diags.push(found);
-            if without_fork {
-                wrong.insert(id);
-            }
+            let joins = match without_fork {
+                true => &mut waiting.always,
+                false => &mut waiting.at_times,
+            };
+            joins.insert(id);
         }
     }
-    wrong
 }
 
 struct Search<'a, 'b> {

@@ -4,7 +4,7 @@
 //! expression: conditions count as free.
 //!
 //! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart`, [`abreast`] and [`witness`]), which
-//! say what may run in the same super-step; [`race`], [`gathered`], [`join`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
+//! say what may run in the same super-step; [`made`], [`race`], [`fork`], [`gathered`], [`join`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
 pub mod abreast;
@@ -18,11 +18,13 @@ pub mod cycle;
 pub mod effect;
 pub mod exit;
 pub mod finish;
+pub mod fork;
 pub mod gathered;
 pub mod group;
 pub mod half;
 pub mod join;
 mod leaving;
+pub mod made;
 pub mod model;
 mod outside;
 pub mod place;

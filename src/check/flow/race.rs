@@ -1,11 +1,12 @@
 //! Two writers of a field without a reducer that may run in one super-step.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::{FieldId, NodeId};
 
+use super::made::{Makers, by_task, collides, makers, on_ways};
 use super::model::{Cause, Flow, Spot, Way, Write};
 use super::sparse::Sparse;
 use super::together::Together;
@@ -77,18 +78,12 @@ pub fn races(
     twice: &[Twice],
     diags: &mut Diagnostics,
 ) -> BTreeSet<NodeId> {
-    let colliding = |id: NodeId| {
-        let mut writes = writes_of(flow, id);
-        writes.retain(|w| collides(flow, w.field).is_some());
-        writes
-    };
     if !together.complete() {
-        let writes: Vec<Vec<Write>> = flow.stops.ids().map(colliding).collect();
-        unproven(flow, &writes, diags);
+        unproven(flow, diags);
         return BTreeSet::new();
     }
     let mut told = BTreeSet::new();
-    for (field, writers) in by_field(flow, together, colliding) {
+    for (field, writers) in by_field(flow, together) {
         let (Some(clash), Some(name)) = (clash(&writers, together), collides(flow, field)) else {
             continue;
         };
@@ -100,29 +95,29 @@ pub fn races(
             None => found,
         });
     }
-    within(flow, together, diags);
     told
 }
 
-/// By field the nodes that may write it in a super-step of others, each with its first write.
-fn by_field(
-    flow: &Flow,
-    together: &Together,
-    writes: impl Fn(NodeId) -> Vec<Write>,
-) -> BTreeMap<FieldId, BTreeMap<NodeId, Write>> {
-    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Write>> = BTreeMap::new();
+/// By field the nodes that may write it in a super-step of others, and who of what they lead to does.
+fn by_field(flow: &Flow, together: &Together) -> BTreeMap<FieldId, BTreeMap<NodeId, Makers>> {
+    let mut by_field: BTreeMap<FieldId, BTreeMap<NodeId, Makers>> = BTreeMap::new();
     let accompanied = |id: &NodeId| together.partners(*id).is_some_and(|of| !of.is_empty());
     for id in flow.stops.ids().filter(accompanied) {
-        for write in writes(id) {
-            let writers = by_field.entry(write.field).or_default();
-            writers.entry(id).or_insert(write);
+        for (field, makers) in makers(flow, by_task(flow, id, |_| true)) {
+            by_field.entry(field).or_default().insert(id, makers);
         }
     }
     by_field
 }
 
 /// The first two of the writers that may run together, and as many of the others as are shown.
-fn clash(writers: &BTreeMap<NodeId, Write>, together: &Together) -> Option<Clash> {
+fn clash(writers: &BTreeMap<NodeId, Makers>, together: &Together) -> Option<Clash> {
+    // What stands in for one node that is full is done once.
+    let mut full = writers.values().map(Makers::only_full);
+    let first = full.next()?;
+    if first.is_some() && full.all(|node| node == first) {
+        return None;
+    }
     let all: Sparse = writers.keys().map(|id| id.0).collect();
     let mut clash: Option<Clash> = None;
     for (a, first) in writers {
@@ -130,15 +125,16 @@ fn clash(writers: &BTreeMap<NodeId, Write>, together: &Together) -> Option<Clash
             continue;
         };
         for b in partners.common(&all).map(NodeId).filter(|b| b >= a) {
-            let Some(second) = writers.get(&b) else {
+            let both = writers.get(&b).and_then(|second| first.collide(second));
+            let Some((first, second)) = both else {
                 continue;
             };
             match &mut clash {
-                Some(clash) => clash.also([(*a, *first), (b, *second)]),
+                Some(clash) => clash.also([(*a, first), (b, second)]),
                 None => {
                     clash = Some(Clash {
-                        first: (*a, *first),
-                        second: (b, *second),
+                        first: (*a, first),
+                        second: (b, second),
                         others: Vec::new(),
                         nodes: [*a, b].into(),
                     });
@@ -153,10 +149,6 @@ fn clash(writers: &BTreeMap<NodeId, Write>, together: &Together) -> Option<Clash
         }
     }
     clash
-}
-
-fn collides(flow: &Flow, field: FieldId) -> Option<&str> {
-    flow.colliding.get(field.0 as usize)?.as_deref()
 }
 
 impl Clash {
@@ -216,72 +208,35 @@ impl Clash {
     }
 }
 
-/// Two targets of one way whose branches both write the field.
-fn within(flow: &Flow, together: &Together, diags: &mut Diagnostics) {
-    for (id, stop) in flow
-        .stops
-        .entries()
-        .filter(|(id, stop)| !stop.branch && together.runs(*id))
-    {
-        for way in stop.ways.iter().filter(|way| way.goals.len() > 1) {
-            let mut written: HashMap<FieldId, Vec<(Span, usize)>> = HashMap::new();
-            for (i, goal) in way.goals.iter().enumerate() {
-                let Spot::Node(to) = goal.to else { continue };
-                if !flow.stops.get(to).is_some_and(|stop| stop.branch) {
-                    continue;
-                }
-                for write in writes_of(flow, to) {
-                    let Some(name) = collides(flow, write.field) else {
-                        continue;
-                    };
-                    let known = written.entry(write.field).or_default();
-                    let other = known.iter().find(|(_, goal)| *goal != i);
-                    if let Some((first, _)) = other.filter(|(first, _)| *first != write.span) {
-                        let from = flow.name(Spot::Node(id));
-                        diags.push(
-                            Diagnostic::new(
-                                &codes::WRITE_CONFLICT,
-                                format!("two branches that `{from}` leads to write `{name}` in the same super-step"),
-                                write.span,
-                            )
-                            .label(*first, "written here too")
-                            .label(way.span, "both are followed from here")
-                            .help(format!("write `{name}` in one of them, or give it a reducer")),
-                        );
-                    }
-                    // The first one of each of two goals is enough to find one of another goal.
-                    if known.len() < 2 && known.iter().all(|(_, goal)| *goal != i) {
-                        known.push((write.span, i));
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Too many pairs to follow: what can't be shown to be apart is refused.
-fn unproven(flow: &Flow, writes: &[Vec<Write>], diags: &mut Diagnostics) {
-    let mut writers: BTreeMap<FieldId, Vec<(usize, Span)>> = BTreeMap::new();
-    for (node, writes) in writes.iter().enumerate() {
-        for write in writes {
-            writers
-                .entry(write.field)
-                .or_default()
-                .push((node, write.span));
+fn unproven(flow: &Flow, diags: &mut Diagnostics) {
+    let mut writers: BTreeMap<FieldId, Vec<(Spot, Span)>> = BTreeMap::new();
+    for spot in flow.spots() {
+        let made = match spot {
+            Spot::Node(id) => by_task(flow, id, |_| true),
+            _ => on_ways(flow, flow.ways(spot).iter()),
+        };
+        for made in made {
+            let known = writers.entry(made.write.field).or_default();
+            known.push((spot, made.write.span));
         }
     }
     for (field, writers) in writers {
         let Some((first, second)) = writers.split_first().and_then(|(first, rest)| {
-            Some((first, rest.iter().find(|(node, _)| *node != first.0)?))
+            let other = |(spot, span): &&(Spot, Span)| *spot != first.0 && *span != first.1;
+            Some((first, rest.iter().find(other)?))
         }) else {
             continue;
         };
         let Some(name) = collides(flow, field) else {
             continue;
         };
-        let named = |node: usize| flow.name(flow.spot(node));
+        let named = |spot: Spot| match spot {
+            Spot::Join(_) => "a join".to_owned(),
+            spot => format!("`{}`", flow.name(spot)),
+        };
         let message = format!(
-            "`{}` and `{}` can't be shown to write `{name}` in different super-steps: too many nodes run side by side",
+            "{} and {} can't be shown to write `{name}` in different super-steps: too many nodes run side by side",
             named(first.0),
             named(second.0)
         );

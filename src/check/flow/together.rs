@@ -162,6 +162,11 @@ impl<'a> Together<'a> {
         self.overflow || self.alive.get(node.0 as usize).copied().unwrap_or(false)
     }
 
+    /// Whether a way may be taken by some run.
+    pub fn follows(&self, way: &Way) -> bool {
+        self.overflow || self.taken.contains(&std::ptr::from_ref(way))
+    }
+
     /// Whether two members can both be at a join.
     pub fn meet(&self, join: JoinId, a: NodeId, b: NodeId) -> bool {
         let (Some(a), Some(b)) = (self.places.wait(join, a), self.places.wait(join, b)) else {

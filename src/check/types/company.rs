@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::base::shared::SharedSet;
-use crate::ir::{FieldId, NodeId};
+use crate::ir::{FieldId, JoinId, NodeId};
 
 use super::super::flow::arrows::Arrows;
 use super::super::flow::avoid::{Avoided, Count, circles_of};
@@ -27,13 +27,13 @@ pub struct Sure<'a> {
     writes: RefCell<HashMap<NodeId, Rc<FieldSet>>>,
     /// Nodes that they lead to whatever way they take, as far as somebody has asked.
     next: RefCell<HashMap<NodeId, Rc<Company>>>,
-    /// By node: what is written by all that it leads to, up to the end. Only where a node is deferred.
+    /// By node: what is written by all that it leads to, up to the next deferred node. Only where a node is deferred.
     ends: Vec<FieldSet>,
 }
 
 impl<'a> Sure<'a> {
-    /// Looks at all nodes of a flow.
-    pub fn new(flow: &'a Flow, effects: &'a Effects) -> Self {
+    /// Looks at all nodes of a flow. `at_times` are the joins that are waited at in vain at times.
+    pub fn new(flow: &'a Flow, effects: &'a Effects, at_times: &BTreeSet<JoinId>) -> Self {
         let mut sure = Self {
             flow,
             effects,
@@ -43,14 +43,8 @@ impl<'a> Sure<'a> {
         };
         if !effects.tracked.is_empty() && flow.stops.iter().any(|stop| stop.defer) {
             let (arrows, group, waiting) = (Arrows::new(flow), circles_of(flow), BTreeSet::new());
-            let left = Avoided::new(
-                flow,
-                &arrows,
-                effects,
-                Count::Certain,
-                &waiting,
-                (&group, None),
-            );
+            let known = (group.as_slice(), None, last(flow, at_times));
+            let left = Avoided::cut_off(flow, &arrows, effects, Count::Certain, &waiting, known);
             for id in flow.stops.ids() {
                 let mut written = effects.tracked.all();
                 written.without(&left.from(Spot::Node(id)));
@@ -71,7 +65,8 @@ impl<'a> Sure<'a> {
         })
     }
 
-    /// What they and all that follows them have written when nothing is left to run.
+    /// What they and all that follows them have written when nothing is left to run but what is deferred. Deferred nodes run
+    /// together then: what they write themselves, and what only follows them, does not count.
     pub fn written_at_last(&self, company: &Company) -> Vec<FieldId> {
         self.gather(company, |id, all| {
             if let Some(set) = self.ends.get(id.0 as usize) {
@@ -161,4 +156,31 @@ impl<'a> Sure<'a> {
         let shared = goals.reduce(|all, goals| all.intersection(&goals));
         shared.unwrap_or_default()
     }
+}
+
+/// By number, what may run only when a deferred node has: such nodes, and joins that may wait for one, or in vain.
+fn last(flow: &Flow, at_times: &BTreeSet<JoinId>) -> Vec<bool> {
+    let mut last = vec![false; flow.stops.len() + flow.joins.len()];
+    let deferred = flow.stops.entries().filter(|(_, stop)| stop.defer);
+    let mut open: Vec<Spot> = deferred.map(|(id, _)| Spot::Node(id)).collect();
+    let mut behind: BTreeSet<Spot> = open.iter().copied().collect();
+    while let Some(spot) = open.pop() {
+        let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
+        let goals = goals.map(|goal| goal.to).filter(|to| behind.insert(*to));
+        open.extend(goals);
+    }
+    for (id, join) in flow.joins.entries() {
+        let mut members = join.members.iter();
+        if at_times.contains(&id)
+            || members.any(|(member, _)| behind.contains(&Spot::Node(*member)))
+        {
+            let slot = flow.number(Spot::Join(id)).and_then(|n| last.get_mut(n));
+            slot.into_iter().for_each(|slot| *slot = true);
+        }
+    }
+    for (id, _) in flow.stops.entries().filter(|(_, stop)| stop.defer) {
+        let slot = last.get_mut(id.0 as usize);
+        slot.into_iter().for_each(|slot| *slot = true);
+    }
+    last
 }

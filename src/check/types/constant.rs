@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use crate::diag::{Diagnostic, codes};
+use crate::diag::{Diagnostic, Level, codes};
 use crate::expr::fold::same::same;
 
 use super::cases::{Atoms, Reader};
@@ -75,10 +75,12 @@ impl Cx<'_> {
     pub fn judged(&mut self, expr: &Expr, decides: Decides, verdict: Option<&Verdict>) -> bool {
         let before = self.diags.len();
         self.condition(expr);
-        if self.diags.len() > before {
+        let mut said = self.diags.iter().skip(before);
+        if said.any(|found| found.level == Level::Error) {
             return false;
         }
-        if let Some(Verdict { value, subject }) = verdict {
+        // What is said of a part of it says enough.
+        if let Some(Verdict { value, subject }) = verdict.filter(|_| self.diags.len() == before) {
             let (what, so) = decides.follows(*value);
             let word = if *value { "always" } else { "never" };
             let message = match subject {

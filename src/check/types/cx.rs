@@ -10,6 +10,7 @@ use crate::base::{FileId, Span};
 use crate::diag::{Diagnostic, Diagnostics, Home, codes};
 use crate::expr::infer::{Checker, Narrowing, Taker, doomed, reads};
 use crate::expr::scope::StateFields;
+use crate::expr::template::Guards;
 use crate::expr::ty::RUN;
 use crate::expr::{Scope, Type, template};
 use crate::ir::FieldId;
@@ -17,6 +18,7 @@ use crate::resolve::program::{Graph, Program};
 
 use super::cases::Domains;
 use super::facts::Facts;
+use super::guards::{guards_of, guards_of_text};
 use super::says::Saying;
 
 /// The types of `state`'s fields, shared by all scopes of a graph.
@@ -58,6 +60,8 @@ pub struct Cx<'a> {
     pub written: BTreeMap<String, Expr>,
     /// The tool whose body this is.
     pub tool: Option<String>,
+    /// Reads here are asked about on the ways to here.
+    pub followed: bool,
     /// What was found.
     pub diags: Diagnostics,
     /// Values of enums, shared by the places of a graph.
@@ -135,6 +139,7 @@ impl<'a> Cx<'a> {
             sends: Vec::new(),
             written: BTreeMap::new(),
             tool: None,
+            followed: false,
             diags: Diagnostics::new(),
             domains: Domains::default(),
         }
@@ -238,7 +243,9 @@ impl<'a> Cx<'a> {
         self.used.extend(read.slots.iter().map(|slot| slot.0));
         for field in read.fields {
             self.says_guards_of_text(text, FieldId(field));
-            self.note_field(FieldId(field), text.span);
+            if !self.is_followed(FieldId(field), text.span, |name| guards_of_text(text, name)) {
+                self.note_field(FieldId(field), text.span);
+            }
         }
         let mut found = Diagnostics::new();
         template::check_knowing(
@@ -270,9 +277,36 @@ impl<'a> Cx<'a> {
             self.used.extend(read.slots.iter().map(|slot| slot.0));
             for field in read.fields {
                 self.says_guards(expr, FieldId(field));
-                self.note_field(FieldId(field), expr.span);
+                if !self.is_followed(FieldId(field), expr.span, |name| guards_of(expr, name)) {
+                    self.note_field(FieldId(field), expr.span);
+                }
             }
         }
+    }
+
+    /// Of a field that lacks a value on all ways to here: whether each read of it is behind a condition. Then it is asked on
+    /// these ways whether a run comes to it.
+    fn is_followed(
+        &mut self,
+        id: FieldId,
+        span: Span,
+        guards: impl Fn(&str) -> Vec<Guards>,
+    ) -> bool {
+        if !self.followed || !self.facts.unset.contains(&id) {
+            return false;
+        }
+        let Some(graph) = self.graph.filter(|graph| !graph.broken) else {
+            return false;
+        };
+        let reads = graph.fields.get(id);
+        let reads = reads.map_or_else(Vec::new, |field| guards(&field.name.node));
+        if reads.is_empty() || reads.iter().any(Vec::is_empty) {
+            return false;
+        }
+        self.read.insert(id);
+        self.facts.has_value(id);
+        self.lacking.push((id, span));
+        true
     }
 
     /// Notes that a field is read at a place, and reports it where the field has no value there.

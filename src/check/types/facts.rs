@@ -197,6 +197,11 @@ pub struct Passing {
 }
 
 impl Passing {
+    /// Whether a field is `ephemeral` and no more: it has no value but in the step behind a write.
+    pub fn fades(&self, field: FieldId) -> bool {
+        self.blank.contains(&field) && !self.untracked.contains(&field)
+    }
+
     /// Finds them.
     pub fn of(graph: &Graph) -> Self {
         let mut passing = Self::default();

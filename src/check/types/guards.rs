@@ -16,17 +16,14 @@ impl Cx<'_> {
     /// Notes what must hold for an expression to read a field, where each of its reads is behind a condition.
     pub(super) fn says_guards(&mut self, expr: &Expr, field: FieldId) {
         if let Some(name) = self.asked_name(field) {
-            self.keep_guards(of_expr(expr, &name), expr.span, field);
+            self.keep_guards(guards_of(expr, &name), expr.span, field);
         }
     }
 
     /// The same of a template.
     pub(super) fn says_guards_of_text(&mut self, text: &TemplateText, field: FieldId) {
         if let Some(name) = self.asked_name(field) {
-            let reads = template::guards(text, &name);
-            if reads.len() <= PLACES {
-                self.keep_guards(reads, text.span, field);
-            }
+            self.keep_guards(guards_of_text(text, &name), text.span, field);
         }
     }
 
@@ -57,8 +54,17 @@ impl Cx<'_> {
     }
 }
 
+/// The conditions around each read of a field in a template; none where there are too many.
+pub(super) fn guards_of_text(text: &TemplateText, field: &str) -> Vec<Guards> {
+    let mut reads = template::guards(text, field);
+    if reads.len() > PLACES {
+        reads.clear();
+    }
+    reads
+}
+
 /// The conditions around each read of a field in an expression.
-fn of_expr(expr: &Expr, field: &str) -> Vec<Guards> {
+pub(super) fn guards_of(expr: &Expr, field: &str) -> Vec<Guards> {
     let mut found = Vec::new();
     let mut open: Vec<(&Expr, Guards)> = vec![(expr, Guards::new())];
     while let Some((expr, guards)) = open.pop() {

@@ -4,7 +4,7 @@
 //! [`paths`](super::paths) follows one task at a time, and what the tasks beside it may write counts as in doubt. Here all
 //! tasks of a moment go on together, so that the doubt is either shown to be real by a run, or found to be none.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::Span;
 use crate::ir::{FieldId, JoinId, NodeId};
@@ -15,6 +15,9 @@ use super::paths::{Counts, Paths, Step, Trail};
 
 /// Most moments and turns that are followed for one question.
 const MOST: usize = 2_000;
+
+/// Most of them for all questions of a graph. Beyond, the answers are in doubt.
+const BUDGET: usize = 150_000;
 
 /// Most ways on together that are tried of one moment.
 const TOGETHER: usize = 64;
@@ -44,8 +47,10 @@ struct Tasks {
     running: BTreeSet<NodeId>,
     waiting: BTreeSet<(JoinId, NodeId)>,
     deferred: BTreeSet<NodeId>,
-    /// Nodes with a `max_visits` that have been entered.
-    visited: BTreeSet<NodeId>,
+    /// Nodes with a `max_visits` that have been entered, and how often, as far as that is counted.
+    visited: BTreeMap<NodeId, u32>,
+    /// Of an `ephemeral` field: the step before has written it.
+    live: bool,
 }
 
 /// A super-step of a run: where it came from, and by which arrows.
@@ -64,6 +69,27 @@ struct Turn<'a> {
     led: Vec<Step<'a>>,
     /// Arrows that are still to be followed.
     open: Vec<Step<'a>>,
+    /// Of an `ephemeral` field: this step writes it.
+    wrote: bool,
+    /// Nodes that arrows have found full: what holds for one arrow into a node holds for several.
+    full: BTreeSet<NodeId>,
+}
+
+/// A way that a task can take: what is known behind it, and of an `ephemeral` field whether it is written with it.
+type Choice<'a> = (&'a Way, Known, bool);
+
+/// Up to so many visits of a node are counted. A higher `max_visits` may be met by each but the first.
+const COUNTED: u32 = 2;
+
+/// No field.
+const NONE: FieldId = FieldId(u32::MAX);
+
+impl Turn<'_> {
+    /// Whether an arrow of the step has led to a node before, or it waits as deferred.
+    fn has_met(&self, id: NodeId) -> bool {
+        let mut known = [&self.tasks.running, &self.tasks.deferred, &self.full].into_iter();
+        known.any(|nodes| nodes.contains(&id))
+    }
 }
 
 /// The moments of all runs that are followed for one question.
@@ -71,6 +97,8 @@ pub(super) struct Lockstep<'q, 'p, 'a> {
     pub(super) paths: &'q Paths<'p, 'a>,
     pub(super) asked: (FieldId, Counts),
     sought: Sought,
+    /// The field is `ephemeral`: it is followed beyond where it is written.
+    fades: bool,
     pub(super) met: Vec<Moment<'a>>,
     by_tasks: HashMap<Tasks, Vec<usize>>,
     pub(super) spent: usize,
@@ -94,19 +122,22 @@ impl<'a> Paths<'_, 'a> {
         sought: Sought,
     ) -> Found<'a> {
         // Where a graph may end behind any step is followed elsewhere.
-        if !self.graph.exits.is_empty() {
+        if !self.graph.exits.is_empty() || self.stepped.get() > BUDGET {
             return Found::Unclear;
         }
         let mut lockstep = Lockstep {
             paths: self,
             asked,
             sought,
+            fades: self.passing.contains(&asked.0),
             met: Vec::new(),
             by_tasks: HashMap::new(),
             spent: 0,
             whole: true,
         };
-        match lockstep.run(first) {
+        let found = lockstep.run(first);
+        self.stepped.set(self.stepped.get() + lockstep.spent);
+        match found {
             Some(steps) => Found::Run(steps),
             None if lockstep.whole && lockstep.spent <= MOST => Found::Never,
             None => Found::Unclear,
@@ -118,13 +149,17 @@ impl<'a> Lockstep<'_, '_, 'a> {
     fn run(&mut self, first: &Known) -> Option<Vec<Step<'a>>> {
         let paths = self.paths;
         for way in &paths.flow.start {
-            let along = paths.along(way, first.clone(), &paths.start, self.asked.0);
+            let field = if self.fades { NONE } else { self.asked.0 };
+            let along = paths.along(way, first.clone(), &paths.start, field);
             if let Some(known) = along {
+                let mut writes = way.writes.iter();
                 let turn = Turn {
                     tasks: Tasks::default(),
                     known,
                     led: Vec::new(),
                     open: arrows(None, way).collect(),
+                    full: BTreeSet::new(),
+                    wrote: self.fades && writes.any(|write| write.field == self.asked.0),
                 };
                 if let Some(found) = self.settle(turn, None) {
                     return Some(found);
@@ -154,12 +189,13 @@ impl<'a> Lockstep<'_, '_, 'a> {
         }
         if let Sought::Read(Spot::Node(id), read) = self.sought
             && tasks.running.contains(&id)
+            && !tasks.live
             && paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
         {
             return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
         }
         let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
-        let mut choices: Vec<Vec<(&'a Way, Known)>> = Vec::new();
+        let mut choices: Vec<Vec<Choice>> = Vec::new();
         for id in &running {
             let choice = self.ways(*id, &known);
             // Whatever it does, it writes the field.
@@ -170,18 +206,19 @@ impl<'a> Lockstep<'_, '_, 'a> {
         }
         for picked in self.together(&choices) {
             let chosen = picked.iter().zip(&choices);
-            let chosen: Vec<&(&Way, Known)> =
-                chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
+            let chosen: Vec<&Choice> = chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
             let Some(known) = self.behind(&running, &chosen) else {
                 continue;
             };
             let open = running.iter().zip(&chosen);
-            let open = open.flat_map(|(id, (way, _))| arrows(Some(Spot::Node(*id)), way));
+            let open = open.flat_map(|(id, (way, ..))| arrows(Some(Spot::Node(*id)), way));
             let turn = Turn {
                 tasks: tasks.clone(),
                 known,
                 led: Vec::new(),
                 open: open.collect(),
+                full: BTreeSet::new(),
+                wrote: chosen.iter().any(|(.., wrote)| *wrote),
             };
             if let Some(found) = self.settle(turn, Some(at)) {
                 return Some(found);
@@ -190,27 +227,41 @@ impl<'a> Lockstep<'_, '_, 'a> {
         None
     }
 
+    /// What is known behind a way out of a spot that doesn't write the field, once for each manner in which it may be taken; of
+    /// an `ephemeral` field whether it does.
+    fn taken(&self, spot: Spot, way: (usize, &Way), known: &Known) -> Vec<(Known, bool)> {
+        let without = self.paths.taken(spot, way, known, self.asked);
+        if !self.fades {
+            return without.into_iter().map(|known| (known, false)).collect();
+        }
+        // Those that write it come first.
+        let all = self.paths.taken(spot, way, known, (NONE, self.asked.1));
+        let writing = all.len().saturating_sub(without.len());
+        let all = all.into_iter().enumerate();
+        all.map(|(at, known)| (known, at < writing)).collect()
+    }
+
     /// The ways that a node can take without writing the field, those by errors last.
-    fn ways(&self, id: NodeId, known: &Known) -> Vec<(&'a Way, Known)> {
+    fn ways(&self, id: NodeId, known: &Known) -> Vec<Choice<'a>> {
         let spot = Spot::Node(id);
         let mut all = Vec::new();
         for (number, way) in self.paths.flow.ways(spot).iter().enumerate() {
             if way.cause != Cause::Visits {
-                let taken = self.paths.taken(spot, (number, way), known, self.asked);
-                all.extend(taken.into_iter().map(|known| (way, known)));
+                let taken = self.taken(spot, (number, way), known).into_iter();
+                all.extend(taken.map(|(known, wrote)| (way, known, wrote)));
             }
         }
-        all.sort_by_key(|(way, _)| way.cause == Cause::Error);
+        all.sort_by_key(|(way, ..)| way.cause == Cause::Error);
         all
     }
 
     /// Which ways several tasks take at once. That two of them fail in one step is not tried.
-    fn together(&mut self, choices: &[Vec<(&'a Way, Known)>]) -> Vec<Vec<usize>> {
+    fn together(&mut self, choices: &[Vec<Choice>]) -> Vec<Vec<usize>> {
         let mut all: Vec<(Vec<usize>, bool)> = vec![(Vec::new(), false)];
         for choice in choices {
             let mut next = Vec::new();
             for (picked, failed) in &all {
-                for (number, (way, _)) in choice.iter().enumerate() {
+                for (number, (way, ..)) in choice.iter().enumerate() {
                     let fails = way.cause == Cause::Error;
                     if fails && *failed || next.len() >= TOGETHER {
                         self.whole = false;
@@ -227,12 +278,12 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// What is known when all of them have taken their ways.
-    fn behind(&self, running: &[NodeId], chosen: &[&(&'a Way, Known)]) -> Option<Known> {
-        if let [(_, known)] = chosen {
+    fn behind(&self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
+        if let [(_, known, _)] = chosen {
             return Some(known.clone());
         }
         let paths = self.paths;
-        let tasks = running.iter().zip(chosen).map(|(id, (way, known))| {
+        let tasks = running.iter().zip(chosen).map(|(id, (way, known, _))| {
             let own = paths.flow.stops.get(*id).into_iter();
             let own = own.flat_map(|stop| &stop.writes);
             let works = !matches!(way.cause, Cause::Skip | Cause::Error);
@@ -281,7 +332,9 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         continue;
                     }
                     turn.tasks.waiting.retain(|(of, _)| *of != id);
-                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id)) {
+                    if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id))
+                        && self.lacks(&turn)
+                    {
                         return Some(self.trail(&turn.led, from, Spot::Join(id)));
                     }
                     turns.extend(self.pass(&turn, Spot::Join(id), |_| true));
@@ -291,11 +344,18 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         continue;
                     };
                     let at = Spot::Node(id);
-                    if turn.tasks.visited.contains(&id) {
+                    if !step.2.many && turn.has_met(id) {
+                        turns.push(turn);
+                        continue;
+                    }
+                    let (enters, leaves) = self.visits(&mut turn, id);
+                    if leaves {
+                        let mut turn = turn.clone();
+                        turn.full.insert(id);
                         turns.extend(self.pass(&turn, at, |way| way.cause == Cause::Visits));
                     }
-                    if stop.ways.iter().any(|way| way.cause == Cause::Visits) {
-                        turn.tasks.visited.insert(id);
+                    if !enters {
+                        continue;
                     }
                     // A list may have no elements, or several.
                     self.whole &= !step.2.many;
@@ -303,6 +363,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                         if let Sought::Read(spot, read) = self.sought
                             && spot == at
                             && self.paths.reads_at(at, (read, self.asked.0), &turn.known)
+                            && self.lacks(&turn)
                         {
                             return Some(self.trail(&turn.led, from, at));
                         }
@@ -320,17 +381,39 @@ impl<'a> Lockstep<'_, '_, 'a> {
         None
     }
 
+    /// Whether a node can be entered once more, which is counted, and whether it can be left for the target of its
+    /// `max_visits` instead.
+    fn visits(&self, turn: &mut Turn<'a>, id: NodeId) -> (bool, bool) {
+        let node = self.paths.graph.nodes.get(id);
+        let Some(max) = node.and_then(|node| node.max_visits.as_ref()) else {
+            return (true, false);
+        };
+        let counted = max.limit <= COUNTED && max.limit_by.is_none();
+        let most = if counted { max.limit } else { 1 };
+        let count = turn.tasks.visited.entry(id).or_default();
+        let full = *count >= most;
+        *count = most.min(*count + 1);
+        (!(counted && full), full)
+    }
+
+    /// Whether the field lacks a value in the middle of a step. What other tasks of the step have written to an `ephemeral` one
+    /// is not seen by all there.
+    fn lacks(&mut self, turn: &Turn<'a>) -> bool {
+        if turn.wrote && !turn.tasks.live {
+            self.whole = false;
+        }
+        !turn.tasks.live && !turn.wrote
+    }
+
     /// What follows at once behind a spot by its ways of a kind.
     fn pass(&self, turn: &Turn<'a>, spot: Spot, take: impl Fn(&Way) -> bool) -> Vec<Turn<'a>> {
         let ways = self.paths.flow.ways(spot).iter().enumerate();
         let mut on = Vec::new();
         for (number, way) in ways.filter(|(_, way)| take(way)) {
-            for known in self
-                .paths
-                .taken(spot, (number, way), &turn.known, self.asked)
-            {
+            for (known, wrote) in self.taken(spot, (number, way), &turn.known) {
                 let mut next = turn.clone();
                 next.known = known;
+                next.wrote |= wrote;
                 next.open.extend(arrows(Some(spot), way));
                 on.push(next);
             }
@@ -339,7 +422,8 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// Notes where a super-step has led to, unless that is known.
-    fn meet(&mut self, turn: Turn<'a>, from: Option<usize>) {
+    fn meet(&mut self, mut turn: Turn<'a>, from: Option<usize>) {
+        turn.tasks.live = turn.wrote;
         let known = self.by_tasks.entry(turn.tasks.clone()).or_default();
         let mut same = known.iter().filter_map(|at| self.met.get(*at));
         if same.any(|moment| moment.known == turn.known) {

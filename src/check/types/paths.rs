@@ -69,6 +69,8 @@ pub struct Paths<'p, 'a> {
     pub ends: Option<Exits<'a>>,
     /// What they say while they don't hold, as they don't when a run begins.
     pub goes_on: Vec<Fact>,
+    /// The graph is called with `persist thread`.
+    pub kept: bool,
     /// Fields that each place is made of, filled as places are met.
     pub fields: BTreeMap<Arc<str>, BTreeSet<FieldId>>,
     /// The places that each field is a part of.
@@ -77,6 +79,8 @@ pub struct Paths<'p, 'a> {
     pub explored: RefCell<Asked<'a>>,
     /// How many states have been followed for all questions so far.
     pub spent: Cell<usize>,
+    /// How many moments and turns of whole runs have been.
+    pub stepped: Cell<usize>,
 }
 
 /// What following the ways has found, by field and by what counts as a write.
@@ -92,6 +96,14 @@ pub struct Told<T> {
 
 /// The arrows of a way to a spot, each with what it leads to and where it comes from.
 pub type Trail = Vec<(Spot, Option<Spot>, Span)>;
+
+/// A way that is followed from a state, what is known behind it, and the places that are told apart.
+type Leading<'a, 'o> = (
+    &'a Way,
+    Option<usize>,
+    Known,
+    Option<&'o BTreeSet<Arc<str>>>,
+);
 
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
@@ -137,6 +149,25 @@ impl<'a> Paths<'_, 'a> {
                 sure: false,
             });
         };
+        self.lacks_in(&explored, (spot, field, read))
+    }
+
+    /// The same in a later call of a graph that keeps its state. Only ways on which no two tasks run side by side are followed,
+    /// and what nothing may write.
+    pub fn lacks_later(
+        &self,
+        first: &Known,
+        (spot, field, read): (Spot, FieldId, Span),
+    ) -> Option<Told<Trail>> {
+        let explored = self.explore(first, (field, Counts::May), (None, true))?;
+        self.lacks_in(&explored, (spot, field, read))
+    }
+
+    fn lacks_in(
+        &self,
+        explored: &Explored<'a>,
+        (spot, field, read): (Spot, FieldId, Span),
+    ) -> Option<Told<Trail>> {
         let here = explored.states.iter().enumerate();
         let here = here.filter(|(_, state)| {
             state.spot == spot && self.reads_at(spot, (read, field), &state.known)
@@ -268,11 +299,11 @@ impl<'a> Paths<'_, 'a> {
             return known.clone();
         }
         let vague = |found: &Explored| found.states.iter().any(|state| state.vague);
-        let mut found = self.explore(first, (field, counts), None);
+        let mut found = self.explore(first, (field, counts), (None, false));
         if found.as_ref().is_none_or(vague) {
             // What has nothing to do with the field is left out.
             let only = self.relevant(field);
-            let again = self.explore(first, (field, counts), Some(&only));
+            let again = self.explore(first, (field, counts), (Some(&only), false));
             found = again.or(found);
         }
         let found = found.map(Rc::new);
@@ -280,12 +311,13 @@ impl<'a> Paths<'_, 'a> {
         found
     }
 
-    /// All states that a run may come to without having written the field. `only` are the places that are told apart.
+    /// All states that a run may come to without having written the field. `only` are the places that are told apart. With
+    /// `later`, runs that begin with what one has left are followed as well.
     fn explore(
         &self,
         first: &Known,
         (field, counts): (FieldId, Counts),
-        only: Option<&BTreeSet<Arc<str>>>,
+        (only, later): (Option<&BTreeSet<Arc<str>>>, bool),
     ) -> Option<Explored<'a>> {
         let mut explored = Explored {
             states: Vec::new(),
@@ -297,7 +329,7 @@ impl<'a> Paths<'_, 'a> {
         for way in &self.flow.start {
             if let Some(known) = self.along(way, first.clone(), &self.start, field) {
                 let on = (way, None, known, only);
-                let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
+                let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
                 explored.start.push((way, to));
             }
         }
@@ -314,8 +346,19 @@ impl<'a> Paths<'_, 'a> {
                         let ends = (exit, vec![None]);
                         explored.states.get_mut(at)?.ways.push(ends);
                     }
+                    let ends = |goal: &Goal| matches!(goal.to, Spot::End | Spot::Leave);
+                    if later && alone && way.goals.iter().all(ends) {
+                        let mut kept = known.clone();
+                        kept.keep(|place| self.is_kept(place));
+                        for way in &self.flow.start {
+                            if let Some(known) = self.along(way, kept.clone(), &self.start, field) {
+                                let on = (way, Some(at), known, only);
+                                self.lead(&mut explored, &mut by_spot, &mut open, (on, true))?;
+                            }
+                        }
+                    }
                     let on = (way, Some(at), known, only);
-                    let to = self.lead(&mut explored, &mut by_spot, &mut open, on)?;
+                    let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
                     explored.states.get_mut(at)?.ways.push((way, to));
                 }
             }
@@ -323,17 +366,17 @@ impl<'a> Paths<'_, 'a> {
         Some(explored)
     }
 
-    /// Enters the goals of a way. `None` where there are too many states.
+    /// Enters the goals of a way, `anew` where it is one of `start` behind an earlier run. `None` where there are too many states.
     fn lead(
         &self,
         explored: &mut Explored<'a>,
         by_spot: &mut [Vec<usize>],
         open: &mut VecDeque<usize>,
-        (way, from, known, only): (&'a Way, Option<usize>, Known, Option<&BTreeSet<Arc<str>>>),
+        ((way, from, known, only), anew): (Leading<'a, '_>, bool),
     ) -> Option<Vec<Option<usize>>> {
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
         let before = from.and_then(|from| explored.states.get(from));
-        let begins = before.map(|state| state.spot);
+        let begins = before.map(|state| state.spot).filter(|_| !anew);
         let single = way.goals.len() == 1 && before.is_none_or(|state| state.alone);
         let was_vague = before.is_some_and(|state| state.vague);
         let mut to = Vec::new();
@@ -344,8 +387,9 @@ impl<'a> Paths<'_, 'a> {
             };
             let alone = single && !goal.many;
             let again = begins.is_some_and(|from| circle(from) == circle(goal.to));
+            // Where nothing else runs a deferred node waits for nothing.
             let waits = match goal.to {
-                Spot::Node(id) => self.flow.stops.get(id).is_some_and(|stop| stop.defer),
+                Spot::Node(id) => !alone && self.flow.stops.get(id).is_some_and(|stop| stop.defer),
                 _ => true,
             };
             let mut known = known.clone();
@@ -574,6 +618,18 @@ impl<'a> Paths<'_, 'a> {
             known.forget(place);
         }
         known
+    }
+
+    /// Whether what a place is made of is there as it was when the graph is called again.
+    fn is_kept(&self, place: &str) -> bool {
+        let made = self.fields.get(place);
+        made.is_some_and(|fields| {
+            fields.iter().all(|id| {
+                let field = self.graph.fields.get(*id);
+                let given = |mode| matches!(mode, FieldMode::In | FieldMode::InOut);
+                field.is_some_and(|field| !given(field.mode)) && !self.passing.contains(id)
+            })
+        })
     }
 
     /// Whether nothing in the graph writes what a place is made of.

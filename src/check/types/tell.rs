@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::base::shared::Noted;
 use crate::base::{SharedSet, Span};
 use crate::diag::{Diagnostic, Diagnostics, Fact, codes};
-use crate::ir::{FieldId, NodeId};
+use crate::ir::node::Persist;
+use crate::ir::{FieldId, GraphId, NodeId};
 use crate::resolve::program::Work;
 
 use super::super::flow::exit::{Exits, told};
@@ -22,6 +23,17 @@ use super::node;
 use super::paths::{Counts, Paths, Step, Trail};
 use super::says::Saying;
 use super::walk::{Typed, Walk};
+
+/// What is asked of an `out` field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Some way to the end seems to have nothing that may write it.
+    Never,
+    /// Some way seems not to write it surely.
+    Hoped,
+    /// It is written behind a join that is waited at in vain at times: only what a whole run shows counts.
+    Behind,
+}
 
 /// What came of an `out` field that some way seems not to write.
 pub enum Left<'a> {
@@ -70,10 +82,10 @@ pub(super) enum Doubt {
 
 impl<'a> Walk<'a> {
     /// Types what no run comes to, and gathers all findings in the order declared. `asked` are `out` fields that
-    /// some way seems not to write, and whether nothing on it may.
+    /// some way seems not to write.
     pub(super) fn finish(
         mut self,
-        asked: &[(FieldId, bool)],
+        asked: &[(FieldId, Asked)],
         diags: &mut Diagnostics,
     ) -> Typed<'a> {
         for id in self.flow.stops.ids() {
@@ -114,7 +126,7 @@ impl<'a> Walk<'a> {
 
     /// Reports reads of fields without a value, where a run can come to them so. Gives back what came
     /// of the `out` fields asked for.
-    fn report_lacking(&self, asked: &[(FieldId, bool)], diags: &mut Diagnostics) -> Vec<Left<'a>> {
+    fn report_lacking(&self, asked: &[(FieldId, Asked)], diags: &mut Diagnostics) -> Vec<Left<'a>> {
         let nodes = self.flow.stops.ids().map(Spot::Node).zip(&self.seen);
         let joins = self.flow.joins.ids().map(Spot::Join).zip(&self.joined);
         let mut reads: Vec<(Spot, FieldId, Span, Counts)> = Vec::new();
@@ -151,10 +163,17 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        let left = asked.iter().map(|(field, certain)| {
-            let way = match certain {
-                true => paths.avoids(&first, *field, Counts::May),
-                false => None,
+        let left = asked.iter().map(|(field, asked)| {
+            let way = match asked {
+                Asked::Never => paths.avoids(&first, *field, Counts::May),
+                Asked::Hoped => None,
+                Asked::Behind if self.passing.all.contains(field) => return Left::Written,
+                Asked::Behind => {
+                    return match paths.lockstep(&first, (*field, Counts::May), Sought::End) {
+                        Found::Run(run) => Left::Never(run),
+                        _ => Left::Written,
+                    };
+                }
             };
             let (told, way) = match way {
                 Some(told) if told.sure => return Left::Never(told.way),
@@ -184,10 +203,23 @@ impl<'a> Walk<'a> {
         let of = (spot, field, read);
         // An `ephemeral` field may have had a value that is gone.
         if self.passing.all.contains(&field) {
+            if self.passing.fades(field) {
+                match self.whole_run((paths, first), field, Sought::Read(spot, read)) {
+                    Whole::Without(run) => return Answer::Unset(trail(&run)),
+                    Whole::Never => return Answer::Never,
+                    Whole::Unclear => {}
+                }
+            }
             return match counts {
                 Counts::May => Answer::Unset(Vec::new()),
                 Counts::Sure => Answer::Perhaps(self.doubt(field)),
             };
+        }
+        if paths.kept {
+            // What an earlier call has left, and the field not among it.
+            if let Some(told) = paths.lacks_later(first, of).filter(|told| told.sure) {
+                return Answer::Unset(told.way);
+            }
         }
         let may = match counts {
             Counts::May => paths.lacks(first, of, Counts::May),
@@ -216,7 +248,9 @@ impl<'a> Walk<'a> {
         field: FieldId,
         sought: Sought,
     ) -> Whole<'a> {
-        if self.passing.all.contains(&field) {
+        if self.passing.all.contains(&field)
+            && !(self.passing.fades(field) && sought != Sought::End)
+        {
             return Whole::Unclear;
         }
         if let Found::Run(run) = paths.lockstep(first, (field, Counts::May), sought) {
@@ -297,13 +331,31 @@ impl<'a> Walk<'a> {
             exits,
             ends: Exits::of(self.program, graph, self.flow),
             goes_on,
+            kept: self.is_kept(),
             fields: BTreeMap::new(),
             places: BTreeMap::new(),
             explored: RefCell::default(),
             spent: Cell::new(0),
+            stepped: Cell::new(0),
         };
         paths.gather();
         paths
+    }
+
+    /// Whether some node calls the graph with `persist thread`: then it begins with what it had at its last end.
+    fn is_kept(&self) -> bool {
+        let program = self.program;
+        let own = |id: &GraphId| {
+            let called = program.graphs.get(*id);
+            called.is_some_and(|called| std::ptr::eq(called, self.graph))
+        };
+        let mut nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+        nodes.any(|node| match &node.work {
+            Work::Subgraph { graph, persist, .. } => {
+                *persist == Persist::Thread && graph.as_ref().is_some_and(own)
+            }
+            _ => false,
+        })
     }
 
     fn said_by(

@@ -133,12 +133,13 @@ impl Trails {
             way.push("...");
         }
         way.extend(names.iter().skip(hidden));
+        let lacks = match declared.ephemeral {
+            Some(_) => "is `ephemeral`, and has no value",
+            None => "has no value yet",
+        };
         let message = match names.is_empty() {
-            true => format!("`state.{name}` has no value yet on some way to here"),
-            false => format!(
-                "`state.{name}` has no value yet on the way `{}`",
-                way.join(" -> ")
-            ),
+            true => format!("`state.{name}` {lacks} on some way to here"),
+            false => format!("`state.{name}` {lacks} on the way `{}`", way.join(" -> ")),
         };
         let mut found = Diagnostic::new(&codes::READ_BEFORE_WRITE, message, read)
             .about(declared.name.span)

@@ -24,7 +24,7 @@ use super::facts::{Facts, Passing};
 use super::jump::Behind;
 use super::node::{self, Outcome};
 use super::order::{beside, order};
-use super::tell::{Doubt, Left, may_be_unset};
+use super::tell::{Asked, Doubt, Left, may_be_unset};
 use super::trail::Trails;
 
 /// What typing a graph has shown.
@@ -38,21 +38,22 @@ pub struct Typed<'a> {
     pub left: Vec<Left<'a>>,
 }
 
-/// Types all expressions of a graph. `asked` are `out` fields that some way to the end seems not to write, and whether
-/// nothing on it may.
+/// Types all expressions of a graph. `asked` are `out` fields that some way to the end seems not to write; with the joins
+/// that are waited at in vain at times.
 pub fn graph<'a>(
     program: &'a Program,
     id: GraphId,
     flow: &'a Flow,
     together: &Together,
     (written, effects): (&'a Written, &'a Effects),
-    asked: &[(FieldId, bool)],
+    (asked, at_times): (&[(FieldId, Asked)], &BTreeSet<JoinId>),
     diags: &mut Diagnostics,
 ) -> Typed<'a> {
     let Some(graph) = program.graphs.get(id) else {
         return Typed::default();
     };
-    let mut walk = Walk::new(program, graph, flow, together, (written, effects));
+    let known = (written, effects, at_times);
+    let mut walk = Walk::new(program, graph, flow, together, known);
     walk.start(diags);
     walk.settle();
     walk.finish(asked, diags)
@@ -175,7 +176,7 @@ impl<'a> Walk<'a> {
         graph: &'a Graph,
         flow: &'a Flow,
         together: &Together,
-        (written, effects): (&'a Written, &'a Effects),
+        (written, effects, at_times): (&'a Written, &'a Effects, &BTreeSet<JoinId>),
     ) -> Self {
         let circles = circles_of(flow);
         let state = graph.fields.iter();
@@ -190,7 +191,7 @@ impl<'a> Walk<'a> {
             flow,
             written,
             effects,
-            sure: Sure::new(flow, effects),
+            sure: Sure::new(flow, effects, at_times),
             back: led_back(flow, &circles),
             circles,
             trails: Trails::default(),
@@ -351,6 +352,7 @@ impl<'a> Walk<'a> {
         again: Option<Facts>,
     ) -> Cx<'a> {
         let mut cx = self.cx(facts);
+        cx.followed = true;
         cx.again = again;
         if let Work::Subgraph {
             graph: Some(child), ..
@@ -379,6 +381,7 @@ impl<'a> Walk<'a> {
         };
         let mut behind = Behind::new();
         let mut cx = self.cx(facts);
+        cx.followed = true;
         cx.jump(&join.to, &mut behind);
         self.read.extend(&cx.read);
         if let Some(seen) = self.joined.get_mut(id) {

@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
             // Who is asked in a called graph decides there.
             let calls = matches!(node.work, Work::Subgraph { .. });
             let unheeded = match says {
-                Says::Yes | Says::Something => return (true, None),
+                Says::Yes | Says::Something | Says::Never => return (true, None),
                 Says::Nothing if calls || persons.is_kept(node) => {
                     return (!self.refused, None);
                 }

@@ -1,0 +1,201 @@
+//! What may be written in a super-step, and by whom: by a task or a join that leads on, or in place of a node that has been
+//! visited often enough.
+//!
+//! A task and what it leads to through branches are one after the other, and so is what stands in for a full node behind
+//! all that leads to it. Whatever several arrows find it full, it is left once.
+
+use std::collections::HashMap;
+
+use crate::ir::{FieldId, NodeId};
+
+use super::model::{Cause, Flow, Goal, Spot, Way, Write};
+
+/// A write.
+#[derive(Debug, Clone, Copy)]
+pub struct Made {
+    /// Which.
+    pub write: Write,
+    /// The node for which the way stands in that makes it; `None` where the task or the join itself does, or a branch.
+    pub full: Option<NodeId>,
+}
+
+/// Who writes one field behind a task, a join or a goal.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Makers {
+    /// The first write that is made by no stand-in.
+    own: Option<Write>,
+    /// The first ones by those of two nodes. More make no difference.
+    full: [Option<(NodeId, Write)>; 2],
+}
+
+impl Makers {
+    /// Takes in a write.
+    pub fn add(&mut self, made: Made) {
+        let Some(node) = made.full else {
+            self.own.get_or_insert(made.write);
+            return;
+        };
+        let known = self.full.iter().flatten().any(|(of, _)| *of == node);
+        if let Some(free) = self.full.iter_mut().find(|slot| slot.is_none())
+            && !known
+        {
+            *free = Some((node, made.write));
+        }
+    }
+
+    /// Two writes of the field that may both be made where both of these are in one super-step. None where there is but one
+    /// full node that both lead to.
+    pub fn collide(&self, other: &Makers) -> Option<(Write, Write)> {
+        let full = |of: &Makers| of.full.iter().flatten().next().map(|(_, write)| *write);
+        if let Some(own) = self.own {
+            return Some((own, other.own.or_else(|| full(other))?));
+        }
+        if let Some(own) = other.own {
+            return Some((full(self)?, own));
+        }
+        let pairs = self.full.iter().flatten();
+        let mut pairs = pairs.flat_map(|a| other.full.iter().flatten().map(move |b| (a, b)));
+        let (a, b) = pairs.find(|(a, b)| a.0 != b.0)?;
+        Some((a.1, b.1))
+    }
+
+    /// The only full node whose stand-in writes the field, where nothing else does.
+    pub fn only_full(&self) -> Option<NodeId> {
+        match (self.own, self.full) {
+            (None, [Some((node, _)), None]) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// What a stand-in writes.
+    pub fn stand_in(&self) -> Option<Write> {
+        self.full.iter().flatten().next().map(|(_, write)| *write)
+    }
+}
+
+/// All that a task of a node may write that leaves by ways that are `taken`: its work, its `set`, its jumps, and what these
+/// lead on through.
+pub fn by_task(flow: &Flow, id: NodeId, taken: impl Fn(&Way) -> bool) -> Vec<Made> {
+    let Some(stop) = flow.stops.get(id) else {
+        return Vec::new();
+    };
+    let own = stop.writes.iter().map(|write| Made {
+        write: *write,
+        full: None,
+    });
+    let ways = stop.ways.iter().filter(|way| way.cause != Cause::Visits);
+    let on = on_ways(flow, ways.filter(|way| taken(way)));
+    own.chain(on).collect()
+}
+
+/// What is written with ways, by the branches that they lead on through, and in place of nodes that they find full.
+pub fn on_ways<'f>(flow: &'f Flow, ways: impl Iterator<Item = &'f Way>) -> Vec<Made> {
+    let mut passing = Passing::new(flow);
+    passing.open.extend(ways.map(|way| (way, None)));
+    passing.follow()
+}
+
+/// What is written at once where a goal leads to a branch or finds a node full. The branches and full nodes passed are taken
+/// off the `steps` that are left; where none is, nothing is followed.
+pub fn at_goal(flow: &Flow, goal: &Goal, steps: &mut usize) -> Vec<Made> {
+    if *steps == 0 {
+        return Vec::new();
+    }
+    let mut passing = Passing::new(flow);
+    passing.come(goal, None);
+    passing.run();
+    *steps = steps.saturating_sub(passing.seen.len());
+    passing.made
+}
+
+/// Ways that are followed without a super-step.
+struct Passing<'f> {
+    flow: &'f Flow,
+    open: Vec<(&'f Way, Option<NodeId>)>,
+    /// Branches and capped nodes that were come to: by a task itself, and behind which full nodes.
+    seen: HashMap<NodeId, (bool, [Option<NodeId>; 2])>,
+    made: Vec<Made>,
+}
+
+impl<'f> Passing<'f> {
+    fn new(flow: &'f Flow) -> Self {
+        Self {
+            flow,
+            open: Vec::new(),
+            seen: HashMap::new(),
+            made: Vec::new(),
+        }
+    }
+
+    fn follow(mut self) -> Vec<Made> {
+        self.run();
+        self.made
+    }
+
+    fn run(&mut self) {
+        while let Some((way, full)) = self.open.pop() {
+            let writes = way.writes.iter();
+            self.made.extend(writes.map(|write| Made {
+                write: *write,
+                full,
+            }));
+            way.goals.iter().for_each(|goal| self.come(goal, full));
+        }
+    }
+
+    fn come(&mut self, goal: &Goal, full: Option<NodeId>) {
+        let Spot::Node(to) = goal.to else { return };
+        let Some(stop) = self.flow.stops.get(to) else {
+            return;
+        };
+        let capped = |way: &&Way| way.cause == Cause::Visits;
+        // What stands in for a node is the same whoever finds it full.
+        let full = match stop.branch {
+            true => full,
+            false => Some(to),
+        };
+        if !(stop.branch || stop.ways.iter().any(|way| capped(&way))) || !self.is_new(to, full) {
+            return;
+        }
+        if stop.branch {
+            let writes = stop.writes.iter();
+            self.made.extend(writes.map(|write| Made {
+                write: *write,
+                full,
+            }));
+        }
+        let on = stop.ways.iter().filter(|way| stop.branch || capped(way));
+        self.open.extend(on.map(|way| (way, full)));
+    }
+
+    fn is_new(&mut self, node: NodeId, full: Option<NodeId>) -> bool {
+        let (own, behind) = self.seen.entry(node).or_default();
+        match full {
+            None => !std::mem::replace(own, true),
+            Some(_) if behind.contains(&full) => false,
+            Some(_) => match behind.iter_mut().find(|slot| slot.is_none()) {
+                Some(free) => {
+                    *free = full;
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+}
+
+/// By field who writes it. Only fields whose writes collide.
+pub fn makers(flow: &Flow, made: Vec<Made>) -> HashMap<FieldId, Makers> {
+    let mut by_field: HashMap<FieldId, Makers> = HashMap::new();
+    for made in made {
+        if collides(flow, made.write.field).is_some() {
+            by_field.entry(made.write.field).or_default().add(made);
+        }
+    }
+    by_field
+}
+
+/// The name of a field whose writes in one super-step collide.
+pub fn collides(flow: &Flow, field: FieldId) -> Option<&str> {
+    flow.colliding.get(field.0 as usize)?.as_deref()
+}
