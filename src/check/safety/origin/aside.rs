@@ -73,7 +73,7 @@ impl Search<'_> {
                 self.open_task(at, key, NodeId(task), Some(&beside));
             }
         }
-        let to = (key.place < flow.stops.len()).then(|| NodeId(key.place as u32));
+        let to = (key.place < flow.stops.len()).then_some(NodeId(key.place as u32));
         let waits = |node: &NodeId| flow.stops.get(*node).is_some_and(|stop| stop.defer);
         if let (Some(to), Some(together)) = (to.filter(waits), self.abreast.of(key.graph)) {
             let waiting = together.partners_waiting(to);
