@@ -21,7 +21,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[allow(dead_code)]
+mod dice;
 mod marked;
+mod mutants;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -304,6 +307,108 @@ fn fixes_mend() {
     }
     assert!(made > 30, "{made} fixes");
     assert!(report.is_empty(), "fixes that don't mend:\n\n{report}");
+}
+
+/// The texts with all fixes made that don't touch each other, as `--fix` makes them; `None` where there is none.
+fn mended(
+    files: &BTreeMap<String, String>,
+    compiled: &Compiled,
+) -> Option<BTreeMap<String, String>> {
+    let mut taken: Vec<graphc::base::Span> = Vec::new();
+    let mut edits = Vec::new();
+    for finding in compiled.diagnostics.iter() {
+        let apart = finding.fix.iter().all(|edit| {
+            let meets = |other: &graphc::base::Span| {
+                let at = edit.span;
+                other.file == at.file && other.start <= at.end && at.start <= other.end
+            };
+            !taken.iter().any(meets)
+        });
+        if apart {
+            taken.extend(finding.fix.iter().map(|edit| edit.span));
+            edits.extend(&finding.fix);
+        }
+    }
+    edits.sort_by_key(|edit| edit.span.start);
+    let mut all = files.clone();
+    for (name, text) in &mut all {
+        let own = edits.iter().rev();
+        for edit in own.filter(|edit| compiled.sources.name(edit.span.file) == name) {
+            text.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
+        }
+    }
+    (!edits.is_empty()).then_some(all)
+}
+
+/// What is torn by all fixes made, round by round: more errors than before.
+fn torn_by_fixes(files: &BTreeMap<String, String>) -> Option<String> {
+    let errors = |compiled: &Compiled| -> Vec<String> {
+        let errors = compiled
+            .diagnostics
+            .iter()
+            .filter(|d| d.level == Level::Error);
+        errors
+            .map(|d| {
+                let place = compiled.sources.location(d.span());
+                format!("{}: {}: {}", place.line, d.code.slug, d.message)
+            })
+            .collect()
+    };
+    let first = compile(MAIN, files);
+    let before = errors(&first);
+    let mut now = mended(files, &first)?;
+    let mut compiled = compile(MAIN, &now);
+    for _ in 0..4 {
+        let Some(next) = mended(&now, &compiled) else {
+            break;
+        };
+        now = next;
+        compiled = compile(MAIN, &now);
+    }
+    let after = errors(&compiled);
+    let mut told = String::new();
+    if after.len() > before.len() {
+        writeln!(told, "before: {before:#?}\nafter: {after:#?}").unwrap();
+        for (old, new) in files[MAIN].lines().zip(now[MAIN].lines()) {
+            if old != new {
+                writeln!(told, "- {old}\n+ {new}").unwrap();
+            }
+        }
+    }
+    (!told.is_empty()).then_some(told)
+}
+
+/// All fixes made together leave no more errors than there were: in each case, and in right flows with one slip.
+#[test]
+fn fixes_tear_nothing() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut report = String::new();
+    for path in cases(&project.join("tests/check")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        if let Some(told) = torn_by_fixes(&files(&sections(&text, is_mark))) {
+            writeln!(report, "{}\n{told}", path.display()).unwrap();
+        }
+    }
+    // `MUTANTS=500` tries that many slips in each flow.
+    let asked = std::env::var("MUTANTS").ok().and_then(|n| n.parse().ok());
+    let slips: usize = asked.unwrap_or(5);
+    let mut flows = cases(&project.join("graphs"));
+    flows.extend(cases(&project.join("tests/run")));
+    for path in flows {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let length = text.len() as u64;
+        for slip in 0..slips {
+            let mut dice = dice::Dice(length * 1000 + slip as u64);
+            dice.below(2);
+            let with_slip = mutants::slip(&text, &mut dice);
+            let files = BTreeMap::from([(MAIN.to_owned(), with_slip.clone())]);
+            if let Some(told) = torn_by_fixes(&files) {
+                let changed = text.lines().zip(with_slip.lines()).find(|(a, b)| a != b);
+                writeln!(report, "{} {slip}: {changed:?}\n{told}", path.display()).unwrap();
+            }
+        }
+    }
+    assert!(report.is_empty(), "fixes that tear:\n\n{report}");
 }
 
 /// The log of each case is what the standard's own schema says.

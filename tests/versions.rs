@@ -14,6 +14,7 @@
 mod dice;
 mod versions {
     mod earlier;
+    mod kept;
     pub(super) mod play;
     pub(super) mod program;
 }

@@ -45,6 +45,7 @@ pub mod unused;
 pub mod unused_names;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::base::{IdVec, SourceMap};
 use crate::diag::{Diagnostics, codes};
@@ -55,7 +56,7 @@ use crate::resolve::program::Graph;
 use flow::arrows::Arrows;
 use flow::effect::Effects;
 use flow::half::Waiting;
-use flow::{Flow, Spot, Together, Written};
+use flow::{Abreast, Flow, Spot, Together, Written};
 use instance::Instances;
 use types::tool::BodyTypes;
 use types::walk;
@@ -96,9 +97,11 @@ pub fn check(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) ->
     tool_sends::sends(whole, &bodies, diags);
     tool_targets::targets(whole, &picture.written.lost, diags);
     safety::literal::literals(sources, diags);
-    safety::safety(whole, &picture.flows, diags);
-    let seen = whole.graphs.ids().map(|id| graph(whole, id, &picture));
-    let seen: Vec<Seen> = seen.collect();
+    let abreast = Rc::new(Abreast::new(&picture.flows));
+    safety::safety(whole, &abreast, diags);
+    let ids = whole.graphs.ids();
+    let seen: Vec<Seen> = ids.map(|id| graph(whole, id, &picture, &abreast)).collect();
+    drop(abreast);
     let (read, picture) = match &instances {
         None => {
             let mut read = Vec::new();
@@ -162,11 +165,12 @@ struct Seen {
 }
 
 /// All rules on one graph.
-fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
-    let (Some(graph), Some(flow), Some(effects)) = (
+fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -> Seen {
+    let (Some(graph), Some(flow), Some(effects), Some(together)) = (
         program.graphs.get(id),
         picture.flows.get(id),
         picture.effects.get(id),
+        abreast.take(id),
     ) else {
         return Seen::default();
     };
@@ -183,11 +187,11 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     error_node::names(program, graph, &mut diags);
     exits::unchanging(graph, id, &picture.written, &mut diags);
     sends::without_input(graph, flow, &mut diags);
-    let together = Together::new(flow);
+    let together = &*together;
     let arrows = Arrows::new(flow);
-    let waiting = topology(graph, flow, &arrows, &together, &mut diags);
+    let waiting = topology(graph, flow, &arrows, together, &mut diags);
     let Waiting { always, at_times } = &waiting;
-    order::dependent(program, graph, flow, &together, &mut diags);
+    order::dependent(program, graph, flow, together, &mut diags);
     growth::fan_outs(program, graph, &mut diags);
     let known = (written, effects);
     let group = flow::avoid::circles_of(flow);
@@ -203,7 +207,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture) -> Seen {
     );
     let asked = unwritten.as_ref().map_or(&[][..], |found| &found.fields);
     let asked = (asked, at_times);
-    let typed = walk::graph(program, id, flow, &together, known, asked, &mut diags);
+    let typed = walk::graph(program, id, flow, together, known, asked, &mut diags);
     for (node, computed) in graph.nodes.iter().zip(&typed.computed) {
         ends::ends(program, graph, node, (computed, written), &mut diags);
     }

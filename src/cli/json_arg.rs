@@ -8,6 +8,9 @@ use serde_json::Value as Json;
 use super::failure::Failure;
 use super::files;
 
+/// How many lists and objects may stand in one another.
+const DEEPEST: usize = 127;
+
 /// Where a JSON text is to be read from. Making one reads nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonArg(String);
@@ -52,6 +55,10 @@ fn way_to_write(option: &str, text: &str) -> String {
             let object = serde_json::json!({ name: value });
             format!("write an object: `{option} '{object}'`")
         }
+        // All but an answer are objects.
+        _ if option != "--answer" => {
+            format!("write an object, as in `{option} '{{\"topic\": \"tea\", \"count\": 2}}'`")
+        }
         _ => {
             let quoted = serde_json::json!(text);
             format!("a text stands in double quotes: `{option} '{quoted}'`")
@@ -81,6 +88,12 @@ impl JsonArg {
         let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
         serde_json::from_str(json).map_err(|error| {
             let (line, column) = (error.line(), error.column());
+            // The only error that says nothing of the text's being JSON; it has no kind of its own.
+            if error.to_string().starts_with("recursion limit exceeded") {
+                return Failure::unusable(format!(
+                    "{place} nests too deep (line {line}, column {column}): at most {DEEPEST} levels of lists and objects are read"
+                ));
+            }
             let failure = Failure::unusable(format!(
                 "{place} is not JSON (line {line}, column {column})"
             ));

@@ -152,7 +152,7 @@ codes! {
     Error ALWAYS_FAILS "always-fails";
     Error BAD_TEMPLATE "bad-template";
     Error UNKNOWN_FILTER "unknown-filter";
-    Error LOST_SET "lost-set";
+    Error > Warning LOST_SET "lost-set";
     Warning PLACEHOLDER_IN_TEXT "placeholder-in-text";
     Error NO_ENTRY "no-entry";
     Error UNREACHABLE_NODE "unreachable-node";

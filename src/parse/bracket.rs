@@ -254,6 +254,20 @@ impl Brackets {
         self.open.last().map(|open| open.at)
     }
 
+    /// What is open innermost where a closing bracket that isn't its own one stands on its line, or under the beginning of that.
+    pub fn opened_for(&self) -> Option<usize> {
+        let innermost = self.open.last()?;
+        let under = !self.has_content && innermost.indent == self.indent;
+        (innermost.line == self.line || under).then_some(innermost.at)
+    }
+
+    /// What is open innermost was meant to be another bracket.
+    pub fn reopen(&mut self, bracket: u8) {
+        if let Some(innermost) = self.open.last_mut() {
+            innermost.bracket = bracket;
+        }
+    }
+
     /// The bracket at or behind `from` that was likely forgotten, by what stands under it.
     pub fn suspect_from(&self, from: usize) -> Option<(u8, usize)> {
         let (bracket, at, _) = self.suspect?;

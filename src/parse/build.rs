@@ -1,5 +1,8 @@
 //! What all builders share: spans, names, docs, and lists with separators.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use crate::ast::{Doc, Name};
 use crate::base::{FileId, Span, Spanned};
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -57,6 +60,8 @@ pub struct Builder<'a> {
     pub unseparated: Option<usize>,
     /// Where heads of nodes begin that are reported to lack their `{`.
     pub heads: Vec<usize>,
+    /// The names of its nodes, where somebody asked for them.
+    pub nodes: OnceCell<BTreeSet<&'a str>>,
     /// Whether an expression was already reported as too deep since its outermost rule began.
     pub too_deep: bool,
 }
@@ -78,6 +83,7 @@ impl<'a> Builder<'a> {
             explained: Vec::new(),
             unseparated: None,
             heads: Vec::new(),
+            nodes: OnceCell::new(),
             diags,
             too_deep: false,
         }

@@ -178,7 +178,12 @@ impl Builder<'_> {
         let span = minus.map_or(span, |minus| minus.to(span));
         let kind = match literal::number(pair.as_str(), minus.is_some(), span) {
             Ok(literal) => ExprKind::Literal(literal),
-            Err(found) => {
+            Err(mut found) => {
+                let before = self.text.get(..span.start as usize);
+                let called = before.is_some_and(|before| before.ends_with("duration("));
+                if let Some(edit) = found.fix.first_mut().filter(|_| called) {
+                    edit.text = format!("\"{}\"", pair.as_str());
+                }
                 self.diags.push(*found);
                 ExprKind::Error
             }

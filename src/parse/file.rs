@@ -14,7 +14,9 @@ use crate::diag::{Diagnostic, codes};
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Pair, Rule};
+use super::mend::Meant;
 use super::message;
+use super::node_head::graph_under_another_word;
 
 impl<'a> Builder<'a> {
     /// The whole file.
@@ -28,7 +30,10 @@ impl<'a> Builder<'a> {
             if self.stray_member(&pair, &mut items, &mut previous) {
                 continue;
             }
-            let item = self.entry(pair, &mut previous, Rule::only_item, Self::item_or_graph);
+            let item = match self.renamed_graph(&pair, &mut previous) {
+                Some(graph) => Some(graph),
+                None => self.entry(pair, &mut previous, Rule::only_item, Self::item_or_graph),
+            };
             if let (Some(Item::Graph(graph)), Some(previous)) = (&item, &mut previous) {
                 previous.end = graph.span.end as usize;
             }
@@ -42,6 +47,39 @@ impl<'a> Builder<'a> {
             items,
             damaged: std::mem::take(&mut self.damaged),
         }
+    }
+
+    /// Reads another item that holds what a graph does as one, which is reported.
+    fn renamed_graph(&mut self, pair: &Pair, previous: &mut Option<Previous>) -> Option<Item> {
+        let others = [Rule::type_item, Rule::enum_item, Rule::event_item];
+        if !others.contains(&pair.as_rule()) {
+            return None;
+        }
+        let span = self.span(pair);
+        let (start, end) = (span.start as usize, span.end as usize);
+        let slice = self.text.get(start..end)?;
+        let found = graph_under_another_word(self, slice, start)?;
+        let edit = found.fix.first().cloned();
+        if !self.mends((start, end), &found.fix, Rule::only_item) {
+            return None;
+        }
+        self.diags.push(found);
+        *previous = Some(Previous {
+            start,
+            end,
+            is_bad: true,
+            made: true,
+            follows_entry: false,
+            replaces: false,
+        });
+        let meant = Meant { start, edit };
+        self.mend(
+            (start, end),
+            meant,
+            Rule::only_item,
+            previous,
+            Self::item_or_graph,
+        )
     }
 
     /// Reads a member that stands behind the graph before it as one of that graph. The first one is reported.

@@ -98,3 +98,17 @@ pub const RESERVED: &[&str] = &[
     "void",
     "while",
 ];
+
+/// Whether a word is one of the language, wherever it may stand.
+pub fn is_any(word: &str) -> bool {
+    let lists = [
+        ITEMS,
+        MEMBERS,
+        PROPERTIES,
+        TOOL_LINES,
+        KINDS,
+        RESERVED,
+        &["when", "each", "via", "where"],
+    ];
+    lists.iter().any(|words| words.contains(&word))
+}

@@ -111,13 +111,35 @@ impl Layout {
         }
     }
 
+    /// The bracket at `at`, which is open, was meant to be another one.
+    pub fn reopen(&mut self, at: usize, bracket: u8) {
+        let Some(index) = self.braces.iter().rposition(|brace| brace.at == at) else {
+            return;
+        };
+        let other = kind(bracket);
+        let Some(brace) = self.braces.get_mut(index) else {
+            return;
+        };
+        let own = std::mem::replace(&mut brace.kind, other);
+        if let Some(open) = self.open.get_mut(own)
+            && open.last() == Some(&index)
+        {
+            open.pop();
+        }
+        // It is the innermost, so it was opened last.
+        if let Some(open) = self.open.get_mut(other) {
+            open.push(index);
+        }
+    }
+
     /// What is wrong, the last brace being one that closes nothing.
     pub fn culprit(&self, text: &str) -> Option<Culprit> {
         let head = self.lines.first()?;
         let words = text.get(head.start..head.end)?;
         let last = self.braces.len().checked_sub(1)?;
         let kind = self.braces.get(last)?.kind;
-        if kind == 0 && words.starts_with("graph ") && !words.contains(['{', '=']) {
+        let params = words.matches('(').count() == words.matches(')').count();
+        if kind == 0 && words.starts_with("graph ") && params && !words.contains(['{', '=']) {
             return Some(lacking(head));
         }
         let of_kind = |brace: &usize| {

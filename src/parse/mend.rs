@@ -1,6 +1,8 @@
 //! Pieces read again with their one likely correction, so that what hangs on them is not reported as
 //! missing: `stat { .. }` still declares the fields, `nod a: ..` the node.
 
+use std::collections::BTreeSet;
+
 use pest::Parser;
 
 use crate::base::Span;
@@ -8,6 +10,7 @@ use crate::diag::Edit;
 
 use super::build::{Builder, Previous};
 use super::grammar::{Grammar, Pair, Rule};
+use super::mistake::first_word;
 
 /// How offsets of a corrected piece become places of the text.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +33,9 @@ impl Shift {
         }
     }
 }
+
+/// So many mistakes of a piece are mended one after the other to see whether it is right then.
+const MENDS: usize = 8;
 
 /// What a piece that did not parse may have been.
 pub struct Meant {
@@ -90,6 +96,59 @@ impl Builder<'_> {
         Some(text)
     }
 
+    /// Whether the edits make what `only` stands for of a stretch, perhaps with further edits of the same kind that the rest of
+    /// it needs.
+    pub fn mends(&self, (start, end): (usize, usize), edits: &[Edit], only: Rule) -> bool {
+        let text = match edits {
+            [] => return true,
+            [edit] if edit.text != "//" => self.corrected(start, end, edit),
+            edits => self
+                .text
+                .get(start..end)
+                .and_then(|text| made(text, start, edits)),
+        };
+        let Some(mut text) = text else {
+            return false;
+        };
+        for _ in 0..MENDS {
+            let error = match Grammar::parse(only, &text) {
+                Ok(_) => return true,
+                Err(error) => error,
+            };
+            let at = super::message::offset(&error);
+            let found = super::mistake::report(&text, 0, self.file, error);
+            // Each goes on from where the one before has mended it.
+            let further = found.fix.iter().all(|edit| edit.span.end as usize >= at);
+            match made(&text, 0, &found.fix).filter(|_| further && !found.fix.is_empty()) {
+                Some(next) => text = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether an arrow that an edit puts before a name leads to a node that the file has.
+    pub fn leads(&self, edit: &Edit, only: Rule) -> bool {
+        let rest = self.text.get(edit.span.end as usize..).unwrap_or("");
+        let target = first_word(rest.trim_ascii_start());
+        let lists = [Rule::only_member, Rule::only_property, Rule::only_arm];
+        let names_node = lists.contains(&only)
+            && edit.text.trim_ascii() == "->"
+            && !target.is_empty()
+            && !matches!(target, "end" | "fail" | "each" | "parent");
+        !names_node || self.node_names().contains(target)
+    }
+
+    /// Words that stand behind `node` in the file.
+    fn node_names(&self) -> &BTreeSet<&str> {
+        self.nodes.get_or_init(|| {
+            let words = self.text.split("node ").skip(1);
+            words
+                .map(|text| first_word(text.trim_ascii_start()))
+                .collect()
+        })
+    }
+
     fn read_again<T>(
         &mut self,
         start: usize,
@@ -113,4 +172,24 @@ impl Builder<'_> {
         (self.base, self.shift) = outer;
         built
     }
+}
+
+/// A text that begins at `start`, with edits made in it. A comment sign takes the rest of its line.
+fn made(text: &str, start: usize, edits: &[Edit]) -> Option<String> {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| edit.span.start);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for edit in edits {
+        let from = (edit.span.start as usize).checked_sub(start)?;
+        let to = (edit.span.end as usize).checked_sub(start)?;
+        out.push_str(text.get(at..from)?);
+        at = to;
+        match &*edit.text {
+            "//" => at += text.get(to..)?.find('\n').unwrap_or(text.len() - to),
+            own => out.push_str(own),
+        }
+    }
+    out.push_str(text.get(at..)?);
+    Some(out)
 }

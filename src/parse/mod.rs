@@ -4,11 +4,11 @@
 //! which property belongs to which kind of node, or reads a file. Both report and go on: what could
 //! not be read is left out of the tree (or is [`ExprKind::Error`](crate::ast::expr::ExprKind::Error)).
 //!
-//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`], [`layout`],
+//! Reading order: [`scan`] (brackets, quotes, comments, before the grammar; with [`bracket`], [`opening`], [`layout`],
 //! [`comment`] and [`comment_sign`]), [`grammar`] (what pest
 //! makes of `grammar/graph.pest`), [`build`] (what all builders share), [`mod@file`] (piece by piece), then one builder a subject:
 //! [`item`], [`graph`], [`node`], [`jump`], [`ty`], [`expr`], with [`literal`] and [`text`] for what stands
-//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse (with [`headless`], [`astray`] and [`other_word`]), [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
+//! inside literals. [`mod@tree`] keeps all signs and comments instead, for the formatter. [`recover`] takes what did not parse (with [`headless`], [`astray`], [`node_head`] and [`other_word`]), [`mend`] reads it as what it was likely meant to be, [`mistake`] knows common mistakes and
 //! [`message`] words the rest.
 
 mod astray;
@@ -31,6 +31,8 @@ mod mend;
 mod message;
 mod mistake;
 mod node;
+mod node_head;
+mod opening;
 mod other_word;
 mod property;
 mod recover;
@@ -96,6 +98,12 @@ pub fn expression(text: &str, file: FileId, diags: &mut Diagnostics) -> Option<a
 /// Whether a word begins a property of a node.
 pub fn is_property(word: &str) -> bool {
     keyword::PROPERTIES.contains(&word)
+}
+
+/// Whether a word of the language begins an item, a member of a graph, or is a kind of node.
+pub fn is_keyword(word: &str) -> bool {
+    let lists = [keyword::ITEMS, keyword::MEMBERS, keyword::KINDS];
+    lists.iter().any(|words| words.contains(&word))
 }
 
 fn fits(text: &str, file: FileId, diags: &mut Diagnostics) -> bool {

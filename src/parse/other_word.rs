@@ -175,6 +175,19 @@ static RENAMED: &[(&[Rule], &[&str], &str)] = &[
     ),
     (
         &[Rule::only_item],
+        &[
+            "union",
+            "enumeration",
+            "choice",
+            "choices",
+            "variant",
+            "variants",
+            "oneof",
+        ],
+        "enum",
+    ),
+    (
+        &[Rule::only_item],
         &["workflow", "flow", "pipeline", "subgraph"],
         "graph",
     ),

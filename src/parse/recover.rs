@@ -71,8 +71,12 @@ impl Builder<'_> {
         let from = match from {
             Some(previous) if !self.is_line_of_its_own(slice, only) => previous.start,
             _ => {
-                if let Some(found) = self.unknown(slice, start, only) {
-                    return self.meant(start, found);
+                let node = match only {
+                    Rule::only_member => super::node_head::under_another_word(self, slice, start),
+                    _ => None,
+                };
+                if let Some(found) = node.or_else(|| self.unknown(slice, start, only)) {
+                    return self.meant((start, end), only, found);
                 }
                 start
             }
@@ -83,8 +87,14 @@ impl Builder<'_> {
             Err(error) => {
                 let at = from + message::offset(&error);
                 unread = super::inline::meant(self.text, at, &error);
-                let found = mistake::report(slice, from, self.file, error);
-                self.with_brace(found, (from, end), at, only)
+                let node = match only {
+                    Rule::only_member => super::node_head::under_another_word(self, slice, from),
+                    _ => None,
+                };
+                node.unwrap_or_else(|| {
+                    let found = mistake::report(slice, from, self.file, error);
+                    self.with_brace(found, (from, end), at, only)
+                })
             }
             Ok(_) => {
                 let at = message::token_span(self.text, start, 0, self.file);
@@ -96,7 +106,7 @@ impl Builder<'_> {
                 )
             }
         };
-        let meant = self.meant(from, found);
+        let meant = self.meant((from, end), only, found);
         let unread = unread.map(|(span, text)| Edit {
             span: Span {
                 file: self.file,
@@ -133,8 +143,13 @@ impl Builder<'_> {
         self.surplus.get(first).copied().filter(|at| *at < until)
     }
 
-    /// Reports what is wrong with the stretch from `start` on, and says what it was likely meant to be.
-    fn meant(&mut self, start: usize, found: Diagnostic) -> Meant {
+    /// Reports what is wrong with a stretch, and says what it was likely meant to be. Edits that don't make `only` of it are no
+    /// mend, and aren't offered.
+    fn meant(&mut self, (start, end): (usize, usize), only: Rule, mut found: Diagnostic) -> Meant {
+        let leads = found.fix.iter().all(|edit| self.leads(edit, only));
+        if !leads || !self.mends((start, end), &found.fix, only) {
+            found.fix.clear();
+        }
         let edit = match found.fix.as_slice() {
             [edit] if edit.span.start as usize >= start => Some(edit.clone()),
             _ => None,
@@ -160,7 +175,7 @@ impl Builder<'_> {
             Rule::only_member if !word.is_empty() && !between.contains('\n') => {
                 let found =
                     super::astray::targets(self, (previous.start, previous.end), slice, start)?;
-                Some(self.meant(previous.start, found))
+                Some(self.meant((previous.start, end), only, found))
             }
             Rule::only_property if before.starts_with("require ") && !between.contains('\n') => {
                 let message =
@@ -169,7 +184,7 @@ impl Builder<'_> {
                 let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, at)
                     .help("write `require CONDITION else \"why\"`")
                     .fix(at, " else");
-                Some(self.meant(previous.start, found))
+                Some(self.meant((previous.start, end), only, found))
             }
             Rule::only_state_field | Rule::only_field
                 if before.ends_with(['"', '\''])
@@ -185,7 +200,7 @@ impl Builder<'_> {
                 )
                 .help("write `\"a\" | \"b\"`")
                 .fix(at, " |");
-                Some(self.meant(previous.start, found))
+                Some(self.meant((previous.start, end), only, found))
             }
             Rule::only_state_field if matches!(word, "via" | "based_on") => {
                 let field = before.split(':').next()?.split_ascii_whitespace().last()?;
@@ -193,7 +208,7 @@ impl Builder<'_> {
                 let found = Diagnostic::new(&codes::SYNTAX_ERROR, message, own)
                     .help("take out the comma before it")
                     .fix(Span::new(self.file, comma, comma + 1), "");
-                Some(self.meant(previous.start, found))
+                Some(self.meant((previous.start, end), only, found))
             }
             Rule::only_setting if word == slice && !word.is_empty() => {
                 let (key, first) = before.split_once(' ')?;
@@ -340,28 +355,55 @@ impl Builder<'_> {
         let is_graph = only == Rule::only_item && (slice.contains("->") || slice.contains("node "));
         let other = other_word(word, only).map(|meant| match meant {
             "type" if is_graph => "graph",
+            // `union A = B | C`
+            "enum"
+                if after
+                    .split('{')
+                    .next()
+                    .is_some_and(|head| head.contains('=')) =>
+            {
+                "type"
+            }
+            // `then { log: .. }` writes, `route moved { to: .. }` tells.
+            "goto" if begins_fields(after) => "set",
+            "goto" if begins_fields(behind_name(after)) => "emit",
             meant => meant,
         });
+        let lets = matches!(only, Rule::only_property | Rule::only_tool_line);
+        let other = match lets && is_binding(after) {
+            true => Some("let"),
+            false => other,
+        };
         let told = advice(word, only).filter(|_| other.is_none());
         Some(match (other.or(close), told) {
             (_, Some(help)) => found.help(help),
-            (Some(close), _) if other.is_none() => found
-                .help(format!("did you mean `{close}`?"))
-                .fix(span, close),
-            (Some(meant), _) => {
-                let found = found.help(format!("did you mean `{meant}`?"));
-                // What goes on as it does behind that word is certain enough.
-                let behind = slice.get(word.len()..).unwrap_or("");
-                match only == Rule::only_arm
-                    || Grammar::parse(only, &format!("{meant}{behind}")).is_ok()
-                {
-                    true => found.fix(span, meant),
-                    false => found,
-                }
-            }
+            (Some(meant), _) => found
+                .help(format!("did you mean `{meant}`?"))
+                .fix(span, meant),
             (None, None) => found,
         })
     }
+}
+
+/// Whether a text begins with a brace and a name with its value.
+fn begins_fields(text: &str) -> bool {
+    let inside = text.strip_prefix('{').unwrap_or("").trim_ascii_start();
+    let name = mistake::first_word(inside);
+    let behind = inside.get(name.len()..).unwrap_or("").trim_ascii_start();
+    !name.is_empty() && behind.starts_with(':')
+}
+
+/// Whether a text begins with a name, `=` and a value: `var n = 1`, `n = 1` behind another word.
+fn is_binding(text: &str) -> bool {
+    let name = mistake::first_word(text);
+    let behind = text.get(name.len()..).unwrap_or("").trim_ascii_start();
+    !name.is_empty() && behind.starts_with('=') && !behind.starts_with("==")
+}
+
+/// What stands behind a name, perhaps with dots, that a text begins with.
+fn behind_name(text: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    text.trim_start_matches(is_name).trim_ascii_start()
 }
 
 /// The keywords of a list and what it is a list of; `None` for lists of named entries.

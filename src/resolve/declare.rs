@@ -65,16 +65,24 @@ impl Resolver<'_> {
                 let Some(name) = item.name() else {
                     continue;
                 };
-                let thing = self.thing(item, &mut counts);
+                let mut thing = self.thing(item, &mut counts);
                 let is_type = matches!(thing, Thing::Record(_) | Thing::Enum(_) | Thing::Alias(_));
                 if !(is_type && self.is_built_in(name)) {
                     self.check_style(name, style(item));
                 }
                 if matches!(item, Item::Function(_)) && !file.standard {
-                    let message = "only the standard library declares functions";
-                    let diagnostic = Diagnostic::new(&codes::UNSUPPORTED, message, name.span)
-                        .help("write a `tool` with a body, or repeat the expression");
-                    self.diags.push(diagnostic);
+                    let message = format!(
+                        "only the standard library declares functions, found `{}`",
+                        name.node
+                    );
+                    let help = format!(
+                        "what a program or a model calls is a tool, `tool {}(..)`; else repeat the expression",
+                        name.node
+                    );
+                    self.diags
+                        .push(Diagnostic::new(&codes::UNSUPPORTED, message, name.span).help(help));
+                    // What it was to be is not known where it is used.
+                    thing = Thing::Broken;
                 }
                 let fresh = self.enter(file.id, name, thing, false);
                 if fresh && is_shared(thing) {

@@ -217,8 +217,15 @@ impl Resolver<'_> {
                 .filter(|(_, entry)| wanted.takes(entry.thing))
                 .map(|(known, _)| known.as_str())
         };
+        // `text` is a word for a type that everybody knows, whatever else is near to it; `Texts` beside `Text` is a slip.
+        let own_slip = || {
+            let near = name::closest(&name.node, own_near())?;
+            let case = near.eq_ignore_ascii_case(&name.node);
+            let capital = name.node.starts_with(|c: char| c.is_ascii_uppercase());
+            (case || capital && name::certain(&name.node, own_near()) == Some(near)).then_some(near)
+        };
         if wanted == Wanted::Type
-            && name::closest(&name.node, own_near()).is_none()
+            && own_slip().is_none()
             && let Some((help, meant)) = foreign::ty::alone(&name.node)
         {
             let found = diagnostic.near(meant).help(help);
@@ -226,6 +233,11 @@ impl Resolver<'_> {
                 Some(meant) => found.fix(name.span, meant),
                 None => found,
             };
+        }
+        // A word of the language is no slip in another one's letters.
+        if wanted == Wanted::Type && crate::parse::is_keyword(&name.node) {
+            let help = "name a type, such as `string`: this is a word of the language";
+            return diagnostic.help(help);
         }
         if let Some(close) = name::closest(&name.node, near()) {
             let diagnostic = diagnostic

@@ -250,22 +250,22 @@ impl Resolver<'_> {
         let word = attribute.name.node.as_str();
         let message = format!("unknown attribute `@{word}`");
         let known: Vec<String> = words.iter().map(|word| format!("@{word}")).collect();
-        let help = match name::closest(word, words.iter().copied()) {
-            Some(near) => format!("did you mean `@{near}`?"),
-            None => match foreign::attribute::meant(word, words) {
-                Some(help) => help.to_owned(),
-                None => format!(
-                    "known here are {}",
-                    name::few(known.iter().map(String::as_str))
-                ),
-            },
+        let other = foreign::attribute::meant(word, words);
+        let near = name::closest(word, words.iter().copied());
+        let help = match (other, near) {
+            (Some(help), _) => help.to_owned(),
+            (None, Some(near)) => format!("did you mean `@{near}`?"),
+            (None, None) => format!(
+                "known here are {}",
+                name::few(known.iter().map(String::as_str))
+            ),
         };
         let found = Diagnostic::new(&codes::UNKNOWN_ATTRIBUTE, message, attribute.span).help(help);
-        self.diags
-            .push(match name::certain(word, words.iter().copied()) {
-                Some(meant) => found.fix(attribute.name.span, meant),
-                None => found,
-            });
+        let certain = name::certain(word, words.iter().copied()).filter(|_| other.is_none());
+        self.diags.push(match certain {
+            Some(meant) => found.fix(attribute.name.span, meant),
+            None => found,
+        });
     }
 }
 

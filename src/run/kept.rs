@@ -10,10 +10,12 @@ use serde_json::json;
 
 use crate::value::{Map, Value};
 
+use super::error::RunError;
 use super::frame::Frame;
 use super::plan::{GraphPlan, Plan};
 use super::schedule;
-use super::store::{Change, FieldWrite, FrameImage};
+use super::store::{Change, FieldImage, FieldWrite, FrameImage};
+use super::work::subgraph::restore_fields;
 
 /// The states that a run has, and which of them the run's own graph has not kept yet.
 #[derive(Default)]
@@ -26,7 +28,7 @@ struct States {
 }
 
 /// The name of a state in a checkpoint.
-fn name(path: &str) -> String {
+pub fn name(path: &str) -> String {
     format!("@{path}")
 }
 
@@ -35,12 +37,50 @@ pub fn path(name: &str) -> Option<&str> {
     name.strip_prefix('@')
 }
 
+/// A state as what a frame has kept, with nothing left to do.
+pub fn image(state: &Value) -> FrameImage {
+    let part = |name: &str| state.get(name);
+    let fields = part("fields").and_then(Value::as_map);
+    let fields = fields.into_iter().flat_map(Map::iter).map(|(name, value)| {
+        let value = value.clone();
+        let name = name.as_str().unwrap_or_default();
+        (name.to_owned(), FieldImage { value, changes: 0 })
+    });
+    FrameImage {
+        frame: String::new(),
+        seq: 0,
+        step: 0,
+        run_id: String::new(),
+        schedule: json!({
+            "made": part("made").map(Value::to_json),
+            "given": part("given").map(Value::to_json),
+        }),
+        fields: fields.collect(),
+    }
+}
+
+/// The state of which [`image`] has made this.
+pub fn value(image: &FrameImage) -> Value {
+    let fields = image.fields.iter();
+    let fields = fields.map(|(name, field)| (name.as_str(), field.value.clone()));
+    let mut state = Map::new();
+    state.insert("fields", Value::Map(fields.collect()));
+    for part in ["made", "given"] {
+        let known = image.schedule.get(part).filter(|known| !known.is_null());
+        if let Some(known) = known {
+            state.insert(part, Value::from_json(known));
+        }
+    }
+    Value::Map(state)
+}
+
 impl Kept {
     fn states(&self) -> MutexGuard<'_, States> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in the states that the frames of a thread have.
+    /// Takes in the states that the frames under way on a thread have. Callers come first: what a call has kept since is
+    /// newer.
     pub fn load(&self, frames: &[FrameImage]) {
         let mut states = self.states();
         for frame in frames {
@@ -56,28 +96,29 @@ impl Kept {
 
     /// Gives a frame that begins what the call before it on this path has left: all but what its caller gives
     /// and what is kept in no checkpoint. What it is given has to be in its own first checkpoint.
-    pub fn seed(&self, path: &str, plan: &Plan, frame: &mut Frame) -> Vec<FieldWrite> {
-        let states = self.states();
-        let Some(state) = states.all.get(path) else {
-            return Vec::new();
+    ///
+    /// # Errors
+    /// As of [`restore_fields`].
+    pub fn seed(
+        &self,
+        path: &str,
+        plan: &Plan,
+        frame: &mut Frame,
+    ) -> Result<Vec<FieldWrite>, RunError> {
+        let Some(state) = self.states().all.get(path).cloned() else {
+            return Ok(Vec::new());
         };
-        let mut seeded = Vec::new();
-        let graph = &plan.graphs[frame.graph];
-        let flow_graph = &plan.flow.graphs[frame.graph];
-        for ((id, name), place) in graph.fields.entries().zip(&mut frame.fields) {
-            let given = flow_graph.fields[id].mode.is_in();
-            let value = state.get("fields").and_then(|fields| fields.get(name));
-            if let Some(value) = value.filter(|_| !given) {
-                *place = Some(value.clone());
-                seeded.push(FieldWrite {
-                    field: name.to_string(),
-                    change: Change::Put(value.clone()),
-                });
-            }
+        let mut image = image(&state);
+        let fields = plan.flow.graphs[frame.graph].fields.iter();
+        for given in fields.filter(|field| field.mode.is_in()) {
+            image.fields.remove(&given.name);
         }
-        let made = state.get("made").map(Value::to_json);
-        frame.freshness = schedule::freshness(graph, &json!({ "made": made }));
-        seeded
+        restore_fields(frame, &plan.graphs[frame.graph], &image)?;
+        let seeded = image.fields.into_iter().map(|(field, kept)| FieldWrite {
+            field,
+            change: Change::Put(kept.value),
+        });
+        Ok(seeded.collect())
     }
 
     /// Keeps what a call has come to.
@@ -91,10 +132,12 @@ impl Kept {
         }
         let made = Value::from_json(&json!(schedule::made(graph, &frame.freshness)));
         let entries = [("fields", Value::Map(fields)), ("made", made)];
+        let mut state: Map = entries.into_iter().collect();
+        if !graph.given.is_empty() {
+            state.insert("given", Value::from_json(&json!(graph.given)));
+        }
         let mut states = self.states();
-        states
-            .all
-            .insert(path.to_owned(), Value::Map(entries.into_iter().collect()));
+        states.all.insert(path.to_owned(), Value::Map(state));
         states.changed.insert(path.to_owned());
     }
 

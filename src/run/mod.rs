@@ -35,6 +35,7 @@ pub mod limit;
 pub mod model;
 pub mod ordinal;
 pub mod plan;
+pub mod refit;
 pub mod schedule;
 pub mod step;
 pub mod store;

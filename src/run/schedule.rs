@@ -38,6 +38,9 @@ struct Stored {
     /// Fields that were made from others, each with those that were written since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     made: BTreeMap<String, Vec<String>>,
+    /// Fields that `migrate` of this version has values for: where one has none, the thread knows of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,6 +93,7 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
             .collect(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
         made: made(graph, &frame.freshness),
+        given: graph.given.clone(),
     };
     // Plain data with text keys always has a JSON form.
     serde_json::to_value(stored).unwrap_or_default()

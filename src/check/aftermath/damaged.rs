@@ -18,6 +18,8 @@ pub struct Damaged {
     pieces: BTreeMap<FileId, Vec<Span>>,
     /// The words in them.
     words: BTreeSet<String>,
+    /// Words that declarations in them begin with and that may hold more than a name: `tool lookat: string)`.
+    merged: Vec<String>,
     /// Files with an import that doesn't say what it imports.
     imports: BTreeSet<FileId>,
     /// Names that files with such pieces seem to declare.
@@ -29,6 +31,7 @@ impl Damaged {
     pub fn new(program: &Program, sources: &SourceMap, diags: &Diagnostics) -> Self {
         let mut pieces: BTreeMap<FileId, Vec<Span>> = BTreeMap::new();
         let mut words = BTreeSet::new();
+        let mut merged = Vec::new();
         let mut imports = BTreeSet::new();
         let mut starts: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
         let damaged = || program.trees.iter().flat_map(|tree| &tree.damaged).copied();
@@ -43,6 +46,7 @@ impl Damaged {
             if imports_all(sources.text(span)) {
                 imports.insert(span.file);
             }
+            merged.extend(merged_name(sources.text(span)));
             let split = sources.text(span).split(|c| !is_word(c));
             words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
         }
@@ -55,6 +59,7 @@ impl Damaged {
             starts,
             pieces,
             words,
+            merged,
             imports,
             lost: lost.collect(),
         }
@@ -69,7 +74,10 @@ impl Damaged {
             let capital = unknown.name.starts_with(|c: char| c.is_ascii_uppercase());
             let item = file.filter(|_| unknown.home == Home::Items && capital);
             let imported = unknown.home == Home::Items && self.imports.contains(&found.span().file);
+            let begins = |whole: &String| whole.starts_with(&unknown.name);
+            let torn = unknown.home == Home::Items && self.merged.iter().any(begins);
             imported
+                || torn
                 || self.names(&unknown.name)
                 || item.is_some_and(|names| names.contains(&unknown.name))
         });
@@ -126,6 +134,17 @@ fn unasked(program: &Program, diags: &Diagnostics) -> Vec<String> {
         _ => None,
     });
     interrupts.collect()
+}
+
+/// The word behind the keyword of a declaration whose `(` lacks, so that the first parameter may be part of it.
+fn merged_name(text: &str) -> Option<String> {
+    let (keyword, rest) = text.trim_ascii_start().split_once(' ')?;
+    let rest = rest.trim_ascii_start();
+    let (word, behind) = rest.split_at(rest.find(|c| !is_word(c))?);
+    let declares = matches!(keyword, "tool" | "reducer" | "prompt" | "graph");
+    let closed = behind.find([')', '(']).and_then(|at| behind.get(at..));
+    let lacks = behind.starts_with(':') && closed.is_some_and(|rest| rest.starts_with(')'));
+    (declares && lacks).then(|| word.to_owned())
 }
 
 /// `import * from ".."`, `import ".."`: it may bring any name.

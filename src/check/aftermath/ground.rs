@@ -35,6 +35,7 @@ pub struct Ground<'a> {
     /// Fields of states, by the places of their names.
     fields: Pieces<Span>,
     conditions: Pieces<()>,
+    exits: Pieces<()>,
     tools: Pieces<ToolId>,
     reducers: Pieces<ReducerId>,
     instances: Pieces<()>,
@@ -66,6 +67,11 @@ impl<'a> Ground<'a> {
             nodes: Pieces::new(all.map(|(id, node)| (node.span, id))),
             fields: Pieces::new(fields.map(|field| (field.span, field.name.span))),
             conditions: Pieces::new(conditions.map(|expr| (expr.span, ()))),
+            exits: Pieces::new(
+                graphs()
+                    .flat_map(|of| &of.exits)
+                    .map(|expr| (expr.span, ())),
+            ),
             tools: Pieces::new(program.tools.entries().map(|(id, tool)| (tool.span, id))),
             reducers: Pieces::new(reducers()),
             instances: Pieces::new(program.instances.iter().map(|of| (of.span, ()))),
@@ -97,6 +103,11 @@ impl<'a> Ground<'a> {
     /// Whether it is a condition by which a run goes on one way or another.
     pub fn is_condition(&self, place: Span) -> bool {
         self.conditions.at(place).is_some()
+    }
+
+    /// Whether it is a condition by which a graph ends.
+    pub fn is_exit(&self, place: Span) -> bool {
+        self.exits.at(place).is_some()
     }
 
     /// The tool.

@@ -63,7 +63,14 @@ pub fn behind_pieces(program: &Program, diags: &mut Diagnostics) {
             .and_then(|value| value.split(['.', '[']).next());
         let given = given.is_some_and(|root| matches!(root, "answer" | "output"));
         let untyped = given && is(found, &[&codes::TYPE_MISMATCH]) && torn(around(&nodes, at));
-        !(lacks || decided || returns || untyped)
+        // What brings the name into scope may be what did not parse.
+        let scope = found.unknown_name().map(|unknown| unknown.name.as_str());
+        let unnamed = match scope {
+            Some("input" | "output") => torn(around(&nodes, at)),
+            Some("context") => torn(around(&graphs, at)),
+            _ => false,
+        };
+        !(unnamed || lacks || decided || returns || untyped)
     });
 }
 

@@ -7,7 +7,7 @@
 //! them when all findings are known. It goes by what findings say as data ([`Fact`]), by where they stand
 //! ([`ground`]) and by their codes, never by their words, and in time linear in the program and the findings.
 //!
-//! Reading order: [`ground`] (which declaration a place lies in), [`torn`] (items whose
+//! Reading order: [`ground`] (which declaration a place lies in), [`instances`] (graphs that call themselves without end), [`torn`] (items whose
 //! brackets don't fit together), [`damaged`] (text that did not parse), [`lacking`] (what lacks because of it), [`unclear`] (what is
 //! not known of a graph, and what waits for it), [`moot`] (what a refused thing would have done), [`declared`] (where names are declared and stand), [`names`] (one message for
 //! one unknown name), [`again`] (one message for one field without a value), [`alike`] (one for what is the same at several places). [`ways`] comes before them: it is for findings on ways alone.
@@ -17,6 +17,7 @@ pub mod alike;
 pub mod damaged;
 pub mod declared;
 pub mod ground;
+pub mod instances;
 pub mod lacking;
 pub mod moot;
 pub mod names;
@@ -66,6 +67,7 @@ pub fn settle(program: &Program, sources: &SourceMap, diags: &mut Diagnostics) {
     }
     torn::behind_the_first(sources, diags);
     let ground = Ground::new(program);
+    instances::behind_damage(&ground, diags);
     moot::behind_reads(&ground, diags);
     let damaged = Damaged::new(program, sources, diags);
     let unclear = Unclear::new(&ground, diags);

@@ -75,6 +75,8 @@ struct Part {
     ways: bool,
     /// A condition means nothing.
     conditions: bool,
+    /// A condition by which it ends means nothing.
+    exits: bool,
     /// An arrow leads elsewhere than it was meant to, or nowhere.
     arrows: bool,
     /// How many islands nothing leads to.
@@ -150,6 +152,7 @@ impl<'a> Unclear<'a> {
         };
         let field = self.ground.field(at);
         let condition = self.ground.is_condition(at);
+        let exit = self.ground.is_exit(at);
         let meant = self.meant(found, id);
         let part = self.part(id);
         part.opaque |= opaque;
@@ -159,6 +162,7 @@ impl<'a> Unclear<'a> {
         part.unreached += usize::from(is(found, UNREACHED));
         part.ways |= is(found, DOUBLED);
         part.conditions |= condition;
+        part.exits |= exit;
         part.mistyped
             .extend(field.filter(|_| is(found, &[&codes::REDUCER_TYPE])));
         part.wrong.extend(field);
@@ -299,6 +303,10 @@ impl<'a> Unclear<'a> {
             // One arrow that goes elsewhere leaves one island behind.
             let lost = |part: &Part| part.calls || part.arrows && part.unreached == 1;
             return self.graph(found.span()).is_some_and(lost) || self.everywhere;
+        }
+        if is(found, &[&codes::ENDLESS_CYCLE]) {
+            // What was to end it is there, and wrong.
+            return self.graph(found.span()).is_some_and(|part| part.exits);
         }
         let (writes, ways) = (is(found, WRITES), is(found, WAYS));
         let (jumps, colliding) = (is(found, JUMPS), is(found, COLLIDING));

@@ -3,10 +3,11 @@
 //! [`build()`] makes a [`Flow`] of each graph, the one picture of it that all these rules read. Nothing here types an
 //! expression: conditions count as free.
 //!
-//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart` and [`witness`]), which
+//! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart`, [`abreast`] and [`witness`]), which
 //! say what may run in the same super-step; [`made`], [`race`], [`fork`], [`gathered`], [`join`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
+pub mod abreast;
 mod apart;
 mod arrival;
 pub mod arrows;
@@ -37,6 +38,7 @@ pub mod visits;
 pub mod witness;
 pub mod written;
 
+pub use abreast::Abreast;
 pub use build::build;
 pub use model::{Cause, Flow, Goal, Spot, Way, Write};
 pub use race::writes_of;

@@ -60,6 +60,11 @@ impl<'a> Places<'a> {
         place.checked_sub(self.deferred).map(NodeId)
     }
 
+    /// Where a deferred node waits.
+    pub fn deferring(&self, node: NodeId) -> Place {
+        self.deferred + node.0
+    }
+
     /// The join and the member that wait at a place.
     pub fn waits(&self, place: Place) -> Option<(JoinId, NodeId)> {
         if self.running(place).is_some() || place >= self.deferred {

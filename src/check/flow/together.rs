@@ -146,6 +146,12 @@ impl<'a> Together<'a> {
         self.beside.get(node.0 as usize)
     }
 
+    /// The nodes that may run while a deferred node waits; other numbers are no nodes.
+    pub fn partners_waiting(&self, node: NodeId) -> Option<&Sparse> {
+        let waiting = self.places.deferring(node);
+        self.beside.get(waiting as usize)
+    }
+
     /// Whether a join can come to lead on.
     pub fn fires(&self, join: JoinId) -> bool {
         self.overflow || self.fired.contains(&join)

@@ -9,6 +9,7 @@ use crate::ir::{FieldId, GraphId};
 use crate::resolve::Program;
 use crate::resolve::program::Graph;
 
+use super::super::flow::Abreast;
 use super::super::{Picture, Seen};
 use super::Instances;
 use super::unreached::unreached;
@@ -59,13 +60,14 @@ pub(in crate::check) fn all(
             of.entry(from).or_default().push((graph, found));
         }
     }
+    let abreast = Abreast::new(&picture.flows);
     for (id, graph) in program.graphs.entries() {
         let found = of.remove(&id).unwrap_or_default();
         if !instances.is_template(id, graph) {
             found.into_iter().for_each(|(_, found)| diags.append(found));
             continue;
         }
-        let template = super::super::graph(program, id, &picture);
+        let template = super::super::graph(program, id, &picture, &abreast);
         if let Some(fields) = read.get_mut(id.0 as usize) {
             fields.extend(&template.read);
         }
@@ -74,6 +76,7 @@ pub(in crate::check) fn all(
             unreached(program, id, flow, instances, diags);
         }
     }
+    drop(abreast);
     (read, picture)
 }
 

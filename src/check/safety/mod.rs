@@ -16,24 +16,25 @@ pub mod system;
 pub mod trifecta;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
-use crate::base::{IdVec, Span, Spanned};
+use crate::base::{Span, Spanned};
 use crate::diag::{Diagnostics, codes};
 use crate::ir::{GraphId, ToolId};
 use crate::resolve::Program;
 use crate::resolve::program::{Graph, Marks, Node, Work};
 
 use super::calls::callers;
-use super::flow::Flow;
+use super::flow::Abreast;
 
-/// All rules of safety. `flows` are the flows of the program's graphs.
-pub fn safety(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+/// All rules of safety. `abreast` holds the flows of the program's graphs.
+pub fn safety<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
-    approval::approvals(program, flows, &mut found);
-    sink::sinks(program, flows, &mut found);
-    secret::secrets(program, flows, &mut found);
-    system::system_texts(program, flows, &mut found);
-    trifecta::trifectas(program, flows, &mut found);
+    approval::approvals(program, abreast.flows, &mut found);
+    sink::sinks(program, abreast, &mut found);
+    secret::secrets(program, abreast, &mut found);
+    system::system_texts(program, abreast, &mut found);
+    trifecta::trifectas(program, abreast, &mut found);
     // Who is asked in vain is so for all that comes behind: a tool that can't be undone is said, a value on its way is not.
     let refusals = [&codes::RUNS_AFTER_REFUSAL, &codes::ANSWER_IGNORED];
     let in_vain: HashSet<Span> = (found.iter())

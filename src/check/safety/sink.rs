@@ -1,19 +1,19 @@
 //! Arguments that are taken for more than data: what a model or a stranger wrote must not get there unlooked at.
 
-use crate::base::{IdVec, Span};
+use std::rc::Rc;
+
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::SinkKind;
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Sink, Tool, Work};
 
-use super::super::flow::Flow;
+use super::super::flow::Abreast;
 use super::in_scope;
-use super::origin::{
-    Env, Inside, Leaf, Path, Search, Trail, Wanted, env, is_plain, leaves, vetted,
-};
+use super::origin::{Env, Inside, Leaf, Search, Trail, Vouch, Wanted, is_plain, leaves, vetted};
 
 /// Reports `@sink` arguments that such a value reaches.
-pub fn sinks(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn sinks<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
     if !program
         .tools
         .iter()
@@ -27,7 +27,7 @@ pub fn sinks(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagno
         guarded: true,
         ..Wanted::default()
     };
-    let mut search = Search::new(program, flows, wanted);
+    let mut search = Search::new(program, abreast, wanted);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             match &node.work {
@@ -38,8 +38,8 @@ pub fn sinks(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagno
                     ..
                 } => {
                     // The calls stand in messages that a person may have looked at.
-                    let read = leaves(messages, &env(&node.lets));
-                    let read = search.unguarded(node, read, &env(&node.lets));
+                    let read = leaves(messages, &search.guarded(node));
+                    let read = search.unguarded(node, read);
                     if let Some(trail) = search.source(Inside::Before(id, at), &read) {
                         chosen(program, graph, node, Some(&trail), diags);
                     }
@@ -85,9 +85,8 @@ fn call(
         let Some(arg) = args.iter().find(|arg| arg.name.node == *name) else {
             continue;
         };
-        let env = env(&node.lets);
-        let made_from = leaves(&arg.value, &env);
-        let made_from: Vec<Leaf> = search.node_leaves((id, at), made_from, &env);
+        let made_from = leaves(&arg.value, &search.guarded(node));
+        let made_from: Vec<Leaf> = search.unguarded(node, made_from);
         let Some(trail) = search.source(Inside::Before(id, at), &made_from) else {
             continue;
         };
@@ -148,7 +147,7 @@ fn chosen(
         let told = narrowed(program, node, used.node);
         for (param, sink) in open_sinks(tool) {
             let name = &param.name.node;
-            if told.iter().any(|path| path.0 == [name.clone()]) {
+            if told.iter().any(|vouch| vouch.is_for(name)) {
                 continue;
             }
             let message = format!(
@@ -185,7 +184,7 @@ fn chosen(
 }
 
 /// Parameters that the node's `where` vouches for.
-fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Path> {
+fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Vouch> {
     let list = match &node.work {
         Work::Agent { call, .. } => call.tools.as_ref(),
         Work::Tools { tools, .. } => tools.as_ref(),
@@ -196,7 +195,6 @@ fn narrowed(program: &Program, node: &Node, tool: ToolId) -> Vec<Path> {
     let conditions = ids.filter_map(|id| program.narrowings.get(*id));
     conditions
         .flat_map(|narrowing| vetted(&narrowing.condition, true, &Env::new()))
-        .map(|vouch| vouch.path)
         .collect()
 }
 

@@ -1,17 +1,17 @@
 //! Untrusted text in a `system` prompt: there a model takes it for orders of its owner.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use crate::base::{IdVec, Span};
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::GraphId;
 use crate::resolve::program::{Node, Program, Work};
 
-use super::super::flow::Flow;
-use super::origin::{Inside, Search, Trail, Wanted, env, text_leaves};
+use super::super::flow::Abreast;
+use super::origin::{Inside, Search, Trail, Wanted, text_leaves};
 
 /// Warns of them.
-pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn system_texts<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
     if !super::marked(program, |marks| marks.untrusted.is_some()) {
         return;
     }
@@ -20,17 +20,16 @@ pub fn system_texts(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut
         guarded: true,
         ..Wanted::default()
     };
-    let mut search = Search::new(program, flows, wanted);
+    let mut search = Search::new(program, abreast, wanted);
     for (id, graph) in program.graphs.entries() {
         for (at, node) in graph.nodes.entries() {
             let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
                 continue;
             };
             let Some(text) = &call.system else { continue };
-            let lets = env(&node.lets);
-            let read = text_leaves(text, &lets);
+            let read = text_leaves(text, &search.guarded(node));
             let mut by_source: BTreeMap<Span, Diagnostic> = BTreeMap::new();
-            for leaf in search.node_leaves((id, at), read, &lets) {
+            for leaf in search.unguarded(node, read) {
                 let one = std::slice::from_ref(&leaf);
                 let Some(trail) = search.source(Inside::Before(id, at), one) else {
                     continue;

@@ -1,18 +1,20 @@
 //! The three-way rule: private data, untrusted content and a way out, in the hands of one model and with no person in
 //! between. The content may tell the model to send the data away.
 
-use crate::base::{IdVec, Span};
+use std::rc::Rc;
+
+use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::flow::{SinkKind, ToolEffect};
 use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Graph, Node, Param, Program, Tool, Work};
 
-use super::super::flow::Flow;
+use super::super::flow::Abreast;
 use super::in_scope;
-use super::origin::{Inside, Leaf, Search, Wanted, env, is_plain, leaves, prompt_leaves};
+use super::origin::{Inside, Leaf, Search, Wanted, is_plain, leaves, prompt_leaves};
 
 /// Reports agents with all three, and calls whose arguments come from the first two.
-pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn trifectas<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
     if !super::marked(program, |marks| marks.untrusted.is_some()) {
         return;
     }
@@ -24,7 +26,7 @@ pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
         program,
         private: Search::new(
             program,
-            flows,
+            abreast,
             Wanted {
                 private: true,
                 ..wanted
@@ -32,7 +34,7 @@ pub fn trifectas(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
         ),
         untrusted: Search::new(
             program,
-            flows,
+            abreast,
             Wanted {
                 untrusted: true,
                 guarded: true,
@@ -84,7 +86,7 @@ impl Rule<'_, '_> {
         let (Work::Llm(call) | Work::Agent { call, .. }) = &node.work else {
             return;
         };
-        let read = prompt_leaves(node, call);
+        let read = prompt_leaves(call, &self.untrusted.guarded(node));
         let untrusted_ones: Vec<ToolId> = (tools.iter())
             .filter(|(id, ..)| self.untrusted.result_source(at, *id).is_some())
             .map(|(id, ..)| *id)
@@ -142,7 +144,7 @@ impl Rule<'_, '_> {
         let Some(out) = outward(tool, name.span).filter(|out| out.sure) else {
             return;
         };
-        let lets = env(&node.lets);
+        let lets = self.untrusted.guarded(node);
         let read: Vec<Leaf> = args
             .iter()
             .flat_map(|arg| leaves(&arg.value, &lets))
@@ -193,7 +195,7 @@ fn in_texts(
     node: &Node,
     read: &[Leaf],
 ) -> Option<Part> {
-    let read = search.node_leaves((id, at), read.to_vec(), &env(&node.lets));
+    let read = search.unguarded(node, read.to_vec());
     let trail = search.source(Inside::Before(id, at), &read)?;
     let place = search.in_vain(&trail);
     let mut through = trail.through.into_iter();

@@ -309,7 +309,8 @@ impl<'a> Session<'a> {
         self.watch = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
-        ended.map_err(|error| not_started(error, &self.engine.plan.flow, &self.hint))
+        let migrates = self.options.migrate;
+        ended.map_err(|error| not_started(error, &self.engine.plan.flow, migrates, &self.hint))
     }
 
     /// A new input on a thread that has something left to do lets go of that.
@@ -400,7 +401,7 @@ fn unusable(error: impl std::fmt::Display) -> Failure {
 }
 
 /// Why a run did not start, with what can be done about a thread of another version.
-fn not_started(error: StartError, flow: &Flow, hint: &Hint) -> Failure {
+fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> Failure {
     let failure = Failure::unusable(error.to_string());
     let StartError::Version { gone, .. } = error else {
         return failure;
@@ -415,9 +416,15 @@ fn not_started(error: StartError, flow: &Flow, hint: &Hint) -> Failure {
             "go on without an answer, as the flow is now: {}",
             hint.resume()
         )),
-        _ if says => failure.help("add `--migrate`: the flow says what became of it in `migrate`"),
+        Gone::Calls(old) => failure.help(format!(
+            "`--migrate` lets it go; if the node has another name now, say that first: `migrate {{ rename node {old} -> new }}`"
+        )),
+        _ if says && !migrates => failure.help("add `--migrate`: the flow says what became of it in `migrate`"),
         Gone::Node(old) => failure.help(format!(
             "say in the graph what became of it, as in `migrate {{ rename node {old} -> new }}`, and add `--migrate`"
+        )),
+        Gone::Value(of) => failure.help(format!(
+            "say in the graph which value it has then, as in `migrate {{ default {of} = .. }}`, and add `--migrate`"
         )),
         Gone::Field(old) => failure.help(format!(
             "say in the graph what became of it, as in `migrate {{ rename field {old} -> new }}` or `migrate {{ drop field {old} }}`, and add `--migrate`"

@@ -3,7 +3,7 @@
 use minijinja::machinery::{self, ast};
 use minijinja::syntax::SyntaxConfig;
 
-use crate::ast::expr::{Element, Expr, ExprKind, Literal};
+use crate::ast::expr::{BinaryOp, Element, Entry, Expr, ExprKind, Literal, RecordField};
 use crate::ast::node::TemplateText;
 use crate::base::{Span, Spanned};
 
@@ -12,6 +12,15 @@ use crate::base::{Span, Spanned};
 pub enum Printed {
     /// A name that stands for a value from here on: a loop's, or one that is set.
     Bind(String, Expr),
+    /// A field of a namespace is set: that has a value more, wherever the namespace is read.
+    Adds(String, Expr),
+    /// A block begins.
+    Open,
+    /// It ends.
+    Close {
+        /// What it has bound is gone behind it; else it is one of several ways, and may not have been taken.
+        scoped: bool,
+    },
     /// A value that becomes part of the text.
     Shows(Expr),
 }
@@ -68,21 +77,25 @@ impl Walk<'_> {
                     },
                     span,
                 };
-                self.bind(&each.target, &element);
-                self.all(&each.body);
-                self.all(&each.else_body);
+                self.within(true, |walk| {
+                    walk.out
+                        .push(Printed::Bind("loop".to_owned(), around(&element)));
+                    walk.bind(&each.target, &element);
+                    walk.all(&each.body);
+                });
+                self.within(false, |walk| walk.all(&each.else_body));
             }
             Stmt::IfCond(branch) => {
-                self.all(&branch.true_body);
-                self.all(&branch.false_body);
+                self.within(false, |walk| walk.all(&branch.true_body));
+                self.within(false, |walk| walk.all(&branch.false_body));
             }
-            Stmt::WithBlock(with) => {
+            Stmt::WithBlock(with) => self.within(true, |walk| {
                 for (target, value) in &with.assignments {
-                    let value = self.expr(value);
-                    self.bind(target, &value);
+                    let value = walk.expr(value);
+                    walk.bind(target, &value);
                 }
-                self.all(&with.body);
-            }
+                walk.all(&with.body);
+            }),
             Stmt::Set(set) => {
                 let value = self.expr(&set.expr);
                 self.bind(&set.target, &value);
@@ -90,10 +103,27 @@ impl Walk<'_> {
             Stmt::SetBlock(set) => self.all(&set.body),
             Stmt::AutoEscape(escape) => self.all(&escape.body),
             Stmt::FilterBlock(block) => self.all(&block.body),
-            Stmt::Macro(declared) => self.all(&declared.body),
-            Stmt::CallBlock(block) => self.all(&block.macro_decl.body),
+            Stmt::Macro(declared) => self.called(declared),
+            Stmt::CallBlock(block) => self.called(&block.macro_decl),
             _ => {}
         }
+    }
+
+    fn within(&mut self, scoped: bool, inner: impl FnOnce(&mut Self)) {
+        self.out.push(Printed::Open);
+        inner(self);
+        self.out.push(Printed::Close { scoped });
+    }
+
+    /// The body of a macro. What its parameters are given is shown where it is called.
+    fn called(&mut self, declared: &ast::Macro) {
+        self.within(true, |walk| {
+            for param in &declared.args {
+                let given = literal(walk.span(param));
+                walk.bind(param, &given);
+            }
+            walk.all(&declared.body);
+        });
     }
 
     fn bind(&mut self, target: &ast::Expr, value: &Expr) {
@@ -101,6 +131,16 @@ impl Walk<'_> {
             ast::Expr::Var(var) => {
                 let bound = Printed::Bind(var.id.to_owned(), value.clone());
                 self.out.push(bound);
+            }
+            ast::Expr::GetAttr(part) => {
+                let mut of = &part.expr;
+                while let ast::Expr::GetAttr(part) = of {
+                    of = &part.expr;
+                }
+                if let ast::Expr::Var(namespace) = of {
+                    let added = Printed::Adds(namespace.id.to_owned(), value.clone());
+                    self.out.push(added);
+                }
             }
             ast::Expr::List(names) => names.items.iter().for_each(|name| self.bind(name, value)),
             ast::Expr::Tuple(names) => names.items.iter().for_each(|name| self.bind(name, value)),
@@ -127,7 +167,7 @@ impl Walk<'_> {
             },
             ast::Expr::GetItem(get) => ExprKind::Index {
                 operand: Box::new(self.expr(&get.expr)),
-                index: Box::new(literal(span)),
+                index: Box::new(key(&get.subscript_expr, span)),
                 optional: false,
             },
             ast::Expr::Slice(slice) => return self.expr(&slice.expr),
@@ -135,6 +175,8 @@ impl Walk<'_> {
                 target: applied.expr.as_ref().map(|of| Box::new(self.expr(of))),
                 function: name(match applied.name {
                     "length" | "count" => "size",
+                    // A list of lists here.
+                    "slice" => "batch",
                     other => other,
                 }),
                 args: self.args(&applied.args).into(),
@@ -145,13 +187,16 @@ impl Walk<'_> {
                     function: name(method),
                     args: self.args(&call.args).into(),
                 },
-                _ => self.several(self.args(&call.args)),
+                _ => mixed(self.args(&call.args), span),
             },
-            ast::Expr::BinOp(op) => self.several(vec![self.expr(&op.left), self.expr(&op.right)]),
-            ast::Expr::IfExpr(choice) => {
-                let mut parts = vec![self.expr(&choice.true_expr)];
-                parts.extend(choice.false_expr.as_ref().map(|no| self.expr(no)));
-                self.several(parts)
+            ast::Expr::BinOp(op) if tells(&op.op) => return literal(span),
+            ast::Expr::BinOp(op) => self.either(&op.left, &op.right, span),
+            ast::Expr::IfExpr(choice) => match &choice.false_expr {
+                Some(no) => self.either(&choice.true_expr, no, span),
+                None => return self.expr(&choice.true_expr),
+            },
+            ast::Expr::UnaryOp(op) if matches!(op.op, ast::UnaryOpKind::Neg) => {
+                return self.expr(&op.expr);
             }
             ast::Expr::List(list) => {
                 self.several(list.items.iter().map(|e| self.expr(e)).collect())
@@ -159,8 +204,18 @@ impl Walk<'_> {
             ast::Expr::Tuple(list) => {
                 self.several(list.items.iter().map(|e| self.expr(e)).collect())
             }
-            ast::Expr::Map(map) => self.several(map.values.iter().map(|e| self.expr(e)).collect()),
-            // Truth values, numbers and constants show nothing of what they were made from.
+            ast::Expr::Map(map) => {
+                let entry = |(name, value): (&ast::Expr, &ast::Expr)| Entry {
+                    key: match name {
+                        ast::Expr::Const(_) => key(name, span),
+                        name => self.expr(name),
+                    },
+                    value: self.expr(value),
+                    optional: false,
+                };
+                ExprKind::Map(map.keys.iter().zip(&map.values).map(entry).collect())
+            }
+            // Truth values and constants show nothing of what they were made from.
             ast::Expr::Const(_)
             | ast::Expr::UnaryOp(_)
             | ast::Expr::Compare(_)
@@ -179,12 +234,67 @@ impl Walk<'_> {
         args.iter().map(value).collect()
     }
 
+    /// A value that is made from both, or is one of them.
+    fn either(&self, left: &ast::Expr, right: &ast::Expr, span: Span) -> ExprKind {
+        let (left, right) = (self.expr(left), self.expr(right));
+        let op = Spanned::new(BinaryOp::Add, span);
+        ExprKind::Binary(op, Box::new(left), Box::new(right))
+    }
+
     fn several(&self, parts: Vec<Expr>) -> ExprKind {
         let element = |value| Element {
             value,
             optional: false,
         };
         ExprKind::List(parts.into_iter().map(element).collect())
+    }
+}
+
+/// Whether an operator only tells whether something holds.
+fn tells(op: &ast::BinOpKind) -> bool {
+    use ast::BinOpKind::{Eq, Gt, Gte, In, Lt, Lte, Ne};
+    matches!(op, Eq | Ne | Lt | Lte | Gt | Gte | In)
+}
+
+/// What a function gives back, by what it is given: any part of it may be made from any.
+fn mixed(args: Vec<Expr>, span: Span) -> ExprKind {
+    ExprKind::Call {
+        target: None,
+        function: Spanned::new("namespace".to_owned(), span),
+        args: args.into(),
+    }
+}
+
+/// A key that is written out, or one that is not known.
+fn key(key: &ast::Expr, span: Span) -> Expr {
+    let kind = match key {
+        ast::Expr::Const(written) => match written.value.as_str() {
+            Some(text) => Literal::String(text.into()),
+            None => i64::try_from(written.value.clone()).map_or(Literal::Null, Literal::Int),
+        },
+        _ => Literal::Null,
+    };
+    Expr {
+        kind: ExprKind::Literal(kind),
+        span,
+    }
+}
+
+/// What `loop` is where a loop goes over such elements: it knows those before and behind.
+fn around(element: &Expr) -> Expr {
+    let span = element.span;
+    let field = |name: &str| RecordField {
+        name: Spanned::new(name.to_owned(), span),
+        value: element.clone(),
+        optional: false,
+    };
+    let fields = ["previtem", "nextitem"].map(field);
+    Expr {
+        kind: ExprKind::Record {
+            name: Spanned::new("loop".to_owned(), span),
+            fields: fields.into_iter().collect(),
+        },
+        span,
     }
 }
 

@@ -33,6 +33,7 @@ impl Check<'_> {
                 check.all(&with.body);
             }),
             Stmt::Set(set) => {
+                self.begins_value(&set.target);
                 let ty = self.expr(&set.expr);
                 self.sets_name(&set.target);
                 self.hides(&set.target, false);

@@ -147,7 +147,7 @@ impl<'f> Versions<'f> {
             self.claim(format!("/graphs/{graph}/migrate"));
         }
         let (group, message) = match begins {
-            false if given => (
+            _ if given => (
                 Group::NeedsMigration,
                 format!("field `{name}` of graph `{graph}` is new; its `migrate` gives it a value"),
             ),

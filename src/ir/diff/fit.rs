@@ -231,23 +231,32 @@ fn words_of(table: &TypeTable, ty: &Type) -> Vec<String> {
     words
 }
 
-/// Which constraint refuses what it took before.
+/// Which constraint refuses what it took before, the first of several.
 pub(super) fn tighter(old: &Constraints, new: &Constraints) -> Option<&'static str> {
+    all_tighter(old, new).first().copied()
+}
+
+/// All constraints that refuse what they took before.
+pub(super) fn all_tighter(old: &Constraints, new: &Constraints) -> Vec<&'static str> {
+    let mut tighter = Vec::new();
     let number = |n: &Option<serde_json::Number>| n.as_ref().and_then(serde_json::Number::as_f64);
     if let Some(min) = number(&new.min)
         && number(&old.min).is_none_or(|old| old < min)
     {
-        return Some("min");
+        tighter.push("min");
     }
     if let Some(max) = number(&new.max)
         && number(&old.max).is_none_or(|old| old > max)
     {
-        return Some("max");
+        tighter.push("max");
     }
     if let Some((least, most)) = new.len
         && old.len.is_none_or(|(l, m)| l < least || m > most)
     {
-        return Some("len");
+        tighter.push("len");
     }
-    (new.pattern.is_some() && new.pattern != old.pattern).then_some("pattern")
+    if new.pattern.is_some() && new.pattern != old.pattern {
+        tighter.push("pattern");
+    }
+    tighter
 }

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use super::Versions;
 use super::fields::begins;
 use super::finding::{Group, Side};
-use super::fit::{Way, fits};
+use super::fit::{Way, all_tighter, fits};
 use super::graphs::Both;
 use super::tree::laid_out;
 use crate::ir::flow::Flow;
-use crate::ir::graph::{Channel, Field};
+use crate::ir::graph::{Channel, Field, Graph};
 
 impl<'f> Versions<'f> {
     /// What a thread has kept.
     pub(super) fn kept(&mut self, both: Both, old: &Field, new: &Field) {
+        let before = self.found.len();
         let graph = both.new.name.as_str();
         let at = (Some(old.at), Some(new.at));
         let name = &new.name;
@@ -39,7 +40,12 @@ impl<'f> Versions<'f> {
             }
             _ => self.type_changed((Side::Threads, "field-type"), &path, (old, new), what, fit),
         }
+        self.bounds(both, old, new);
         self.first_value(both, old, new);
+        let said = self.found.get(before..).unwrap_or_default();
+        if said.iter().all(|said| said.group == Group::Compatible) {
+            self.given(both, old, new);
+        }
         self.kept_at_all(&what_of(graph, name), &path, old, new);
         let (was, is) = (
             reducer(self.old, &old.channel),
@@ -68,6 +74,55 @@ impl<'f> Versions<'f> {
             Group::NeedsMigration,
             Side::Threads,
             "reducer-changed",
+            at,
+            message,
+        );
+    }
+
+    /// Bounds hold for what a thread has kept and for what is added to it: of ten elements that were kept, a field that
+    /// takes ten takes no other.
+    fn bounds(&mut self, both: Both, old: &Field, new: &Field) {
+        let (graph, name) = (both.new.name.as_str(), &new.name);
+        if old.constraints.is_empty() {
+            self.claim(format!("/graphs/{graph}/fields/{name}/constraints"));
+        }
+        for which in all_tighter(&old.constraints, &new.constraints) {
+            self.claim(format!("/graphs/{graph}/fields/{name}/constraints/{which}"));
+            let what = what_of(graph, name);
+            let (group, then) = match both.new.migrate.defaults.contains_key(name) {
+                true => {
+                    self.claim(format!("/graphs/{graph}/migrate"));
+                    let then = "its `migrate` gives threads a value where what they have breaks it";
+                    (Group::NeedsMigration, then)
+                }
+                false => (
+                    Group::Breaking,
+                    "what threads have, or have when more is added to it, may break it",
+                ),
+            };
+            let message = format!("{what}: its `@{which}` refuses more than before; {then}");
+            let at = (Some(old.at), Some(new.at));
+            self.say(group, Side::Threads, "field-type", at, message);
+        }
+    }
+
+    /// A value that `migrate` gives from now on: threads that have not written the field wait for it.
+    fn given(&mut self, both: Both, old: &Field, new: &Field) {
+        let (graph, name) = (both.new.name.as_str(), &new.name);
+        let given = |graph: &Graph, name: &str| graph.migrate.defaults.contains_key(name);
+        if given(both.old, &old.name) || !given(both.new, name) {
+            return;
+        }
+        self.claim(format!("/graphs/{graph}/migrate"));
+        let message = format!(
+            "{}: its `migrate` gives threads that have not written it a value",
+            what_of(graph, name)
+        );
+        let at = (Some(old.at), Some(new.at));
+        self.say(
+            Group::NeedsMigration,
+            Side::Threads,
+            "field-given",
             at,
             message,
         );

@@ -202,9 +202,10 @@ impl Versions<'_> {
         if let (Some(Tree::List(_)) | None, Some(Tree::List(_)) | None, "tools") = (old, new, key) {
             return self.tools_of(spot, old, new);
         }
-        // A list that isn't there has nothing in it.
+        // A list that isn't there has nothing in it; a constant is no list of the flow's.
         let empty = Tree::List(Vec::new());
         let (old, new) = match (old, new) {
+            both if key == "default" => both,
             (None, Some(new)) if is_list(new) => (Some(&empty), Some(new)),
             (Some(old), None) if is_list(old) => (Some(old), Some(&empty)),
             both => both,

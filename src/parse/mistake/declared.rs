@@ -30,11 +30,17 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
         "output" => Some("out"),
         _ => name::closest(word, MODIFIERS).filter(|_| word.len() > 1),
     };
+    // Half of `if` isn't `in`: that may be any of them.
+    let certain = word.len() > 2;
     let found = place.error_at(at, format!("`{word}` is no modifier of a field"));
     Some(match meant {
-        Some(meant) if !MODIFIERS.contains(&word) => found
-            .help(format!("did you mean `{meant}`?"))
-            .fix(at, meant),
+        Some(meant) if !MODIFIERS.contains(&word) => {
+            let found = found.help(format!("did you mean `{meant}`?"));
+            match certain {
+                true => found.fix(at, meant),
+                false => found,
+            }
+        }
         _ if MODIFIERS.contains(&word) => place
             .error_at(
                 at,
@@ -45,6 +51,19 @@ pub fn modifier(place: &Place) -> Option<Diagnostic> {
             "before the name `{field}` may stand {}",
             name::list(MODIFIERS)
         )),
+    })
+}
+
+/// `input { n := int }`
+pub fn assign_for_colon(place: &Place) -> Option<Diagnostic> {
+    let word = place.last_word();
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    (place.rest.starts_with(":=") && only_colon && !word.is_empty()).then(|| {
+        let at = place.at(0, 2);
+        place
+            .error_at(at, format!("expected `:` after `{word}`, found `:=`"))
+            .help("`:=` stands only in `set`, where a value goes past a reducer")
+            .fix(at, ":")
     })
 }
 
@@ -99,6 +118,29 @@ pub fn second_question(place: &Place) -> Option<Diagnostic> {
                 .help("write one `?`")
                 .fix(at, "")
         })
+}
+
+/// `n: int : 0`
+pub fn colon_for_default(place: &Place) -> Option<Diagnostic> {
+    let name = last_word(place.before.strip_suffix(':')?.trim_ascii_end());
+    let ty = place.tried(Rule::type_expr) || place.tried(Rule::type_member);
+    let word = first_word(place.rest);
+    let behind = place.rest.get(word.len()..)?;
+    let value = behind.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+    let on_line = value.trim_start_matches([' ', '\t']);
+    if !ty || name.is_empty() || word.is_empty() || on_line.starts_with(['\n', '\r']) {
+        return None;
+    }
+    let at = place.at(place.rest.len() - value.len() - 1, 1);
+    Some(
+        place
+            .error_at(
+                at,
+                format!("expected `=` before the default of `{name}`, found `:`"),
+            )
+            .help("write `=`")
+            .fix(at, "="),
+    )
 }
 
 /// `n:` and no type on that line.

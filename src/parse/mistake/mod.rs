@@ -1,6 +1,7 @@
 //! Common mistakes, each with its own words; [`message`] words the rest. [`target`] has those of arrows and arms, [`declared`]
-//! those of fields, types and lists, [`value`] those of expressions, [`foreign`] forms of other languages.
+//! those of fields, types and lists, [`value`] those of expressions, [`comprehension`] lists and functions as in Python, [`foreign`] forms of other languages.
 
+mod comprehension;
 mod declared;
 mod foreign;
 mod target;
@@ -75,7 +76,8 @@ pub fn first_word(text: &str) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-fn last_word(text: &str) -> &str {
+/// The word that a text ends with; empty where it ends with none.
+pub fn last_word(text: &str) -> &str {
     let start = text
         .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .map_or(0, |at| {
@@ -97,7 +99,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         tried: message::tried(error.clone()),
         span: message::token_span(text, at, base, file),
     };
-    let known: [fn(&Place) -> Option<Diagnostic>; 72] = [
+    let known: [fn(&Place) -> Option<Diagnostic>; 76] = [
         foreign::nameless_node,
         foreign::expression_for_name,
         foreign::attribute_without_parens,
@@ -125,6 +127,9 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         target::semicolon,
         target::exit_target,
         value::lambda,
+        comprehension::lambda_word,
+        comprehension::for_word,
+        declared::assign_for_colon,
         fat_arrow,
         target::odd_arrow,
         target::arrow_for_as,
@@ -138,6 +143,7 @@ pub fn report(text: &str, base: usize, file: FileId, error: Error<Rule>) -> Diag
         declared::optional_name,
         declared::union_in_braces,
         declared::second_question,
+        declared::colon_for_default,
         declared::missing_type,
         declared::open_union,
         declared::missing_bar,
@@ -490,6 +496,15 @@ fn equals_sign(place: &Place) -> Option<Diagnostic> {
                 .fix(at, "!="),
         );
     }
+    if place.rest.starts_with("=<") && place.after_operand() {
+        let at = place.at(0, 2);
+        return Some(
+            place
+                .error_at(at, "`=<` is no operator")
+                .help("write `<=`")
+                .fix(at, "<="),
+        );
+    }
     if place.after_operand() {
         return Some(
             place
@@ -533,7 +548,20 @@ fn other_operator(place: &Place) -> Option<Diagnostic> {
     let (written, meant) = match place.first_word() {
         "and" if place.after_operand() => ("and", "&&"),
         "or" if place.after_operand() => ("or", "||"),
-        "is" if place.after_operand() => ("is", "=="),
+        "is" if place.after_operand() => {
+            let behind = place.rest.get(2..).unwrap_or("");
+            let value = behind.trim_ascii_start();
+            if first_word(value) == "not" {
+                let at = place.at(0, 2 + (behind.len() - value.len()) + 3);
+                return Some(
+                    place
+                        .error_at(at, "`is not` is no operator")
+                        .help("write `!=`")
+                        .fix(at, "!="),
+                );
+            }
+            ("is", "==")
+        }
         "" if place.before.ends_with('?') && place.rest.starts_with('?') => {
             return Some(
                 place
@@ -628,9 +656,15 @@ fn missing_arrow(place: &Place) -> Option<Diagnostic> {
         _ => return None,
     };
     let wanted = message::wanted(&place.tried)?;
-    let missing = place
-        .error(format!("expected {wanted}, found {found}"))
-        .fix(at, text);
+    let missing = place.error(format!("expected {wanted}, found {found}"));
+    // What begins with a word of its own is no edge from a node of that name.
+    let begun = place.before == first_word(place.text)
+        && keyword::MEMBERS.contains(&place.before)
+        && place.before != "start";
+    let missing = match begun {
+        true => missing,
+        false => missing.fix(at, text),
+    };
     let result = place.before.ends_with(')') && first_word(place.text) == "tool";
     Some(match result {
         true => missing.help("what it gives back stands behind `->`"),
@@ -661,6 +695,10 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
     let open = innermost_open(place.before)?;
     let begins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\'' | '{' | '(' | '[');
     if !place.rest.starts_with(begins) || place.before.ends_with([',', '(', '[', '{', ':']) {
+        return None;
+    }
+    let reserved = |word: &str| keyword::RESERVED.contains(&word);
+    if place.after_operand() && (reserved(place.first_word()) || reserved(place.last_word())) {
         return None;
     }
     // What was tried only ends the list, or goes on with what is complete.
@@ -699,9 +737,12 @@ fn missing_comma(place: &Place) -> Option<Diagnostic> {
                 .fix(place.before_at(end, end), ",");
         }
         let here = place.span.before();
-        place
-            .error(format!("expected `,` before {found}"))
-            .fix(here, ", ")
+        let missing = place.error(format!("expected `,` before {found}"));
+        // `[a else b]`: more than a sign is wrong with a word of the language in a list of names.
+        match place.after_operand() || !keyword::is_any(place.first_word()) {
+            true => missing.fix(here, ", "),
+            false => missing,
+        }
     })
 }
 

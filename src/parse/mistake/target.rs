@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, codes};
 
 use super::super::grammar::Rule;
 use super::super::message;
-use super::{Place, first_word};
+use super::{Place, first_word, last_word};
 
 /// The forms of a target, for a help line.
 const FORMS: &str = "a target is a node's name, `end`, `fail(\"why\")`, `[a, b]`, `(EXPR)`, `each x in EXPR -> node` or `parent.name`";
@@ -418,11 +418,38 @@ pub fn each_form(place: &Place) -> Option<Diagnostic> {
     }
     let name = place.first_word();
     let arrow = place.tried(Rule::arrow) && behind.contains(" in ") && !name.is_empty();
+    if arrow && name == "with" {
+        return Some(sign_for_arrow(place));
+    }
     arrow.then(|| {
         place
             .error(format!("expected `->` before `{name}`"))
             .fix(place.at(0, 0), "-> ")
     })
+}
+
+/// `each x in xs > a with { .. }`, `each x in xs with { .. }`
+fn sign_for_arrow(place: &Place) -> Diagnostic {
+    let target = last_word(place.before);
+    let head = place.before.strip_suffix(target).unwrap_or("");
+    let list = head.trim_ascii_end();
+    let sign = ["-", ">", "==", "<"].into_iter().find(|sign| {
+        let value = list.strip_suffix(sign).unwrap_or("").trim_ascii_end();
+        value.ends_with(|c: char| c.is_ascii_alphanumeric() || "_])".contains(c))
+    });
+    let Some(sign) = sign.filter(|_| !target.is_empty()) else {
+        return place
+            .error("expected `->` and the name of a node before `with`")
+            .help("write `each x in EXPR -> NODE with { .. }`");
+    };
+    let at = place.before_at(list.len() - sign.len(), list.len());
+    place
+        .error_at(
+            at,
+            format!("expected `->` before `{target}`, found `{sign}`"),
+        )
+        .help("write `->`")
+        .fix(at, "->")
 }
 
 /// `ends [a -> b]`

@@ -9,6 +9,10 @@ use super::{MAX_NESTING, Scan};
 impl Scan<'_> {
     pub(super) fn open(&mut self, byte: u8) {
         self.angles = 0;
+        let byte = match byte != b'{' && self.opens_wrong() {
+            true => b'{',
+            false => byte,
+        };
         self.brackets.open(byte, self.at);
         if let Some(layout) = &mut self.layout {
             layout.bracket(self.at, byte, true);
@@ -34,8 +38,12 @@ impl Scan<'_> {
 
     pub(super) fn close(&mut self, byte: u8) {
         self.angles = 0;
+        if byte != b'}' && self.closes_reopened() {
+            self.at += 1;
+            return;
+        }
         let here = self.span(self.at, self.at + 1);
-        let meant = match self.brackets.expects(byte) {
+        let meant = match self.brackets.expects(byte) || self.opened_wrong(byte) {
             true => Meant::Itself,
             false => {
                 let rest = self.text.get(self.at + 1..).unwrap_or("");
@@ -56,6 +64,11 @@ impl Scan<'_> {
                 }
                 self.replaced.push((self.at, other));
                 self.reported.push(self.at);
+                // Either of the two may be the wrong one; what stands before them goes on with them.
+                let between = self.text.get(opening..self.at).unwrap_or("");
+                if !between.contains('\n') {
+                    self.uncertain(opening.saturating_sub(1), self.at + 1);
+                }
                 self.closed(other);
             }
             Meant::Nothing => self.nothing(byte, false),
@@ -65,7 +78,7 @@ impl Scan<'_> {
     }
 
     /// A closing bracket, as it is or as it was meant.
-    fn closed(&mut self, byte: u8) {
+    pub(super) fn closed(&mut self, byte: u8) {
         match self.brackets.close(byte) {
             Ok(skipped) => {
                 if !skipped.is_empty() {

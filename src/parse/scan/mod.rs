@@ -11,6 +11,7 @@
 
 mod close;
 mod finish;
+mod reopen;
 mod string;
 mod surplus;
 
@@ -24,6 +25,7 @@ use super::comment::Comments;
 use super::comment_sign::Foreign;
 use super::layout::{Culprit, Layout};
 
+use reopen::Reopened;
 use surplus::culprit;
 
 /// How deep brackets may nest. The grammar takes about 12 KiB of stack a level in a debug build, so that
@@ -107,6 +109,8 @@ struct Scan<'a> {
     blanked: Vec<(usize, usize)>,
     /// Bytes to put where a string was left open, or a bracket is another one than was meant.
     replaced: Vec<(usize, u8)>,
+    /// Brackets that were read as `{`.
+    reopened: Vec<Reopened>,
     /// Whether an open string of the item holds brackets, whose partners are thus missing.
     torn: bool,
     /// How many `<` of types are open.
@@ -145,6 +149,7 @@ impl<'a> Scan<'a> {
             damaged: false,
             blanked: Vec::new(),
             replaced: Vec::new(),
+            reopened: Vec::new(),
             torn: false,
             angles: 0,
             traced: Vec::new(),

@@ -1,7 +1,8 @@
 //! Runs of a flow on threads: starting and resuming.
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
-//! `constants`, answers in `answers` and `asker`. What a run came to is in `result`.
+//! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
+//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
@@ -30,15 +31,20 @@ use super::stream::EventSink;
 mod answers;
 mod asker;
 mod constants;
+mod fit;
 mod lease;
+mod live;
 mod migrate;
+mod names;
 mod prepare;
 mod result;
+mod take_over;
 
 pub use answers::open_interrupts;
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
+use prepare::{Begun, Resumed};
 
 /// Super-steps of a run where neither it nor its graph sets a limit.
 pub const RECURSION_LIMIT: u64 = 1000;
@@ -103,23 +109,26 @@ impl Engine {
         input: &Json,
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let mut held = self.hold(thread_id).await?;
-        let migrated = self.migrated(graph, &mut held, &options);
-        let prepared = self.prepare(graph, held.image.as_ref(), input, &options.context);
-        let (mut frame, input) = match prepared {
+        let held = self.hold(thread_id).await?;
+        let prepared = self.prepare(graph, held.image.as_ref(), input, &options);
+        let Begun {
+            mut frame,
+            input,
+            taken,
+        } = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
         };
-        let image = held.image.as_ref().map(|image| ThreadImage {
+        // The last run's effects must not answer this run's.
+        let image = taken.as_ref().map(|taken| ThreadImage {
             effects: Vec::new(),
-            ..image.clone()
+            ..taken.image.clone()
         });
         let journal = self.journal(held.lease, &options, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let cx = self.context(graph, thread_id, run_id, journal, &options);
-        let root = image.iter().flat_map(|image| image.frames.first());
-        cx.kept
-            .load(root.map(std::slice::from_ref).next().unwrap_or_default());
+        let kept = image.as_ref().map(|image| image.frames.as_slice());
+        cx.kept.load(kept.unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
         // The status goes with the input: a run whose input is not kept has never begun.
         cx.journal.hold_until_checkpoint();
@@ -128,12 +137,9 @@ impl Engine {
         let mut tells = true;
         let entered = match frame.enter(&cx, input) {
             Ok(changes) => {
-                let renamed = migrated
-                    .into_iter()
-                    .flat_map(|migrated| migrated.checkpoints);
-                let renamed = renamed.filter(|checkpoint| checkpoint.frame.is_empty());
-                let renamed = renamed.flat_map(|checkpoint| checkpoint.writes);
-                let changes = renamed.chain(changes).collect();
+                let taken = taken.into_iter().flat_map(|taken| taken.checkpoints);
+                let taken = taken.flat_map(|checkpoint| checkpoint.writes);
+                let changes = taken.chain(changes).collect();
                 keep(&cx, &self.plan, &frame, changes, Source::Input).await
             }
             Err(error) => {
@@ -161,17 +167,19 @@ impl Engine {
         answers: &[Answer],
         options: RunOptions,
     ) -> Result<RunResult, StartError> {
-        let mut held = self.hold(thread_id).await?;
-        let of = held
-            .image
-            .as_ref()
-            .and_then(|image| self.plan.flow.graph(&image.status.graph));
-        let migrated = of.and_then(|graph| self.migrated(graph, &mut held, &options));
-        let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers);
-        let (graph, mut frame, mut image, answered) = match prepared {
+        let held = self.hold(thread_id).await?;
+        let migrates = options.migrate;
+        let prepared = self.prepare_resume(thread_id, held.image.as_ref(), answers, migrates);
+        let Resumed {
+            graph,
+            mut frame,
+            taken,
+            answered,
+        } = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
         };
+        let mut image = taken.image.clone();
         image.effects.extend(answered.iter().cloned());
         // A thread that an earlier version of the program kept has its ids until its step is done.
         let step = frame.step.saturating_add(1);
@@ -195,29 +203,12 @@ impl Engine {
         cx.images = Mutex::new(nested.map(|frame| (frame.frame.clone(), frame)).collect());
         cx.journal.enter_root_step(frame.step);
         // Together, so that no answer is there while its interrupt still counts as open.
-        let migrated = migrated.map(|migrated| migrated.into_records(|| cx.journal.take_seq()));
-        let mut records = migrated.unwrap_or_default();
+        let mut records = taken.records(|| cx.journal.take_seq());
         records.extend(answered.into_iter().map(Record::Effect));
         records.push(self.status(&cx, &frame, RunState::Running, &[], None));
         cx.journal.append(records);
         let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
-    }
-
-    /// The thread as this version of the flow has it, where it is of another and that is asked for.
-    fn migrated(
-        &self,
-        graph: GraphId,
-        held: &mut Held,
-        options: &RunOptions,
-    ) -> Option<migrate::Migrated> {
-        let image = held.image.as_mut().filter(|_| options.migrate)?;
-        if image.status.version == self.plan.version {
-            return None;
-        }
-        let migrated = self.migrate(graph, image);
-        *image = migrated.image.clone();
-        Some(migrated)
     }
 
     async fn hold(&self, thread_id: &str) -> Result<Held, StartError> {

@@ -12,7 +12,31 @@ use crate::run::store::{EffectRecord, RunState, ThreadImage};
 use crate::run::work::subgraph::{restore, restore_fields};
 use crate::value::Value;
 
-use super::{Engine, Gone, StartError};
+use super::fit::Held;
+use super::take_over::TakenOver;
+use super::{Engine, Gone, RunOptions, StartError};
+
+/// A run that begins.
+pub(super) struct Begun {
+    /// The run's own graph.
+    pub frame: Frame,
+    /// Its input.
+    pub input: Vec<(FieldId, Value)>,
+    /// What the thread has already; `None` of a new thread.
+    pub taken: Option<TakenOver>,
+}
+
+/// A run that goes on.
+pub(super) struct Resumed {
+    /// The run's own graph.
+    pub graph: GraphId,
+    /// It, as it was.
+    pub frame: Frame,
+    /// The thread.
+    pub taken: TakenOver,
+    /// The answers.
+    pub answered: Vec<EffectRecord>,
+}
 
 impl Engine {
     /// The frame of a new run and its input, checked.
@@ -21,8 +45,8 @@ impl Engine {
         graph: GraphId,
         image: Option<&ThreadImage>,
         input: &Json,
-        context: &Json,
-    ) -> Result<(Frame, Vec<(FieldId, Value)>), StartError> {
+        options: &RunOptions,
+    ) -> Result<Begun, StartError> {
         self.check_externs()?;
         let plan = &self.plan.graphs[graph];
         let flow_graph = &self.plan.flow.graphs[graph];
@@ -34,20 +58,25 @@ impl Engine {
             );
             return Err(StartError::refused(message));
         }
-        let context = self.context_given(flow_graph, context)?;
+        let context = self.context_given(flow_graph, &options.context)?;
         let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
+        let mut taken = None;
         if let Some(image) = image {
             self.check_graph(&plan.name, image)?;
-            if let Some(root) = image.frames.first() {
-                // What the last run left undone is dropped, also what the graph has no more; its effects must not
-                // answer this run's.
+            let of_now = self.take_over(graph, image, options.migrate, Held::State)?;
+            if let Some(root) = of_now.image.frames.first() {
+                // What the last run left undone is dropped, also what the graph has no more.
                 restore_fields(&mut frame, plan, root).map_err(StartError::from_run)?;
-                self.check_types(flow_graph, &frame, image)?;
                 frame.step = root.step + 1;
             }
+            taken = Some(of_now);
         }
         let input = self.input(flow_graph, &frame, input)?;
-        Ok((frame, input))
+        Ok(Begun {
+            frame,
+            input,
+            taken,
+        })
     }
 
     /// Every `extern` node must be there before anything runs.
@@ -77,41 +106,6 @@ impl Engine {
             image.status.graph
         );
         Err(StartError::refused(message))
-    }
-
-    /// Under another version of the flow, the values of a thread must still be of their types.
-    pub(super) fn check_types(
-        &self,
-        graph: &Graph,
-        frame: &Frame,
-        image: &ThreadImage,
-    ) -> Result<(), StartError> {
-        if image.status.version == self.plan.version {
-            return Ok(());
-        }
-        if let Some(field) = self.lacks_defaults(graph, image) {
-            let message = format!(
-                "the flow has changed since the thread's last step, and gives its field `{field}` a value when it is migrated"
-            );
-            let gone = Gone::Field(field.to_owned());
-            return Err(StartError::Version { message, gone });
-        }
-        for (field, value) in graph.fields.iter().zip(&frame.fields) {
-            let Some(value) = value else { continue };
-            if let Err(wrong) = accept(&value.to_json(), &field.ty, &self.plan.flow.types) {
-                let first = wrong
-                    .first()
-                    .map(|mismatch| mismatch.to_string())
-                    .unwrap_or_default();
-                let message = format!(
-                    "the flow has changed since the thread's last step, and its field `{}` is not of its type any more: {first}",
-                    field.name
-                );
-                let gone = Gone::Field(field.name.clone());
-                return Err(StartError::Version { message, gone });
-            }
-        }
-        Ok(())
     }
 
     pub(super) fn input(
@@ -201,7 +195,8 @@ impl Engine {
         thread_id: &str,
         image: Option<&ThreadImage>,
         answers: &[Answer],
-    ) -> Result<(GraphId, Frame, ThreadImage, Vec<EffectRecord>), StartError> {
+        migrates: bool,
+    ) -> Result<Resumed, StartError> {
         self.check_externs()?;
         let Some(image) = image else {
             return Err(StartError::refused(format!(
@@ -221,18 +216,25 @@ impl Engine {
             let gone = Gone::Other;
             return Err(StartError::Version { message, gone });
         };
-        let Some(root) = image.frames.first() else {
+        if image.frames.is_empty() {
             let message = format!(
                 "thread `{thread_id}` has no checkpoint to go on from; run it again with its input"
             );
             return Err(StartError::refused(message));
-        };
+        }
         let plan = &self.plan.graphs[graph];
         let context = self.context_kept(&self.plan.flow.graphs[graph], image)?;
+        let taken = self.take_over(graph, image, migrates, Held::Frame)?;
         let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
-        restore(&mut frame, plan, root).map_err(StartError::from_run)?;
-        self.check_types(&self.plan.flow.graphs[graph], &frame, image)?;
-        let answered = self.answers(graph, image, answers)?;
-        Ok((graph, frame, image.clone(), answered))
+        if let Some(root) = taken.image.frames.first() {
+            restore(&mut frame, plan, root).map_err(StartError::from_run)?;
+        }
+        let answered = self.answers(graph, &taken.image, answers)?;
+        Ok(Resumed {
+            graph,
+            frame,
+            taken,
+            answered,
+        })
     }
 }

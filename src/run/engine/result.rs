@@ -83,8 +83,12 @@ pub enum StartError {
 pub enum Gone {
     /// A node.
     Node(String),
-    /// A field, or a type that its value is of.
+    /// A field.
     Field(String),
+    /// The type or the bounds that a field's value keeps to.
+    Value(String),
+    /// A node that kept the state of the graph that it calls.
+    Calls(String),
     /// A question that a task has asked, and does not ask any more.
     Question,
     /// Something that `migrate` has no words for.

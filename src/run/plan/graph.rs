@@ -43,6 +43,8 @@ pub struct GraphPlan {
     pub ephemeral: BTreeSet<FieldId>,
     /// Fields that are left out of checkpoints.
     pub untracked: BTreeSet<FieldId>,
+    /// Names of its fields that `migrate` has values for.
+    pub given: Vec<String>,
     /// Conditions that end the graph, in the scope of `start`.
     pub exits: Vec<Code>,
     /// The entry, in a scope of the slots that every node has.
@@ -122,6 +124,7 @@ pub fn plan(builder: &Builder<'_>, graph: &Graph) -> Result<GraphPlan, PlanError
         bounds: bounds(graph),
         ephemeral: marked(graph, |field| field.ephemeral),
         untracked: marked(graph, |field| field.untracked),
+        given: graph.migrate.defaults.keys().cloned().collect(),
         exits,
         start,
         slots: scope.names.len(),

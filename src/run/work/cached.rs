@@ -7,12 +7,14 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::expr::Slot;
+use crate::ir::{ErrorKind, FieldId, Flow, Graph, Work};
 use crate::run::channel::Incoming;
 use crate::run::error::RunError;
 use crate::run::frame::Frame;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{CachePlan, slots};
+use crate::run::refit::{refit, refit_write};
 use crate::run::task::TaskRun;
 use crate::value::Value;
 
@@ -41,8 +43,9 @@ pub async fn work<'a>(
         Ok(store.kept(&key, now).await?.unwrap_or_default())
     };
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
-    if found.is_object() {
-        again(run, &found)?;
+    let graph = &cx.plan.flow.graphs[frame.graph];
+    if found.is_object() && is_of(&cx.plan.flow, graph, run.name, &found) {
+        again(run, graph, &found)?;
         return Ok(true);
     }
     let before = run.view.writes.len();
@@ -119,7 +122,7 @@ fn result(run: &TaskRun<'_>, before: usize) -> Json {
 }
 
 /// Gives the node what its work gave before.
-fn again(run: &mut TaskRun<'_>, found: &Json) -> Result<(), RunError> {
+fn again(run: &mut TaskRun<'_>, graph: &Graph, found: &Json) -> Result<(), RunError> {
     for at in GIVEN {
         let name = slots::NAMES.get(at.0 as usize).copied().unwrap_or_default();
         let value = found.pointer(&format!("/given/{name}"));
@@ -127,23 +130,64 @@ fn again(run: &mut TaskRun<'_>, found: &Json) -> Result<(), RunError> {
             run.put_slot(at, value);
         }
     }
-    let graph = run.around.graph;
-    for write in found
-        .get("writes")
-        .and_then(Json::as_array)
-        .into_iter()
-        .flatten()
+    let flow = &run.around.cx.plan.flow;
+    let (name, path) = (run.name, run.path());
+    for (field, incoming) in written(flow, graph, found)
+        .map_err(|why| RunError::new(ErrorKind::Version, why).in_node(name, &path))?
     {
-        let name = write
-            .get("field")
-            .and_then(Json::as_str)
-            .unwrap_or_default();
-        let field = graph.fields.entries().find(|(_, field)| ***field == *name);
-        let value = write.get("value").and_then(Value::from_stored);
-        if let (Some((field, _)), Some(value)) = (field, value) {
-            let replace = write.get("replace").and_then(Json::as_bool) == Some(true);
-            run.view.put(field, Incoming { value, replace })?;
-        }
+        run.view.put(field, incoming)?;
     }
     Ok(())
+}
+
+/// Whether what a result that a task of another version has found has written can be written in this one.
+///
+/// # Errors
+/// What does not fit first.
+pub fn fits(flow: &Flow, graph: &Graph, found: &Json) -> Result<(), String> {
+    written(flow, graph, found).map(|_| ())
+}
+
+/// Whether a result is of the type that the node's work has: a task of another version may have found it, and then the
+/// work is done as if there were none.
+fn is_of(flow: &Flow, graph: &Graph, node: &str, found: &Json) -> bool {
+    let node = graph.node(node).and_then(|id| graph.nodes.get(id));
+    let Some(node) = node else { return true };
+    let (name, ty) = match &node.work {
+        Work::Call { tool, .. } => ("result", flow.tools[*tool].returns.as_ref()),
+        Work::Llm(call) | Work::Agent { call, .. } => ("output", call.output.as_ref()),
+        _ => return true,
+    };
+    let value = found.pointer(&format!("/given/{name}"));
+    match (ty, value.and_then(Value::from_stored)) {
+        (Some(ty), Some(value)) => refit(&flow.types, ty, &value).is_ok(),
+        _ => true,
+    }
+}
+
+/// What a result writes, by the names of now.
+fn written(flow: &Flow, graph: &Graph, found: &Json) -> Result<Vec<(FieldId, Incoming)>, String> {
+    let writes = found.get("writes").and_then(Json::as_array);
+    let mut written = Vec::new();
+    for write in writes.into_iter().flatten() {
+        let name = write.get("field").and_then(Json::as_str);
+        let name = name.unwrap_or_default();
+        let migrate = &graph.migrate;
+        if migrate.dropped.iter().any(|dropped| dropped == name) {
+            continue;
+        }
+        let name = migrate.fields.get(name).map_or(name, String::as_str);
+        let Some(field) = graph.field(name) else {
+            let graph = &graph.name;
+            return Err(format!("graph `{graph}` has no field `{name}`"));
+        };
+        let replace = write.get("replace").and_then(Json::as_bool) == Some(true);
+        if let Some(value) = write.get("value").and_then(Value::from_stored) {
+            let made = refit_write(flow, &graph.fields[field], replace, &value);
+            let made = made.map_err(|why| format!("field `{name}`: {why}"))?;
+            let value = made.unwrap_or(value);
+            written.push((field, Incoming { value, replace }));
+        }
+    }
+    Ok(written)
 }

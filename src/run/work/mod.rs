@@ -4,7 +4,7 @@
 mod agent;
 pub mod approve;
 mod body;
-mod cached;
+pub mod cached;
 mod call;
 pub mod doubt;
 mod extern_node;

@@ -56,10 +56,11 @@ pub async fn work(
     match cx.take_image(&key) {
         Some(image) => restore(&mut child, called, &image)?,
         None => {
-            let seeded = lasting.as_ref();
-            let seeded = seeded.map(|path| cx.kept.seed(path, &plan, &mut child));
+            let mut changes = match &lasting {
+                Some(path) => cx.kept.seed(path, &plan, &mut child)?,
+                None => Vec::new(),
+            };
             let input = input(run, with)?;
-            let mut changes = seeded.unwrap_or_default();
             changes.extend(child.enter(cx, input)?);
             keep(cx, &plan, &child, changes, Source::Input).await?;
         }

@@ -1,22 +1,20 @@
-//! Conditions on a person's answer: does it hold for a yes or for a no?
+//! What a person said where a condition holds, and the words that say it.
 
-use std::collections::BTreeMap;
-
-use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
-
-use super::super::reads::{Lets, Mention, mentions};
+use crate::ast::expr::{Expr, ExprKind, Literal, LogicalOp};
 
 /// What the answer was where a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
     /// The person agreed.
     Yes,
-    /// The person refused.
+    /// The person refused, or may have: of some value nobody knows which.
     No,
-    /// The answer was read; what it was is not said in words that are known.
+    /// The answer was read and compared with something else than the usual words, which counts as an approval.
     Something,
     /// The condition does not depend on the answer.
     Nothing,
+    /// It holds in no run.
+    Never,
 }
 
 impl Says {
@@ -30,138 +28,60 @@ impl Says {
     }
 }
 
-/// What of a condition's scope is an answer, or made from one.
-pub struct Answers<'a> {
-    /// `let` names of the node.
-    pub lets: Lets<'a>,
-    /// Whether the name or field is one.
-    pub is: &'a dyn Fn(Mention<'_>) -> bool,
-    /// Whether it is one that was turned round: `true` where the person said no.
-    pub turned: &'a dyn Fn(Mention<'_>) -> bool,
-}
-
-impl<'a> Answers<'a> {
-    fn in_expr(&self, expr: &'a Expr) -> bool {
-        mentions(expr, &self.lets)
-            .into_iter()
-            .any(|mention| (self.is)(mention))
-    }
-
-    /// Whether a name stands among them both as it is and with a `!`.
-    fn excludes_itself(&self, operands: &'a [Expr]) -> bool {
-        let mut seen: BTreeMap<Mention<'_>, bool> = BTreeMap::new();
-        operands.iter().any(|operand| {
-            let (of, plain) = match &operand.kind {
-                ExprKind::Unary(UnaryOp::Not, of) => (&**of, false),
-                _ => (operand, true),
-            };
-            let named = matches!(of.kind, ExprKind::Ident(_) | ExprKind::Select { .. });
-            match mentions(of, &self.lets).as_slice() {
-                [one] if named => seen.insert(*one, plain).is_some_and(|known| known != plain),
-                _ => false,
-            }
-        })
-    }
-
-    /// Whether the expression is an answer that was turned round.
-    fn is_turned(&self, expr: &'a Expr) -> bool {
-        match mentions(expr, &self.lets).as_slice() {
-            [one] => (self.turned)(*one),
-            _ => false,
-        }
-    }
-
-    /// What was said where the condition has that truth.
-    pub fn says(&self, expr: &'a Expr, truth: bool) -> Says {
-        if !self.in_expr(expr) {
-            return Says::Nothing;
-        }
-        let says = match &expr.kind {
-            ExprKind::Unary(UnaryOp::Not, of) => return self.says(of, !truth),
-            ExprKind::Logical(op, operands) => {
-                let all: Vec<Says> = operands.iter().map(|o| self.says(o, truth)).collect();
-                // Where `a || b` is false, both are.
-                let op = match (op, truth) {
-                    (op, true) => *op,
-                    (LogicalOp::And, false) => LogicalOp::Or,
-                    (LogicalOp::Or, false) => LogicalOp::And,
-                };
-                // What never holds leads nowhere, so nothing runs behind it that somebody would have to agree to.
-                return match op == LogicalOp::And && self.excludes_itself(operands) {
-                    true => Says::Yes,
-                    false => joined(op, &all),
-                };
-            }
-            ExprKind::Binary(op, left, right) => self.compared(op.node, left, right),
-            ExprKind::Ident(_) | ExprKind::Select { .. } if self.is_turned(expr) => Says::No,
-            ExprKind::Ident(name) => said_by(name).unwrap_or(Says::Yes),
-            ExprKind::Select { field, .. } => said_by(field).unwrap_or(Says::Yes),
-            _ => Says::Something,
-        };
-        match truth {
-            true => says,
-            false => says.flipped(),
-        }
-    }
-
-    fn compared(&self, op: BinaryOp, left: &'a Expr, right: &'a Expr) -> Says {
-        let (of, with) = match self.in_expr(left) {
-            true => (left, right),
-            false => (right, left),
-        };
-        let says = match op {
-            BinaryOp::Equal => value(with),
-            BinaryOp::NotEqual => value(with).flipped(),
-            BinaryOp::In => match &with.kind {
-                ExprKind::List(words) => {
-                    let all: Vec<Says> = words.iter().map(|word| value(&word.value)).collect();
-                    joined(LogicalOp::Or, &all)
-                }
-                _ => Says::Something,
-            },
-            _ => Says::Something,
-        };
-        if self.is_turned(of) {
-            return says.flipped();
-        }
-        // `answer.rejected == true` is a no.
-        match (&of.kind, &with.kind) {
-            (ExprKind::Select { field, .. }, ExprKind::Literal(Literal::Bool(_)))
-                if said_by(field) == Some(Says::No) =>
-            {
-                says.flipped()
-            }
-            _ => says,
-        }
-    }
-}
-
 /// `&&` holds for a no where one part does, `||` may hold for the weakest of its parts.
 pub(super) fn joined(op: LogicalOp, parts: &[Says]) -> Says {
     let has = |says| parts.contains(&says);
     match op {
+        LogicalOp::And if has(Says::Never) => Says::Never,
         LogicalOp::And if has(Says::No) => Says::No,
         LogicalOp::And if has(Says::Yes) => Says::Yes,
         LogicalOp::And if !has(Says::Something) => Says::Nothing,
         LogicalOp::Or if has(Says::No) => Says::No,
         // It may hold whatever was said.
         LogicalOp::Or if has(Says::Nothing) => Says::Nothing,
-        LogicalOp::Or if !has(Says::Something) => Says::Yes,
-        _ => Says::Something,
+        _ if has(Says::Something) => Says::Something,
+        _ if has(Says::Yes) => Says::Yes,
+        _ => Says::Never,
     }
 }
 
-/// What an answer says that equals the expression.
-pub fn value(expr: &Expr) -> Says {
+/// What an answer says that equals a constant; `None` where the expression is none.
+pub fn constant(expr: &Expr) -> Option<Says> {
     match &expr.kind {
-        ExprKind::Literal(Literal::Bool(true)) => Says::Yes,
-        ExprKind::Literal(Literal::Bool(false) | Literal::Null) => Says::No,
-        ExprKind::Literal(Literal::String(word)) if word.is_empty() => Says::No,
-        ExprKind::Literal(Literal::String(word)) => said_by(word).unwrap_or(Says::Something),
-        // A member of an enum.
-        ExprKind::Select { field, .. } => said_by(field).unwrap_or(Says::Something),
-        _ => Says::Something,
+        ExprKind::Literal(Literal::Bool(true)) => Some(Says::Yes),
+        ExprKind::Literal(Literal::Bool(false) | Literal::Null) => Some(Says::No),
+        ExprKind::Literal(Literal::String(word)) if word.is_empty() => Some(Says::No),
+        ExprKind::Literal(Literal::String(word)) => Some(said_by(word).unwrap_or(Says::Something)),
+        ExprKind::Literal(_) => Some(Says::Something),
+        ExprKind::Select { field, .. } if is_member(expr) => {
+            Some(said_by(&field.node).unwrap_or(Says::Something))
+        }
+        _ => None,
     }
+}
+
+/// A constant that is none of the usual words, to tell it from others.
+pub fn word(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::String(word)) => Some(word.to_string()),
+        ExprKind::Literal(literal) => Some(format!("{literal:?}")),
+        ExprKind::Select { field, .. } if is_member(expr) => Some(field.node.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a path names a member of an enum: types begin with a capital.
+fn is_member(expr: &Expr) -> bool {
+    let mut at = expr;
+    while let ExprKind::Select { operand, .. } = &at.kind {
+        if let ExprKind::Select { field, .. } = &operand.kind
+            && field.node.starts_with(char::is_uppercase)
+        {
+            return true;
+        }
+        at = operand;
+    }
+    matches!(&at.kind, ExprKind::Ident(name) if name.starts_with(char::is_uppercase))
 }
 
 /// What a word says, if it is one of the usual ones.

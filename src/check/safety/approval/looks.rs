@@ -2,13 +2,14 @@
 
 use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
-use crate::base::Span;
 use crate::resolve::program::{Jump, Route, Target, TargetKind, Work};
 
 use super::super::reads::{self, Mention};
 use super::answer::{Says, joined};
+use super::decided::Place;
 use super::decision::{mentioned, reads_decision};
-use super::walk::{Asked, Here, Said, Walk};
+use super::sense::Sense;
+use super::walk::{Asked, Bypass, Here, Lost, Said, Walk};
 
 impl<'a> Walk<'a> {
     /// What each arm of a node's `goto` says of the answer, by the place of its jump.
@@ -76,32 +77,51 @@ impl<'a> Walk<'a> {
     ) -> Says {
         let counts = |field| {
             let place = (here.graph_id, field);
-            self.sure.contains(&place)
-                || asked == Asked::Open
-                    && self.decided.fields.contains(&place)
-                    && self.overwritten.at(place, here.id, behind).is_none()
+            let sense = self.holds(place, asked)?;
+            let own = asked == Asked::No || self.overwritten.at(place, here.id, behind).is_none();
+            let own = own || self.sure.contains_key(&place);
+            (own && !self.kept.is_of_earlier_run(place, here.id, behind)).then_some(sense)
         };
         let of = (here.graph_id, here.node);
         self.decided
             .says(self.program, of, counts, (condition, truth))
     }
 
-    /// The write that took the place of the answer which a condition would speak of.
+    /// The direction of a field that holds an answer, as far as writes go.
+    fn holds(&self, place: Place, asked: Asked) -> Option<Sense> {
+        let sure = self.sure.get(&place).copied();
+        match asked {
+            Asked::Open => self.decided.sense(place).or(sure),
+            Asked::No => sure,
+        }
+    }
+
+    /// Why what a condition would speak of is no answer.
     pub(super) fn lost(
         &self,
         (here, behind): (Here<'a>, bool),
         says: Says,
         asked: Asked,
         condition: &'a Expr,
-    ) -> Option<Span> {
-        if says != Says::Nothing || asked != Asked::Open {
+    ) -> Option<Lost> {
+        if says != Says::Nothing {
             return None;
         }
         let lets = reads::lets(&here.node.lets);
         let mut all = reads::mentions(condition, &lets).into_iter();
         all.find_map(|mention| {
             let field = mentioned(self.program, here.graph, mention)?;
-            self.overwritten.at((here.graph_id, field), here.id, behind)
+            let place = (here.graph_id, field);
+            let open = asked == Asked::Open;
+            let written = self.overwritten.at(place, here.id, behind).filter(|_| open);
+            let kept = || {
+                self.decided.sense(place)?;
+                self.holds(place, asked)?;
+                let kept = self.kept.is_of_earlier_run(place, here.id, behind);
+                kept.then_some((Bypass::Kept, condition.span))
+            };
+            let written = written.map(|span| (Bypass::Overwritten, span));
+            written.or_else(kept)
         })
     }
 

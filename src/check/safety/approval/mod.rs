@@ -4,24 +4,37 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`decision`] (what of an answer says it), [`decided`] (fields that hold an answer), [`overwritten`] (and don't any more),
-//! [`walk`](mod@walk), [`looks`] (what a node reads of answers), [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
+//! Reading order: [`answer`] (yes or no), [`sense`] (which way round a value says it), [`reader`] (of any expression), [`decision`] (what of an answer says it), [`writes`] and [`arms`] (all that is
+//! written), [`decided`] (fields that hold an answer), [`direction`] (which way round), [`sure`] (and by whom), [`overwritten`] (and don't any more), [`beside`] (by
+//! tasks beside), [`kept`] (or of an earlier run), [`walk`](mod@walk) with [`onward`], [`guards`] and [`called`], [`looks`] (what a node reads of answers),
+//! [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
 mod answer;
+mod arms;
+mod beside;
 mod bypassed;
+mod called;
 mod decided;
 mod decision;
+mod direction;
+mod guards;
+mod kept;
 mod later;
 mod looks;
+mod onward;
 mod overwritten;
 mod person;
+mod reader;
 mod report;
+mod sense;
+mod sure;
 mod walk;
+mod writes;
 
 pub(super) use answer::Says;
 pub(super) use person::Persons;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
@@ -45,7 +58,7 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     let decided = Decided::new(program);
     let overwritten = Overwritten::new(program, flows, &decided);
     let said = (&decided, &overwritten);
-    let first = Walk::new(program, flows, said, BTreeSet::new()).run();
+    let first = Walk::new(program, flows, said, BTreeMap::new()).run();
     let later = later::refused(program, flows);
     if !first.comes_to_one() && later.is_empty() {
         return;

@@ -1,6 +1,6 @@
 //! Where a field that an answer decided holds what something else has written there since.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::base::{IdVec, Span};
 use crate::ir::{Channel, GraphId, NodeId};
@@ -8,7 +8,11 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Program, Work};
 
 use super::super::super::flow::{Cause, Flow, Spot, Way};
-use super::decided::{Decided, Place, Told};
+use super::super::reads::{self, mentions};
+use super::beside::Beside;
+use super::decided::{Decided, Place};
+use super::decision::{is_decision, mentioned};
+use super::writes::Told;
 
 /// Most fields of a graph that are followed; of more the rest count as a person's.
 const MOST: usize = 64;
@@ -28,22 +32,45 @@ impl Overwritten {
     /// Follows all writes that are no person's from where they stand.
     pub fn new(program: &Program, flows: &IdVec<GraphId, Flow>, decided: &Decided<'_>) -> Self {
         let mut by_field: BTreeMap<Place, Vec<&Told<'_>>> = BTreeMap::new();
+        let mut copies: BTreeMap<Place, Vec<&Told<'_>>> = BTreeMap::new();
         for write in &decided.writes {
             if decided.fields.contains(&write.to) && overwrites(program, write.to) {
                 by_field.entry(write.to).or_default().push(write);
+                for from in copied(program, write) {
+                    copies.entry(from).or_default().push(write);
+                }
             }
         }
+        let all = by_field.values().flatten();
+        let harms = all.filter(|write| !decided.is_harmless(write));
+        let mut harmful: HashSet<Span> = harms.map(|write| write.span).collect();
         let mut found = Self::default();
-        let mut followed: BTreeMap<GraphId, usize> = BTreeMap::new();
-        for (place, writes) in by_field {
-            let (graph, _) = place;
-            if writes.iter().all(|write| write.is_harmless()) {
+        let mut followed: BTreeMap<GraphId, (usize, Beside<'_>)> = BTreeMap::new();
+        let mut open: VecDeque<Place> = by_field.keys().copied().collect();
+        while let Some(place) = open.pop_front() {
+            let (id, _) = place;
+            let (Some(graph), Some(flow)) = (program.graphs.get(id), flows.get(id)) else {
+                continue;
+            };
+            let writes = by_field.get(&place).map_or(&[][..], Vec::as_slice);
+            if !writes.iter().any(|write| harmful.contains(&write.span)) {
                 continue;
             }
-            let count = followed.entry(graph).or_default();
-            *count += 1;
-            if let Some(flow) = flows.get(graph).filter(|_| *count <= MOST) {
-                found.follow(program, flow, place, &writes);
+            let tasks = followed
+                .entry(id)
+                .or_insert_with(|| (0, Beside::new(graph, flow)));
+            tasks.0 += 1;
+            if tasks.0 > MOST {
+                continue;
+            }
+            found.follow(program, (flow, &tasks.1), place, (writes, &harmful));
+            // What is made there of what the field holds is no person's either.
+            for write in copies.get(&place).into_iter().flatten() {
+                let node = write.by.node();
+                let held = node.and_then(|node| found.at(place, node, false));
+                if held.is_some() && harmful.insert(write.span) {
+                    open.push_back(write.to);
+                }
             }
         }
         found
@@ -58,16 +85,20 @@ impl Overwritten {
         by_node.get(&place)?.get(&node).copied()
     }
 
-    fn follow(&mut self, program: &Program, flow: &Flow, place: Place, writes: &[&Told<'_>]) {
+    fn follow(
+        &mut self,
+        program: &Program,
+        (flow, tasks): (&Flow, &Beside<'_>),
+        place: Place,
+        (writes, harmful): (&[&Told<'_>], &HashSet<Span>),
+    ) {
         let (id, field) = place;
         let Some(graph) = program.graphs.get(id) else {
             return;
         };
-        let mut harmful: BTreeMap<Span, bool> = BTreeMap::new();
         let mut open: Vec<(Spot, Span)> = Vec::new();
         let mut written: HashMap<NodeId, Span> = HashMap::new();
         for write in writes {
-            harmful.insert(write.span, !write.is_harmless());
             let node = write
                 .by
                 .node()
@@ -92,7 +123,7 @@ impl Overwritten {
             let name = name.map_or_else(String::new, String::clone);
             self.writes.insert(write.span, (name, by.to_owned()));
         }
-        let wrong = |span: &Span| harmful.get(span).copied().unwrap_or(false);
+        let wrong = |span: &Span| harmful.contains(span);
         // What a way leads on: what it writes itself, or what was there behind the node.
         let on = |way: &Way, before: Option<Span>, behind: Option<Span>| {
             let with_it = way.writes.iter().rfind(|write| write.field == field);
@@ -130,6 +161,16 @@ impl Overwritten {
             let goals = way.goals.iter();
             open.extend(goals.filter_map(|goal| Some((goal.to, span?))));
         }
+        let mut seen: BTreeSet<Spot> = BTreeSet::new();
+        for write in writes.iter().filter(|write| wrong(&write.span)) {
+            for spot in tasks.of(write.by, &mut seen) {
+                // A deferred task that waits begins after it.
+                let waits = matches!(spot, Spot::Node(node) if flow.stops.get(node).is_some_and(|stop| stop.defer));
+                open.extend(waits.then_some((spot, write.span)));
+                let goals = flow.ways(spot).iter().flat_map(|way| &way.goals);
+                open.extend(goals.map(|goal| (goal.to, write.span)));
+            }
+        }
         while let Some((spot, span)) = open.pop() {
             let (held, left) = match spot {
                 Spot::Node(node) if !before.contains_key(&node) => {
@@ -160,4 +201,24 @@ fn overwrites(program: &Program, (graph, field): Place) -> bool {
     let graph = program.graphs.get(graph);
     let field = graph.and_then(|graph| graph.fields.get(field));
     field.is_some_and(|field| matches!(field.channel, Channel::Last | Channel::AnyLast))
+}
+
+/// The fields that a write makes something of, where no answer of the node itself comes into it.
+fn copied(program: &Program, write: &Told<'_>) -> Vec<Place> {
+    let (id, _) = write.to;
+    let graph = program.graphs.get(id);
+    let node = graph.and_then(|graph| graph.nodes.get(write.by.node()?));
+    let (Some(graph), Some(node), Some(value)) = (graph, node, write.value) else {
+        return Vec::new();
+    };
+    let all = mentions(value, &reads::lets(&node.lets));
+    if all
+        .iter()
+        .any(|mention| is_decision(program, node, *mention))
+    {
+        return Vec::new();
+    }
+    let fields = all.into_iter();
+    let fields = fields.filter_map(|mention| mentioned(program, graph, mention));
+    fields.map(|field| (id, field)).collect()
 }

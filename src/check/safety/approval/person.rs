@@ -76,7 +76,7 @@ impl<'a> Persons<'a> {
             return false;
         }
         match self.behind_guards(id, node) {
-            Says::Yes | Says::Something => true,
+            Says::Yes | Says::Something | Says::Never => true,
             Says::No => false,
             Says::Nothing => self.reads_answer(node),
         }
@@ -138,7 +138,7 @@ impl<'a> Persons<'a> {
     }
 
     fn says(&self, id: GraphId, node: &'a Node, condition: &'a Expr, truth: bool) -> Says {
-        let counts = |field| self.decided.fields.contains(&(id, field));
+        let counts = |field| self.decided.sense((id, field));
         self.decided
             .says(self.program, (id, node), counts, (condition, truth))
     }

@@ -206,6 +206,13 @@ fn finding(
         )
         .label(span, format!("runs `{name}`"))
         .help("write it to a field of its own, or ask a person behind this"),
+        Some((Bypass::Kept, place, _)) => Diagnostic::new(
+            &codes::UNAPPROVED_TOOL,
+            format!("{runs} is reached without an approval"),
+            *place,
+        )
+        .label(span, format!("runs `{name}`"))
+        .help("ask a person on this way too: an answer that the thread has kept is one of another run"),
         _ => {
             let place = last.filter(|_| path.straight).map(|(_, span, _)| *span);
             let found = Diagnostic::new(
@@ -261,5 +268,8 @@ fn told(bypass: Bypass, by: &str) -> String {
         Bypass::Refused => "here the answer is no".to_owned(),
         Bypass::Overwritten => "what was answered is overwritten here".to_owned(),
         Bypass::Ignored => format!("nothing looks at the answer of `{by}`"),
+        Bypass::Kept => {
+            "nobody has answered yet in this run: it is what an earlier run has left".to_owned()
+        }
     }
 }

@@ -4,7 +4,8 @@ use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Tool, Work};
 
 use super::cross::Source;
-use super::leaf::{Leaf, Path, env, leaves};
+use super::env::env;
+use super::leaf::{Leaf, Path, leaves};
 use super::resolve::Settled;
 use super::search::{Inside, Search};
 use super::shape::shape;
@@ -128,9 +129,9 @@ impl Search<'_> {
         match &calling.work {
             Work::Call { args, .. } => {
                 let arg = args.iter().find(|arg| arg.name.node == *name)?;
-                let lets = env(&calling.lets);
+                let lets = self.guarded(calling);
                 let made_from = made(&arg.value, &lets).below(rest).leaves();
-                let made_from = self.unguarded(calling, made_from, &lets);
+                let made_from = self.unguarded(calling, made_from);
                 for leaf in made_from {
                     let hit = self.resolve(Inside::Before(id, node), &leaf, parent);
                     if hit.is_some() {

@@ -7,12 +7,12 @@ use crate::resolve::program::{Graph, Node, Route, Work};
 use super::super::super::flow::{Cause, Spot, Way};
 use super::super::approval::Says;
 use super::graph::asks;
-use super::leaf::{Leaf, Path, env};
+use super::leaf::{Leaf, Path};
 use super::resolve::Settled;
 use super::search::{Inside, Key, Search};
 use super::told::{jump_of, told_by_way};
 use super::value::made;
-use super::vouch::{Vetted, guards};
+use super::vouch::Vetted;
 use super::write::Behind;
 
 /// A source: where, and what it is.
@@ -23,8 +23,14 @@ impl<'a> Search<'a> {
     pub(super) fn cross(&mut self, at: usize) -> Option<(usize, Source)> {
         let key = self.items.get(at)?.key;
         self.refused = key.refused;
+        if let Some(node) = self.task_of(key) {
+            let hit = self.by_task(at, key, node);
+            self.refused = key.refused;
+            return hit.map(|source| (at, source));
+        }
         let ways: Vec<(Option<usize>, usize)> = self.backwards(key.graph)?.into(key.place).to_vec();
         for (from, index) in ways {
+            self.aside(at, key, from);
             let hit = self.over(at, key, from, index);
             self.refused = key.refused;
             if hit.is_some() {
@@ -50,11 +56,11 @@ impl<'a> Search<'a> {
                     true => self.told_at_start(key.graph, way.span),
                     false => Vetted::new(),
                 };
-                if self.is_told(inside, &told, &self.whole(graph, key)) {
-                    return None;
-                }
                 match self.written(at, key, inside, jump.map(|j| &j.set[..]), &told) {
                     Ok(Behind::There) => {
+                        if self.is_told(inside, &told, &self.whole(graph, key)) {
+                            return None;
+                        }
                         let rest = self.rest(key);
                         self.at_start((key.graph, key.field), &rest, Some(at))
                     }
@@ -77,20 +83,21 @@ impl<'a> Search<'a> {
             }
             Some(Spot::Node(id)) => {
                 let way = flow.ways(Spot::Node(id)).get(index)?;
-                self.past(at, key, (id, graph.nodes.get(id)?), graph, way)
+                let goes_on = true;
+                self.past(at, key, (id, graph.nodes.get(id)?), graph, (way, goes_on))
             }
             Some(_) => None,
         }
     }
 
-    /// Past a node that leads on by that way.
-    fn past(
+    /// Past a node that leads on by that way, to what was there before it; else only to what it writes.
+    pub(super) fn past(
         &mut self,
         at: usize,
         key: Key,
         (id, node): (NodeId, &'a Node),
         graph: &'a Graph,
-        way: &Way,
+        (way, goes_on): (&Way, bool),
     ) -> Option<Source> {
         let env = self.lets((key.graph, id));
         let path = self.whole(graph, key);
@@ -103,9 +110,6 @@ impl<'a> Search<'a> {
             true => Inside::After(key.graph, id),
             false => Inside::Before(key.graph, id),
         };
-        if self.is_told(after, &told, &path) {
-            return None;
-        }
         // What an interrupt's arm writes stands behind its answer.
         let (agreed, unheeded) = self.agreed(key.graph, node, (way.cause, way.span));
         if agreed && !matches!(node.work, Work::Subgraph { .. }) {
@@ -121,6 +125,9 @@ impl<'a> Search<'a> {
             Ok(Behind::Gone) => return None,
             Err(source) => return Some(source),
         }
+        if goes_on && self.is_told(after, &told, &path) {
+            return None;
+        }
         let own = matches!(
             way.cause,
             Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
@@ -133,14 +140,13 @@ impl<'a> Search<'a> {
             }
             if self.wanted.guarded && skipped && matches!(node.work, Work::Interrupt { .. }) {
                 // Only skipping it leads past the person.
-                self.before(at, key, id, None);
+                if goes_on {
+                    self.before(at, key, id, None);
+                }
                 return None;
             }
-            let mut known = told;
-            if self.wanted.guarded {
-                let skips = node.skips.iter().map(|skip| &skip.when);
-                known.extend(guards(skips, &node.requires, &env));
-            }
+            let mut known = self.on_both_sides((key.graph, id), told);
+            known.extend(self.guards_in(node, &env));
             let work = Inside::Work(key.graph, id);
             match self.written(at, key, work, Some(&node.set), &known) {
                 Ok(Behind::Gone) if !skipped => return None,
@@ -154,6 +160,9 @@ impl<'a> Search<'a> {
             if !skipped && self.is_told(Inside::Before(key.graph, id), &known, &path) {
                 return None;
             }
+        }
+        if !goes_on {
+            return None;
         }
         if way.cause != Cause::Visits && self.agreed_before((key.graph, id)) {
             return None;
@@ -184,7 +193,7 @@ impl<'a> Search<'a> {
             // Who is asked in a called graph decides there.
             let calls = matches!(node.work, Work::Subgraph { .. });
             let unheeded = match says {
-                Says::Yes | Says::Something => return (true, None),
+                Says::Yes | Says::Something | Says::Never => return (true, None),
                 Says::Nothing if calls || persons.is_kept(node) => {
                     return (!self.refused, None);
                 }
@@ -249,7 +258,7 @@ impl<'a> Search<'a> {
                 continue;
             };
             let given = with.iter().find(|pass| pass.to == Some(at));
-            let env = env(&node.lets);
+            let env = self.guarded(node);
             let note = (
                 given.map_or(name.span, |pass| pass.name.span),
                 format!("passed to `{}` here", graph.name.node),
@@ -263,7 +272,7 @@ impl<'a> Search<'a> {
                 }
                 None => Vec::new(),
             };
-            for leaf in self.unguarded(node, passed, &env) {
+            for leaf in self.unguarded(node, passed) {
                 let inside = Inside::Before(caller, id);
                 let hit = self.resolve_noting(inside, &leaf, parent, note.clone());
                 if hit.is_some() {

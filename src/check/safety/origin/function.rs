@@ -2,13 +2,14 @@
 
 use crate::ast::expr::{Expr, ExprKind};
 
-use super::leaf::Env;
+use super::bound::kept;
+use super::env::Env;
+use super::leaf::{Leaf, Path};
 use super::made::{EACH, ELEMENT, KEY, Made};
 use super::value::made;
-use super::vouch::vetted;
 
-/// Functions whose result is a truth value, a number or a time.
-const PLAIN: [&str; 28] = [
+/// Functions whose result says nothing of what they are given but its size, its place or whether something holds.
+const NOTHING: [&str; 20] = [
     "size",
     "has",
     "all",
@@ -19,45 +20,44 @@ const PLAIN: [&str; 28] = [
     "startsWith",
     "endsWith",
     "matches",
-    "int",
-    "uint",
-    "float",
-    "double",
     "bool",
-    "timestamp",
-    "duration",
-    "sum",
     "hasValue",
     "indexOf",
     "lastIndexOf",
     "now",
     "uuid",
     "random",
-    "range",
     "stale",
     "type",
     "invalidated_by",
 ];
 
-/// Functions that give back what they are given, or some of its elements in some order.
-const SAME: [&str; 12] = [
-    "reverse",
-    "sort",
-    "sort_by",
-    "unique",
-    "distinct",
-    "slice",
-    "value",
-    "required",
-    "dyn",
-    "of",
-    "ofNonZeroValue",
-    "without",
+/// Functions whose result is a number or a time that is made of what they are given: no free text, but not nothing either.
+const NUMBERS: [&str; 8] = [
+    "int",
+    "uint",
+    "float",
+    "double",
+    "timestamp",
+    "duration",
+    "sum",
+    "range",
 ];
+
+/// Functions that give back what they are given.
+const SAME: [&str; 5] = ["value", "required", "dyn", "of", "ofNonZeroValue"];
+
+/// Functions that give back some elements of what they are given in some order.
+const SOME: [&str; 7] = [
+    "reverse", "sort", "sort_by", "unique", "distinct", "slice", "without",
+];
+
+/// Functions that keep all of a text, as far as a condition on it goes.
+const KEPT: [&str; 4] = ["lower", "upper", "trim", "url_host"];
 
 /// What a call gives back is made from.
 pub fn call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> Made {
-    if PLAIN.contains(&function) {
+    if NOTHING.contains(&function) {
         return Made::nothing();
     }
     let of = match target {
@@ -66,6 +66,10 @@ pub fn call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> 
         Some(target) => Some(made(target, env)),
         None => None,
     };
+    if NUMBERS.contains(&function) {
+        let all = of.into_iter().chain(args.iter().map(|arg| made(arg, env)));
+        return Made::any(all).plain();
+    }
     let inner = Macro { args, env };
     let by_macro = match &of {
         Some(of) => inner.over(of, function),
@@ -80,7 +84,7 @@ pub fn call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> 
 fn is_namespace(target: &Expr, env: &Env) -> bool {
     let names = ["math", "optional", "cel", "base64", "strings", "lists"];
     match &target.kind {
-        ExprKind::Ident(name) => names.contains(&name.as_str()) && !env.contains_key(name),
+        ExprKind::Ident(name) => names.contains(&name.as_str()) && env.get(name).is_none(),
         _ => false,
     }
 }
@@ -94,12 +98,16 @@ fn plainly(of: Option<Made>, function: &str, args: Vec<Made>) -> Made {
     let all = || Made::any(of.iter().chain(&args).cloned());
     match function {
         name if SAME.contains(&name) => value,
-        "first" | "last" | "min" | "max" => value.part(ELEMENT, None),
-        "keys" => Made::list(value.part(KEY, None)),
-        "values" => Made::list(value.part(ELEMENT, None)),
-        "flatten" if args.is_empty() => Made::list(value.part(ELEMENT, None).part(ELEMENT, None)),
+        name if SOME.contains(&name) => value.loose(),
+        name if KEPT.contains(&name) => value.whole(),
+        "first" | "last" | "min" | "max" => value.part(ELEMENT, None).loose(),
+        "keys" => Made::list(value.part(KEY, None).loose()),
+        "values" => Made::list(value.part(ELEMENT, None).loose()),
+        "flatten" if args.is_empty() => {
+            Made::list(value.part(ELEMENT, None).part(ELEMENT, None).loose())
+        }
         "enumerate" => {
-            let element = value.part(ELEMENT, None);
+            let element = value.part(ELEMENT, None).loose();
             let named = vec![
                 ("index".to_owned(), Made::nothing()),
                 ("value".to_owned(), element.clone()),
@@ -149,20 +157,22 @@ impl<'a> Macro<'a> {
         let first = self.name(0);
         match function {
             "filter" | "find" => {
-                let inner = self.scope(&[(first?, of.part(EACH, None))]);
-                let told = vetted(self.args.get(1)?, true, &inner);
-                let kept = of.part(EACH, None).vouched(told);
+                let condition = (self.args.first()?, self.args.get(1)?);
+                let (kept, _) = kept(&of.part(EACH, None), condition, self.env)?;
                 Some(match function {
-                    "find" => kept,
-                    _ => Made::list(kept),
+                    "find" => kept.loose(),
+                    _ => Made::list(kept.loose()),
                 })
             }
             "map" => {
-                let inner = self.scope(&[(first?, of.part(EACH, None))]);
-                let value = made(self.args.last()?, &inner);
+                let element = of.part(EACH, None);
                 Some(Made::list(match self.args {
-                    [_, condition, _] => value.vouched(vetted(condition, true, &inner)),
-                    _ => value,
+                    [name, condition, value] => {
+                        let (kept, told) = kept(&element, (name, condition), self.env)?;
+                        let inner = self.scope(&[(first?, kept)]).knowing(&told);
+                        made(value, &inner).vouched(told).loose()
+                    }
+                    _ => made(self.args.last()?, &self.scope(&[(first?, element)])).loose(),
                 }))
             }
             "optMap" | "optFlatMap" => {
@@ -176,8 +186,8 @@ impl<'a> Macro<'a> {
                 ];
                 let value = made(self.args.last()?, &self.scope(&names));
                 Some(match function {
-                    "transformList" => Made::list(value),
-                    _ => Made::map(of.part(KEY, None), value, Vec::new()),
+                    "transformList" => Made::list(value.loose()),
+                    _ => Made::map(of.part(KEY, None).loose(), value.loose(), Vec::new()),
                 })
             }
             "to_map" | "group_by" => {
@@ -186,18 +196,23 @@ impl<'a> Macro<'a> {
                 let key = made(self.args.get(1)?, &inner);
                 let value = match function {
                     "to_map" => made(self.args.get(2)?, &inner),
-                    _ => Made::list(element),
+                    _ => Made::list(element.loose()),
                 };
-                Some(Made::map(key, value, Vec::new()))
+                Some(Made::map(key.loose(), value.loose(), Vec::new()))
             }
             "fold" => {
                 let begin = made(self.args.get(2)?, self.env);
+                let next = self.args.get(3)?;
+                let so_far = format!("\u{0}{}", next.span.start);
                 let names = [
-                    (first?, begin.clone()),
+                    (
+                        first?,
+                        Made::leaf(Leaf::new(Path(vec![so_far.clone()]), next.span)),
+                    ),
                     (self.name(1)?, of.part(ELEMENT, None)),
                 ];
-                let next = made(self.args.get(3)?, &self.scope(&names));
-                Some(Made::any([begin, next]))
+                let next = made(next, &self.scope(&names));
+                Some(Made::folded(begin, next, &so_far).loose())
             }
             _ => None,
         }

@@ -1,18 +1,18 @@
 //! Which names of its scope an expression's value, or a text, is made from.
 //!
-//! What can't carry a text (truth values, numbers, sizes, times) counts as made from nothing.
+//! What says little of what it is made from (truth values, sizes, positions) counts as made from nothing; numbers and times say
+//! that they are ([`Leaf::plain`]).
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::expr::Expr;
-use crate::ast::item::{Let, NamedArg};
-use crate::ast::node::TemplateText;
+use crate::ast::item::NamedArg;
 use crate::base::Span;
-use crate::expr::template::{Printed, printed};
 use crate::resolve::program::Words;
 
-use super::made::{EACH, ELEMENT, KEY, Made, unique};
+use super::env::Env;
+use super::made::{EACH, ELEMENT, KEY, is_index};
+use super::text::template_leaves;
 use super::value::made;
 use super::vouch::Vetted;
 
@@ -26,11 +26,11 @@ impl Path {
         self.0.first().map_or("", String::as_str)
     }
 
-    /// Whether the other path is this one or a part of what it names.
+    /// Whether the other path is this one or a part of what it names. What holds for each element does for one by its number.
     pub fn holds(&self, other: &Path) -> bool {
         let same = |(a, b): (&String, &String)| {
             let element = |step: &str| step == ELEMENT || step == EACH;
-            a == b || element(a) && element(b)
+            a == b || element(a) && (element(b) || is_index(b))
         };
         self.0.len() <= other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
@@ -49,6 +49,7 @@ impl Path {
             match step.as_str() {
                 ELEMENT | EACH => text.push_str("[..]"),
                 KEY => text.push_str(".keys()"),
+                step if is_index(step) => text.push_str(step),
                 name => {
                     if !text.is_empty() {
                         text.push('.');
@@ -70,6 +71,8 @@ pub struct Leaf {
     pub span: Span,
     /// Conditions that vouch for it, each by what it compares with: one that comes from no source is enough.
     pub relies: Vec<Rc<[Leaf]>>,
+    /// It is only a number or a time that is made of it, which carries no free text.
+    pub plain: bool,
 }
 
 impl Leaf {
@@ -79,27 +82,20 @@ impl Leaf {
             path,
             span,
             relies: Vec::new(),
+            plain: false,
         }
+    }
+
+    /// The same where it is of no use to say where.
+    pub fn unplaced(path: Path) -> Self {
+        Self::new(path, Span::default())
     }
 
     /// Adds what vouches for it.
     pub fn vouch(&mut self, vetted: &Vetted) {
-        let own = vetted.iter().filter(|vouch| vouch.path.holds(&self.path));
+        let own = vetted.iter().filter(|vouch| vouch.holds(&self.path));
         self.relies.extend(own.map(|vouch| vouch.relies.clone()));
     }
-}
-
-/// Names of `let`, of loops and of macros, with what they are made from.
-pub type Env = HashMap<String, Made>;
-
-/// What the `let` names of a node are made from.
-pub fn env(lets: &[Let]) -> Env {
-    let mut env = Env::new();
-    for bound in lets {
-        let made_from = made(&bound.value, &env);
-        env.insert(bound.name.node.clone(), made_from);
-    }
-    env
 }
 
 /// What a text is made from. In that of a named prompt only its parameters are in scope; what they are given stands
@@ -123,20 +119,6 @@ pub fn text_leaves(words: &Words, env: &Env) -> Vec<Leaf> {
         })
     };
     shown.into_iter().filter_map(place).collect()
-}
-
-fn template_leaves(template: &TemplateText, mut env: Env) -> Vec<Leaf> {
-    let mut all = Vec::new();
-    for step in printed(template) {
-        match step {
-            Printed::Bind(name, value) => {
-                let made_from = made(&value, &env);
-                env.insert(name, made_from);
-            }
-            Printed::Shows(value) => all.extend(leaves(&value, &env)),
-        }
-    }
-    unique(all)
 }
 
 /// What a value is made from, each path once.

@@ -18,11 +18,16 @@ pub const EACH: &str = "@";
 /// How deep parts are told apart; below that a value is made from all that its parts are.
 const DEEPEST: u16 = 40;
 
+/// How many ways to parts of a value are looked at with what is vouched for on each.
+const MOST: usize = 2_000;
+
 /// What a value is made from. What is shared is held once.
 #[derive(Debug, Clone)]
 pub struct Made {
     kind: Rc<Kind>,
     depth: u16,
+    /// Not the value itself that it is made from: one of several, or a part that is not told from others.
+    loose: bool,
 }
 
 #[derive(Debug)]
@@ -31,6 +36,10 @@ enum Kind {
     Leaf(Leaf),
     /// Made from these in a way that is not followed, so that each part is.
     Mixed(Made),
+    /// The same, where all of a text is kept.
+    Whole(Made),
+    /// Numbers and times that are made from these, which carry no free text.
+    Plain(Made),
     /// A value with parts of its own, and what all its other parts are made from.
     Parts(BTreeMap<String, Made>, Made),
     /// One of these.
@@ -46,6 +55,7 @@ impl Made {
         let made = Self {
             kind: Rc::new(kind),
             depth,
+            loose: false,
         };
         match depth > DEEPEST {
             true => Self::from_leaves(made.leaves()).mixed(),
@@ -69,7 +79,7 @@ impl Made {
     }
 
     /// Whether it is made from nothing, as far as can be told without looking into its parts.
-    fn is_nothing(&self) -> bool {
+    pub fn is_nothing(&self) -> bool {
         matches!(&*self.kind, Kind::Any(all) if all.is_empty())
     }
 
@@ -77,7 +87,9 @@ impl Made {
     pub fn any(all: impl IntoIterator<Item = Made>) -> Self {
         let mut members: Vec<Made> = Vec::new();
         let mut seen: HashSet<*const Kind> = HashSet::new();
+        let mut loose = false;
         for made in all {
+            loose |= made.loose;
             let add = |members: &mut Vec<Made>, seen: &mut HashSet<_>, made: &Made| {
                 if seen.insert(Rc::as_ptr(&made.kind)) {
                     members.push(made.clone());
@@ -91,7 +103,7 @@ impl Made {
             }
         }
         if let [one] = members.as_slice() {
-            return one.clone();
+            return one.clone().loosened(loose);
         }
         let depth = members.iter().map(|made| made.depth).max().unwrap_or(0) + 1;
         Self::of(Kind::Any(members), depth)
@@ -104,6 +116,49 @@ impl Made {
         }
         let depth = self.depth.min(DEEPEST - 1) + 1;
         Self::of(Kind::Mixed(self), depth)
+    }
+
+    /// A text that keeps all of this one.
+    pub fn whole(self) -> Self {
+        if self.is_nothing() {
+            return self;
+        }
+        let depth = self.depth.min(DEEPEST - 1) + 1;
+        Self::of(Kind::Whole(self), depth)
+    }
+
+    /// A number or a time that is made from this.
+    pub fn plain(self) -> Self {
+        if self.is_nothing() || matches!(&*self.kind, Kind::Plain(_)) {
+            return self;
+        }
+        let depth = self.depth.min(DEEPEST - 1) + 1;
+        Self::of(Kind::Plain(self), depth)
+    }
+
+    /// The same, where it is one of several, or a part of what is named: what is said of it is not said of that.
+    pub fn loose(self) -> Self {
+        self.loosened(true)
+    }
+
+    fn loosened(self, loose: bool) -> Self {
+        Self {
+            loose: self.loose || loose,
+            ..self
+        }
+    }
+
+    /// The path whose value it is, all of it and no other.
+    pub fn itself(&self) -> Option<&Leaf> {
+        let mut at = self;
+        while !at.loose {
+            at = match &*at.kind {
+                Kind::Leaf(leaf) => return Some(leaf),
+                Kind::Whole(inner) | Kind::At(_, inner) | Kind::Vouched(_, inner) => inner,
+                _ => return None,
+            };
+        }
+        None
     }
 
     /// A value with such parts; every other part is made from `rest`.
@@ -129,12 +184,13 @@ impl Made {
 
     /// The same, read at a place.
     pub fn at(self, span: Span) -> Self {
+        let loose = self.loose;
         let inner = match &*self.kind {
             Kind::At(_, inner) => inner.clone(),
             _ => self,
         };
         let depth = inner.depth + 1;
-        Self::of(Kind::At(span, inner), depth)
+        Self::of(Kind::At(span, inner), depth).loosened(loose)
     }
 
     /// The same, where a condition holds that vouches for these.
@@ -142,24 +198,65 @@ impl Made {
         if by.is_empty() || self.is_nothing() {
             return self;
         }
-        let depth = self.depth + 1;
-        Self::of(Kind::Vouched(Rc::new(by), self), depth)
+        let (depth, loose) = (self.depth + 1, self.loose);
+        Self::of(Kind::Vouched(Rc::new(by), self), depth).loosened(loose)
+    }
+
+    /// What a fold comes to that begins so and goes on with `next`, where the root `so_far` stands for what it has come to.
+    /// What is only handed on, whole or next to something else, keeps its parts; else all is made from all.
+    pub fn folded(begin: Made, next: Made, so_far: &str) -> Self {
+        let is_so_far = |leaf: &Leaf| leaf.path.root() == so_far;
+        let next = next.but(&|leaf| is_so_far(leaf) && leaf.path.0.len() == 1);
+        let mut all = next.leaves();
+        let relies = |leaf: &Leaf| leaf.relies.iter().any(|with| with.iter().any(is_so_far));
+        if !all.iter().any(|leaf| is_so_far(leaf) || relies(leaf)) {
+            return Self::any([begin, next]);
+        }
+        all.retain(|leaf| !is_so_far(leaf));
+        for leaf in &mut all {
+            leaf.relies.retain(|with| !with.iter().any(is_so_far));
+        }
+        Self::any([begin, Self::from_leaves(all)]).mixed()
+    }
+
+    /// One of these without those that are left out.
+    fn but(self, left_out: &dyn Fn(&Leaf) -> bool) -> Self {
+        let gone = |made: &Made| match &*made.kind {
+            Kind::At(_, inner) => match &*inner.kind {
+                Kind::Leaf(leaf) => left_out(leaf),
+                _ => false,
+            },
+            Kind::Leaf(leaf) => left_out(leaf),
+            _ => false,
+        };
+        match &*self.kind {
+            Kind::Any(all) => Self::any(all.iter().filter(|made| !gone(made)).cloned()),
+            _ if gone(&self) => Self::nothing(),
+            _ => self,
+        }
     }
 
     /// A part of it: a field, or one of the steps.
     pub fn part(&self, step: &str, span: Option<Span>) -> Made {
-        match &*self.kind {
+        let found = match &*self.kind {
             Kind::Leaf(leaf) => Self::leaf(Leaf {
                 path: leaf.path.then(step),
                 span: span.unwrap_or(leaf.span),
                 relies: leaf.relies.clone(),
+                plain: leaf.plain,
             }),
-            Kind::Mixed(_) => match span {
+            Kind::Mixed(_) | Kind::Whole(_) | Kind::Plain(_) => match span {
                 Some(span) => self.clone().at(span),
                 None => self.clone(),
-            },
+            }
+            .loose(),
             Kind::Parts(named, rest) => {
-                let found = named.get(step).unwrap_or(rest).clone();
+                let counted = || named.get(ELEMENT).filter(|_| is_index(step));
+                let found = match named.get(step) {
+                    Some(found) => found.clone(),
+                    // Which of its elements it is, is not told.
+                    None => counted().map_or_else(|| rest.clone(), |one| one.clone().loose()),
+                };
                 match span {
                     Some(span) => found.at(span),
                     None => found,
@@ -172,9 +269,12 @@ impl Made {
             }
             Kind::Vouched(by, inner) => {
                 let part = inner.part(step, span);
-                Self::of(Kind::Vouched(by.clone(), part.clone()), part.depth + 1)
+                let loose = part.loose;
+                let depth = part.depth + 1;
+                Self::of(Kind::Vouched(by.clone(), part), depth).loosened(loose)
             }
-        }
+        };
+        found.loosened(self.loose)
     }
 
     /// The part at the end of several steps.
@@ -188,36 +288,48 @@ impl Made {
     pub fn leaves(&self) -> Vec<Leaf> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
-        let mut open = vec![(self, None, Rc::new(Vetted::new()))];
-        while let Some((made, place, vetted)) = open.pop() {
+        let nothing = Rc::new(Vetted::new());
+        let mut open = vec![(self, None, nothing.clone(), false)];
+        while let Some((made, place, vetted, plain)) = open.pop() {
+            // What is vouched for in so many ways is taken not to be.
+            let vetted = match seen.len() < MOST {
+                true => vetted,
+                false => nothing.clone(),
+            };
             let at: *const Kind = Rc::as_ptr(&made.kind);
-            if !seen.insert((at, place, Rc::as_ptr(&vetted))) {
+            if !seen.insert((at, place, Rc::as_ptr(&vetted), plain)) {
                 continue;
             }
             match &*made.kind {
                 Kind::Leaf(leaf) => {
                     let mut leaf = leaf.clone();
                     leaf.span = place.unwrap_or(leaf.span);
+                    leaf.plain |= plain;
                     leaf.vouch(&vetted);
                     found.push(leaf);
                 }
-                Kind::Mixed(inner) => open.push((inner, place, vetted)),
+                Kind::Mixed(inner) | Kind::Whole(inner) => {
+                    open.push((inner, place, vetted, plain));
+                }
+                Kind::Plain(inner) => open.push((inner, place, vetted, true)),
                 Kind::Parts(named, rest) => {
-                    open.push((rest, place, vetted.clone()));
+                    open.push((rest, place, vetted.clone(), plain));
                     let named = named.values().rev();
-                    open.extend(named.map(|part| (part, place, vetted.clone())));
+                    open.extend(named.map(|part| (part, place, vetted.clone(), plain)));
                 }
                 Kind::Any(all) => {
                     let all = all.iter().rev();
-                    open.extend(all.map(|part| (part, place, vetted.clone())));
+                    open.extend(all.map(|part| (part, place, vetted.clone(), plain)));
                 }
-                Kind::At(span, inner) => open.push((inner, place.or(Some(*span)), vetted)),
+                Kind::At(span, inner) => {
+                    open.push((inner, place.or(Some(*span)), vetted, plain));
+                }
                 Kind::Vouched(by, inner) => {
                     let all = match vetted.is_empty() {
                         true => by.clone(),
                         false => Rc::new(vetted.iter().chain(&**by).cloned().collect()),
                     };
-                    open.push((inner, place, all));
+                    open.push((inner, place, all, plain));
                 }
             }
         }
@@ -225,11 +337,26 @@ impl Made {
     }
 }
 
-/// Each path once. What is vouched for in one place and not in another is not.
+/// The step to an element of a list by its number.
+pub fn index(number: i64) -> String {
+    format!("[{number}]")
+}
+
+/// Whether a step is one by a number.
+pub fn is_index(step: &str) -> bool {
+    step.starts_with('[')
+}
+
+/// Each path once, numbers that are made of it apart. What is vouched for in one place and not in another is not.
 pub fn unique(leaves: Vec<Leaf>) -> Vec<Leaf> {
     let mut found: Vec<Leaf> = Vec::with_capacity(leaves.len());
-    let mut at: HashMap<Path, usize> = HashMap::new();
+    let mut at: [HashMap<Path, usize>; 2] = Default::default();
+    let [texts, numbers] = &mut at;
     for leaf in leaves {
+        let at = match leaf.plain {
+            true => &mut *numbers,
+            false => &mut *texts,
+        };
         let known = at.get(&leaf.path).and_then(|at| found.get_mut(*at));
         match known {
             Some(known) if leaf.relies.is_empty() && !known.relies.is_empty() => *known = leaf,

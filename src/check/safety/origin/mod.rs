@@ -7,12 +7,16 @@
 //! What has once been found to come from nowhere is not searched again, so that all questions of a rule together cost no
 //! more than places times fields.
 //!
-//! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`value`] and [`function`] (expressions), [`vouch`] (conditions),
-//! [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), [`told`], [`write`](mod@write), [`resolve`], [`body`] (tools).
+//! Reading order: [`leaf`] (paths), [`made`] (values by their parts), [`env`](mod@env) (scopes), [`value`] and [`function`] (expressions), `text` (templates),
+//! [`vouch`] (conditions, with `bound`), [`shape`] (types), [`graph`] (ways backwards), [`search`], [`cross`] (one step back), `aside` (what runs beside), [`told`],
+//! [`write`](mod@write), [`resolve`], [`body`] (tools).
 
+mod aside;
 mod body;
+mod bound;
 mod context;
 mod cross;
+mod env;
 mod function;
 mod graph;
 mod leaf;
@@ -20,12 +24,14 @@ mod made;
 mod resolve;
 mod search;
 mod shape;
+mod text;
 mod told;
 mod value;
 mod vouch;
 mod write;
 
-pub use leaf::{Env, Leaf, Path, env, leaves, text_leaves};
+pub use env::{Env, env};
+pub use leaf::{Leaf, Path, leaves, text_leaves};
 pub(super) use resolve::prompt_leaves;
 pub use search::{Inside, Search, Trail};
 pub use shape::{Wanted, is_plain};

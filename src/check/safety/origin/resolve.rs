@@ -3,18 +3,19 @@
 use crate::expr::Type;
 use crate::ir::{GraphId, NodeId};
 use crate::resolve::jumps::Maker;
-use crate::resolve::program::{Graph, ModelCall, Node, Work};
+use crate::resolve::program::{Graph, ModelCall, Work};
 
 use super::super::super::flow::Spot;
 use super::cross::{Source, marked};
+use super::env::{Env, env, env_knowing};
 use super::graph::cause;
-use super::leaf::{Leaf, env, leaves, text_leaves, vouched};
-use super::made::{EACH, ELEMENT, KEY};
+use super::leaf::{Leaf, leaves, text_leaves, vouched};
+use super::made::{EACH, ELEMENT, KEY, is_index};
 use super::search::{Inside, Search};
 use super::shape::{plainly, shape};
 use super::told::told_by_way;
 use super::value::made;
-use super::vouch::{Vetted, guards};
+use super::vouch::Vetted;
 
 /// What a type and the marks of its fields say of a value.
 pub(super) enum Settled {
@@ -57,7 +58,8 @@ impl<'a> Search<'a> {
         leaf: &Leaf,
         parent: Option<usize>,
     ) -> Option<Source> {
-        if self.is_vouched(inside, leaf) {
+        // A number carries no free text, but a secret is one still.
+        if leaf.plain && !self.wanted.secret || self.is_vouched(inside, leaf) {
             return None;
         }
         if leaf.path.root() == "context" {
@@ -91,6 +93,7 @@ impl<'a> Search<'a> {
         let name = leaf.path.0.last().map_or("", String::as_str);
         let name = match name {
             ELEMENT | EACH | KEY => leaf.path.root(),
+            at if is_index(at) => leaf.path.root(),
             name => name,
         };
         let marked = |marks| {
@@ -264,11 +267,12 @@ impl<'a> Search<'a> {
                 }
                 unheeded = in_vain.is_some();
                 told = told_by_way(graph, (by, node), way, &env);
-                let skips = node.skips.iter().map(|skip| &skip.when);
-                told.extend(guards(skips, &node.requires, &env));
+                told.extend(self.on_both_sides((id, by), self.guards(node)));
+                env = env_knowing(&node.lets, &told);
             }
             if by == Maker::Start && self.wanted.guarded {
                 told = self.told_at_start(id, way);
+                env = env.knowing(&told);
             }
             let elements = made(items, &env).part(ELEMENT, None);
             env.insert(var.node.clone(), elements);
@@ -328,7 +332,7 @@ impl<'a> Search<'a> {
         if let Some(source) = self.by_tools_in_scope(id, node, parent) {
             return Some(source);
         }
-        for leaf in prompt_leaves(declared, call) {
+        for leaf in prompt_leaves(call, &env(&declared.lets)) {
             let note = (
                 leaf.span,
                 format!("read by the model of `{}`", declared.name.node),
@@ -379,18 +383,17 @@ impl<'a> Search<'a> {
 }
 
 /// What the texts that a model is asked with are made from.
-pub fn prompt_leaves(node: &Node, call: &ModelCall) -> Vec<Leaf> {
-    let env = env(&node.lets);
+pub fn prompt_leaves(call: &ModelCall, env: &Env) -> Vec<Leaf> {
     let texts = [&call.system, &call.prompt];
     let mut all: Vec<Leaf> = texts
         .into_iter()
         .flatten()
-        .flat_map(|text| text_leaves(text, &env))
+        .flat_map(|text| text_leaves(text, env))
         .collect();
     all.extend(
         call.messages
             .iter()
-            .flat_map(|messages| leaves(messages, &env)),
+            .flat_map(|messages| leaves(messages, env)),
     );
     all
 }

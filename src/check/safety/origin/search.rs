@@ -9,11 +9,15 @@ use crate::resolve::jumps::Maker;
 use crate::resolve::program::{Graph, Node, Program};
 
 use super::super::super::calls::callers;
-use super::super::super::flow::{Flow, Spot};
+use super::super::super::flow::sparse::Sparse;
+use super::super::super::flow::{Abreast, Flow, Spot};
 use super::super::approval::{Persons, Says};
+use super::aside::Writers;
+use super::env::{Env, env, env_knowing};
 use super::graph::{Backwards, number, unasked};
-use super::leaf::{Env, Leaf, Path, env};
+use super::leaf::{Leaf, Path};
 use super::shape::Wanted;
+use super::vouch::Vetted;
 
 /// Where a path is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +124,7 @@ const JUDGES: usize = 2;
 pub struct Search<'a> {
     pub(super) program: &'a Program,
     pub(super) flows: &'a IdVec<GraphId, Flow>,
+    pub(super) abreast: Rc<Abreast<'a>>,
     pub(super) wanted: Wanted,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
     /// Graphs that can be passed without a person.
@@ -131,6 +136,10 @@ pub struct Search<'a> {
     /// Whether what is opened now is used where a person said no.
     pub(super) refused: bool,
     backwards: HashMap<GraphId, Backwards<'a>>,
+    /// Which nodes write each field, in graphs that run more than one thing at once.
+    pub(super) writers: HashMap<GraphId, Rc<Writers>>,
+    /// What runs in the steps in which a branch is followed.
+    pub(super) around: HashMap<(GraphId, NodeId), Rc<Sparse>>,
     envs: HashMap<(GraphId, NodeId), Rc<Env>>,
     paths: HashMap<Vec<String>, u32>,
     names: Vec<Vec<String>>,
@@ -142,7 +151,7 @@ pub struct Search<'a> {
     known: Option<(usize, Rc<Way>)>,
     // Of the question at hand:
     pub(super) items: Vec<Item>,
-    open: VecDeque<usize>,
+    queue: VecDeque<usize>,
     seen: HashSet<Key>,
     /// Writes between a source and the item, or the use, that it was found for.
     pub(super) direct: Vec<(Span, String)>,
@@ -156,10 +165,12 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search for such sources.
-    pub fn new(program: &'a Program, flows: &'a IdVec<GraphId, Flow>, wanted: Wanted) -> Self {
+    pub fn new(program: &'a Program, abreast: &Rc<Abreast<'a>>, wanted: Wanted) -> Self {
+        let flows = abreast.flows;
         Self {
             program,
             flows,
+            abreast: abreast.clone(),
             wanted,
             callers: callers(program),
             passes: unasked(program, flows),
@@ -167,6 +178,8 @@ impl<'a> Search<'a> {
             unheeded: HashSet::new(),
             refused: false,
             backwards: HashMap::new(),
+            writers: HashMap::new(),
+            around: HashMap::new(),
             envs: HashMap::new(),
             paths: HashMap::new(),
             names: Vec::new(),
@@ -174,7 +187,7 @@ impl<'a> Search<'a> {
             tainted: HashMap::new(),
             known: None,
             items: Vec::new(),
-            open: VecDeque::new(),
+            queue: VecDeque::new(),
             seen: HashSet::new(),
             direct: Vec::new(),
             judge: None,
@@ -190,7 +203,7 @@ impl<'a> Search<'a> {
 
     fn trail(&mut self, inside: Inside, leaf: &Leaf) -> Option<Trail> {
         self.items.clear();
-        self.open.clear();
+        self.queue.clear();
         self.seen.clear();
         self.entered.clear();
         self.direct.clear();
@@ -200,7 +213,7 @@ impl<'a> Search<'a> {
             .resolve(inside, leaf, None)
             .map(|source| (None, source));
         while hit.is_none() && self.known.is_none() {
-            let Some(at) = self.open.pop_front() else {
+            let Some(at) = self.queue.pop_front() else {
                 break;
             };
             hit = self.cross(at).map(|(by, source)| (Some(by), source));
@@ -235,10 +248,10 @@ impl<'a> Search<'a> {
         if with.is_empty() || self.level >= JUDGES {
             return with.is_empty();
         }
-        let (program, flows, wanted) = (self.program, self.flows, self.wanted);
+        let (program, abreast, wanted) = (self.program, &self.abreast, self.wanted);
         let level = self.level + 1;
         let judge = self.judge.get_or_insert_with(|| {
-            let judge = Search::new(program, flows, wanted);
+            let judge = Search::new(program, abreast, wanted);
             Box::new(Search { level, ..judge })
         });
         judge.source(inside, with).is_none()
@@ -306,6 +319,11 @@ impl<'a> Search<'a> {
             rest,
             refused: self.refused,
         };
+        self.open(key, parent, note);
+    }
+
+    /// Opens an item.
+    pub(super) fn open(&mut self, key: Key, parent: Option<usize>, note: Option<(Span, String)>) {
         if self.clean.contains(&key) || !self.seen.insert(key) {
             return;
         }
@@ -313,7 +331,7 @@ impl<'a> Search<'a> {
         let at = self.items.len() - 1;
         match self.tainted.get(&key) {
             Some(way) => self.known = Some((at, way.clone())),
-            None => self.open.push_back(at),
+            None => self.queue.push_back(at),
         }
     }
 
@@ -361,6 +379,16 @@ impl<'a> Search<'a> {
         let made = Rc::new(declared.map_or_else(Env::new, |(_, node)| env(&node.lets)));
         self.envs.insert((graph, node), made.clone());
         made
+    }
+
+    /// The same where that is vouched for.
+    pub(super) fn lets_knowing(&mut self, at: (GraphId, NodeId), told: &Vetted) -> Rc<Env> {
+        match self.node(at.0, at.1) {
+            Some((_, node)) if told.iter().any(|vouch| vouch.said.is_some()) => {
+                Rc::new(env_knowing(&node.lets, told))
+            }
+            _ => self.lets(at),
+        }
     }
 
     /// A node of a graph.

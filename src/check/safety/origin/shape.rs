@@ -6,7 +6,7 @@ use crate::base::Span;
 use crate::expr::{RecordId, Type};
 use crate::resolve::program::{Marks, Program};
 
-use super::made::{EACH, ELEMENT, KEY};
+use super::made::{EACH, ELEMENT, KEY, is_index};
 
 /// What is known of the value at the end of a path.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,6 +90,7 @@ fn walk(
                 }
                 (Type::Optional(of), _) => types.push(of.without_null()),
                 (Type::List(of), ELEMENT | EACH) => next.push(of.without_null()),
+                (Type::List(of), at) if is_index(at) => next.push(of.without_null()),
                 (Type::List(_), KEY) => next.push(Type::Int),
                 (Type::Map(_), KEY | EACH) => next.push(Type::String),
                 (Type::Map(of), _) => next.push(of.without_null()),

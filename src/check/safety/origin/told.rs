@@ -5,7 +5,8 @@ use crate::ir::{GraphId, NodeId};
 use crate::resolve::program::{Arm, Graph, Jump, Node, Route};
 
 use super::super::super::flow::{Cause, Way};
-use super::leaf::{Env, Leaf, Path, vouched};
+use super::env::{Env, env, env_knowing};
+use super::leaf::{Leaf, Path, vouched};
 use super::search::{Inside, Search};
 use super::vouch::{Vetted, guards, vetted};
 
@@ -21,30 +22,54 @@ impl Search<'_> {
 
     /// Whether one of these vouches for the path.
     pub(super) fn is_told(&mut self, inside: Inside, told: &Vetted, path: &Path) -> bool {
-        let mut own = told.iter().filter(|vouch| vouch.path.holds(path));
+        let mut own = told.iter().filter(|vouch| vouch.holds(path));
         own.any(|vouch| self.trusts(inside, &vouch.relies))
     }
 
-    /// As [`Search::unguarded`], for a node by its id.
-    pub fn node_leaves(
-        &self,
-        (graph, node): (GraphId, NodeId),
-        leaves: Vec<Leaf>,
-        env: &Env,
-    ) -> Vec<Leaf> {
-        match self.node(graph, node) {
-            Some((_, node)) => self.unguarded(node, leaves, env),
-            None => leaves,
+    /// What the node's own guards vouch for.
+    pub(super) fn guards(&self, node: &Node) -> Vetted {
+        match node.skips.is_empty() && node.requires.is_empty() {
+            true => Vetted::new(),
+            false => self.guards_in(node, &env(&node.lets)),
         }
     }
 
-    /// The leaves, with what the node's own guards vouch for.
-    pub fn unguarded(&self, node: &Node, leaves: Vec<Leaf>, env: &Env) -> Vec<Leaf> {
+    /// The same, with the node's `let` names.
+    pub(super) fn guards_in(&self, node: &Node, env: &Env) -> Vetted {
         if !self.wanted.guarded {
-            return leaves;
+            return Vetted::new();
         }
         let skips = node.skips.iter().map(|skip| &skip.when);
-        vouched(leaves, &guards(skips, &node.requires, env))
+        guards(skips, &node.requires, env)
+    }
+
+    /// What is in scope behind the node's own guards.
+    pub fn guarded(&self, node: &Node) -> Env {
+        env_knowing(&node.lets, &self.guards(node))
+    }
+
+    /// The leaves, with what the node's own guards vouch for.
+    pub fn unguarded(&self, node: &Node, leaves: Vec<Leaf>) -> Vec<Leaf> {
+        vouched(leaves, &self.guards(node))
+    }
+
+    /// What of it holds on both sides of what the node writes: not what is said of a field that it does.
+    pub(super) fn on_both_sides(&self, (graph, id): (GraphId, NodeId), told: Vetted) -> Vetted {
+        if told.is_empty() {
+            return told;
+        }
+        let flow = self.flows.get(graph);
+        let stop = flow.and_then(|flow| flow.stops.get(id));
+        let written: Vec<&str> = (stop.iter().flat_map(|stop| &stop.writes))
+            .filter_map(|write| self.program.graphs.get(graph)?.fields.get(write.field))
+            .map(|field| field.name.node.as_str())
+            .collect();
+        let mut told = told;
+        told.retain(|vouch| match vouch.path.0.as_slice() {
+            [root, field, ..] if root == "state" => !written.contains(&field.as_str()),
+            _ => vouch.said.is_none() || written.is_empty() || !vouch.mentions("state"),
+        });
+        told
     }
 }
 

@@ -2,30 +2,76 @@
 //!
 //! A comparison is worth as much as what it compares with. So each path comes with what that is made from, and vouches for
 //! nothing where one of those is a source itself.
+//!
+//! It vouches for what it compares, not for what that was taken from: the first word of a text says nothing of the rest. A
+//! path stands for its value wherever that is read; any other expression for itself alone, where the same words stand again.
 
 use std::rc::Rc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::ast::item::Require;
+use crate::expr::fold::same::same;
 
-use super::leaf::{Env, Leaf, Path, leaves};
-use super::made::{EACH, Made};
+use super::bound::{Bound, each_of};
+use super::env::{Env, is_small};
+use super::leaf::{Leaf, Path, leaves};
+use super::made::{EACH, ELEMENT, KEY, Made, is_index};
 use super::value::made;
 
-/// A path that is vouched for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is vouched for.
+#[derive(Debug, Clone)]
 pub struct Vouch {
-    /// The path.
+    /// The path; of an expression that is none, one that nothing in scope has.
     pub path: Path,
+    /// The expression, where it is no path.
+    pub said: Option<Rc<Expr>>,
+    /// All elements of the path, each for itself.
+    pub each: bool,
     /// What it was compared with is made from these.
     pub relies: Rc<[Leaf]>,
+}
+
+impl Vouch {
+    /// For all that it stands around.
+    pub fn whole(relies: Rc<[Leaf]>) -> Self {
+        Self {
+            path: Path(Vec::new()),
+            said: None,
+            each: false,
+            relies,
+        }
+    }
+
+    /// Whether it vouches for a path.
+    pub fn holds(&self, path: &Path) -> bool {
+        let element = |step: &String| [ELEMENT, EACH, KEY].contains(&&**step) || is_index(step);
+        let next = path.0.get(self.path.0.len());
+        self.path.holds(path) && (!self.each || next.is_none_or(element))
+    }
+
+    /// Whether it vouches for the parameter of a tool itself.
+    pub fn is_for(&self, name: &str) -> bool {
+        self.path.0 == [name]
+    }
+
+    /// Whether it is for an expression that mentions the name.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut open: Vec<&Expr> = self.said.iter().map(|said| &**said).collect();
+        while let Some(expr) = open.pop() {
+            if matches!(&expr.kind, ExprKind::Ident(ident) if ident == name) {
+                return true;
+            }
+            expr.each_part(|part| open.push(part));
+        }
+        false
+    }
 }
 
 /// Paths that a condition vouches for.
 pub type Vetted = Vec<Vouch>;
 
-/// What a macro's name is called while its condition is read: no path in scope begins so.
-const BOUND: &str = "\u{0}";
+/// What the path of an expression that is none begins with.
+const SAID: &str = "\u{1}";
 
 /// What is vouched for behind these conditions.
 pub fn guards<'a>(
@@ -101,17 +147,16 @@ fn compared(op: BinaryOp, left: &Expr, right: &Expr, env: &Env) -> Told {
     if op == BinaryOp::In {
         let among = with.part(EACH, None).leaves();
         return Told {
-            yes: vouch(paths(left, &of.leaves()), &among),
+            yes: vouch(left, &of, &among).into_iter().collect(),
             no: Vec::new(),
         };
     }
-    let (of, with) = (of.leaves(), with.leaves());
     let mut known = Vec::new();
     if !is_null(right) {
-        known.extend(vouch(paths(left, &of), &with));
+        known.extend(vouch(left, &of, &with.leaves()));
     }
     if !is_null(left) {
-        known.extend(vouch(paths(right, &with), &of));
+        known.extend(vouch(right, &with, &of.leaves()));
     }
     let (yes, no) = match op {
         BinaryOp::Equal => (known, Vec::new()),
@@ -123,123 +168,107 @@ fn compared(op: BinaryOp, left: &Expr, right: &Expr, env: &Env) -> Told {
 fn by_call(target: Option<&Expr>, function: &str, args: &[Expr], env: &Env) -> Vetted {
     match (function, target, args) {
         ("matches" | "startsWith", Some(of), [form, ..]) | ("matches", None, [of, form]) => {
-            vouch(paths(of, &leaves(of, env)), &leaves(form, env))
+            let known = vouch(of, &made(of, env), &leaves(form, env));
+            known.into_iter().collect()
         }
         // `allowed.exists(a, a == x)`
         ("exists" | "exists_one" | "existsOne", Some(among), [name, condition]) => {
             let among = made(among, env).part(EACH, None).leaves();
-            let told = with_name(name, condition, env).into_iter();
-            let others = told.filter(|vouch| vouch.path.root() != BOUND);
-            others.map(|vouch| known_as(vouch, &among)).collect()
+            let Some(bound) = Bound::of(name, condition) else {
+                return Vec::new();
+            };
+            let told = bound.told(condition, env).into_iter();
+            let others = told.filter(|vouch| bound.under(vouch).is_none());
+            let others = others.filter(|vouch| !vouch.mentions(bound.name));
+            others.map(|vouch| bound.known_as(vouch, &among)).collect()
         }
-        // `xs.all(x, x in allowed)` vouches for `xs`.
-        ("all", Some(of), [name, condition]) => {
-            let of = made(of, env).leaves();
-            let told = with_name(name, condition, env).into_iter();
-            let each = told.filter(|vouch| vouch.path.0 == [BOUND]);
-            let each = each.map(|vouch| known_as(vouch, &of));
-            each.flat_map(|vouch| vouch_all(&of, &vouch)).collect()
+        // `xs.all(x, x in allowed)` vouches for the elements of `xs`.
+        ("all", Some(over), [name, condition]) => {
+            let of = made(over, env);
+            let Some(bound) = Bound::of(name, condition) else {
+                return Vec::new();
+            };
+            let all = of.leaves();
+            let told = bound.told(condition, env).into_iter();
+            let each = told.filter_map(|vouch| {
+                let rest = bound.under(&vouch)?.to_vec();
+                let relies = bound.known_as(vouch, &all).relies;
+                each_of(over, &of, rest, relies)
+            });
+            each.collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn with_name(name: &Expr, condition: &Expr, env: &Env) -> Vetted {
-    let ExprKind::Ident(name) = &name.kind else {
-        return Vec::new();
-    };
-    let mut inner = env.clone();
-    let bound = Leaf::new(Path(vec![BOUND.to_owned()]), condition.span);
-    inner.insert(name.clone(), Made::leaf(bound));
-    vetted(condition, true, &inner)
-}
-
-/// The same, where the macro's name stands for one of `among`.
-fn known_as(vouch: Vouch, among: &[Leaf]) -> Vouch {
-    let (named, mut relies): (Vec<Leaf>, Vec<Leaf>) =
-        (vouch.relies.iter().cloned()).partition(|leaf| leaf.path.root() == BOUND);
-    if !named.is_empty() {
-        relies.extend(among.iter().cloned());
-    }
-    Vouch {
-        relies: relies.into(),
-        ..vouch
-    }
-}
-
-fn vouch_all(leaves: &[Leaf], by: &Vouch) -> Vetted {
-    let vouch = |leaf: &Leaf| Vouch {
-        path: leaf.path.clone(),
-        relies: by.relies.clone(),
-    };
-    leaves.iter().map(vouch).collect()
-}
-
-/// Vouches for paths by what they are compared with. Constants, members of enums among them, are made from nothing.
-fn vouch(paths: Vec<Path>, with: &[Leaf]) -> Vetted {
+/// Vouches for what is compared by what it is compared with. Constants, members of enums among them, are made from nothing.
+fn vouch(compared: &Expr, of: &Made, with: &[Leaf]) -> Option<Vouch> {
     let from = |leaf: &&Leaf| {
         let root = leaf.path.root();
         root != "params" && !root.starts_with(char::is_uppercase)
     };
     let relies: Rc<[Leaf]> = with.iter().filter(from).cloned().collect();
-    let paths = paths.into_iter();
-    paths
-        .map(|path| Vouch {
-            path,
-            relies: relies.clone(),
-        })
-        .collect()
+    match of.itself() {
+        // A member of an enum names nothing in scope.
+        Some(leaf) if leaf.path.root().starts_with(char::is_uppercase) => None,
+        Some(leaf) => Some(Vouch {
+            path: leaf.path.clone(),
+            said: None,
+            each: false,
+            relies,
+        }),
+        None if of.is_nothing() => None,
+        None => said(within(compared), relies),
+    }
+}
+
+/// Vouches for an expression, where it stands again as it is here.
+pub(super) fn said(expr: &Expr, relies: Rc<[Leaf]>) -> Option<Vouch> {
+    let constant = matches!(expr.kind, ExprKind::Literal(_) | ExprKind::List(_));
+    (!constant && is_small(expr)).then(|| Vouch {
+        path: Path(vec![SAID.to_owned()]),
+        said: Some(Rc::new(expr.clone())),
+        each: false,
+        relies,
+    })
+}
+
+/// What a function that keeps all of a text is given.
+fn within(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Call {
+        target,
+        function,
+        args,
+    } = &expr.kind
+    {
+        expr = match (function.node.as_str(), target, args.as_slice()) {
+            ("url_host", None, [of]) => of,
+            ("lower" | "upper" | "trim" | "url_host", Some(of), []) => of,
+            _ => return expr,
+        };
+    }
+    expr
 }
 
 fn is_null(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(Literal::Null))
 }
 
-/// The paths of an operand that its leaves are, also within a function that keeps what it is told about (`url_host(x)`,
-/// `x.lower()`).
-fn paths(expr: &Expr, leaves: &[Leaf]) -> Vec<Path> {
-    let keeps = match &expr.kind {
-        ExprKind::Ident(_) | ExprKind::Select { .. } | ExprKind::Index { .. } => true,
-        ExprKind::Call {
-            target,
-            function,
-            args,
-        } => match (function.node.as_str(), target, args.as_slice()) {
-            ("url_host", None, [of]) => is_path(of),
-            ("lower" | "upper" | "trim" | "url_host", Some(of), []) => is_path(of),
-            _ => false,
-        },
-        _ => false,
-    };
-    // A member of an enum names nothing in scope.
-    let upper = |leaf: &Leaf| leaf.path.root().starts_with(char::is_uppercase);
-    match keeps && !leaves.iter().any(upper) {
-        true => leaves.iter().map(|leaf| leaf.path.clone()).collect(),
-        false => Vec::new(),
-    }
-}
-
-fn is_path(expr: &Expr) -> bool {
-    let mut at = expr;
-    loop {
-        at = match &at.kind {
-            ExprKind::Ident(_) => return true,
-            ExprKind::Select { operand, .. } | ExprKind::Index { operand, .. } => operand,
-            ExprKind::Call {
-                target: Some(of), ..
-            } => of,
-            _ => return false,
-        };
-    }
-}
-
 /// What all of several conditions vouch for.
 fn common(parts: Vec<Vetted>) -> Vetted {
     let mut parts = parts.into_iter();
     let first = parts.next().unwrap_or_default();
+    let alike = |a: &Vouch, b: &Vouch| {
+        let said = match (&a.said, &b.said) {
+            (Some(a), Some(b)) => same(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        a.path == b.path && a.each == b.each && said
+    };
     parts.fold(first, |known, part| {
         let both = |vouch: Vouch| {
-            let other = part.iter().find(|other| other.path == vouch.path)?;
+            let other = part.iter().find(|other| alike(other, &vouch))?;
             let relies = vouch.relies.iter().chain(&*other.relies);
             Some(Vouch {
                 relies: relies.cloned().collect(),

@@ -9,7 +9,8 @@ use crate::resolve::program::{Field, Graph, Node, SetItem, Work};
 use super::super::super::flow::Spot;
 use super::super::super::flow::build::called_bodies;
 use super::cross::{Source, marked};
-use super::leaf::{Env, Leaf, env, vouched};
+use super::env::{Env, env, env_knowing};
+use super::leaf::{Leaf, vouched};
 use super::made::Made;
 use super::search::{Inside, Key, Search};
 use super::shape::shape;
@@ -42,7 +43,7 @@ impl<'a> Search<'a> {
             if let Some((span, word)) = self.wanted.mark(&field.marks) {
                 return Err(marked(span, word, &field.name.node));
             }
-            let env = self.env_of(inside);
+            let env = self.env_of(inside, told);
             let made_from = self.below(key, &item.value, item.replace, &env);
             let made_from = vouched(made_from, told);
             let note = (
@@ -100,11 +101,11 @@ impl<'a> Search<'a> {
         kept.below(&self.rest(key)).leaves()
     }
 
-    pub(super) fn env_of(&mut self, inside: Inside) -> Rc<Env> {
+    fn env_of(&mut self, inside: Inside, told: &Vetted) -> Rc<Env> {
         match inside {
             Inside::Before(graph, node)
             | Inside::Work(graph, node)
-            | Inside::After(graph, node) => self.lets((graph, node)),
+            | Inside::After(graph, node) => self.lets_knowing((graph, node), told),
             Inside::Body(_, _, tool) => {
                 let body = self
                     .program
@@ -114,7 +115,7 @@ impl<'a> Search<'a> {
                 Rc::new(body.map_or_else(Env::new, |body| env(&body.lets)))
             }
             Inside::Start(_) | Inside::Join(..) | Inside::Handler(_) | Inside::End(_) => {
-                Rc::default()
+                Rc::new(Env::new().knowing(told))
             }
         }
     }
@@ -136,11 +137,11 @@ impl<'a> Search<'a> {
                 continue;
             };
             let Some(body) = &tool.body else { continue };
-            let env = env(&body.lets);
             let told = match self.wanted.guarded {
-                true => guards(std::iter::empty(), &body.requires, &env),
+                true => guards(std::iter::empty(), &body.requires, &env(&body.lets)),
                 false => Vetted::new(),
             };
+            let env = env_knowing(&body.lets, &told);
             let own = body.set.iter().map(|item| (&item.field, &item.value));
             let jumps = body.jump_sets().map(|item| (&item.name, &item.value));
             for (field, value) in own.chain(jumps).filter(|(field, _)| field.node == *name) {

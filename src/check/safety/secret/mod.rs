@@ -6,19 +6,20 @@
 mod handed;
 mod leak;
 
+use std::rc::Rc;
+
 use crate::ast::Name;
 use crate::ast::item::{NamedArg, Require};
-use crate::base::IdVec;
 use crate::diag::{Diagnostic, Diagnostics, codes};
-use crate::ir::{GraphId, NodeId};
+use crate::ir::{GraphId, NodeId, ToolId};
 use crate::resolve::program::{Ask, Emit, Graph, Jump, ModelCall, Node, Program, TargetKind, Work};
 
-use super::super::flow::Flow;
+use super::super::flow::Abreast;
 use super::origin::{Env, Inside, Leaf, Path, Search, Wanted, env, leaves, text_leaves};
 use leak::Leaks;
 
 /// Reports places where a secret is shown.
-pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diagnostics) {
+pub fn secrets<'a>(program: &'a Program, abreast: &Rc<Abreast<'a>>, diags: &mut Diagnostics) {
     if !super::marked(program, |marks| marks.secret.is_some()) {
         return;
     }
@@ -27,7 +28,7 @@ pub fn secrets(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Diag
         ..Wanted::default()
     };
     let mut rule = Rule {
-        search: Search::new(program, flows, wanted),
+        search: Search::new(program, abreast, wanted),
         program,
         leaks: Leaks::default(),
         diags,
@@ -71,6 +72,11 @@ impl Rule<'_, '_> {
                 }
             }
             Work::Interrupt { ask: Some(ask), .. } => self.asked(before, ask, &node.name, &lets),
+            Work::Call {
+                tool: Some(tool),
+                args,
+                ..
+            } => self.approved(before, (*tool, args), &lets),
             _ => {}
         }
         if let Some(key) = node.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
@@ -132,6 +138,16 @@ impl Rule<'_, '_> {
         };
         let to = format!("to a person at `{}`", name.node);
         self.shown(inside, &read, &to);
+    }
+
+    /// Who is asked before each call of a tool sees its arguments.
+    fn approved(&mut self, inside: Inside, (tool, args): (ToolId, &[NamedArg]), lets: &Env) {
+        let tool = self.program.tools.get(tool);
+        let Some(tool) = tool.filter(|tool| tool.approve.is_some()) else {
+            return;
+        };
+        let to = format!("to the person who approves tool `{}`", tool.name.node);
+        self.shown(inside, &values(args, lets), &to);
     }
 
     fn model(&mut self, (id, at): (GraphId, NodeId), node: &Node, call: &ModelCall) {

@@ -33,6 +33,10 @@ impl Tree {
                 millis.map_or(number.clone(), duration::show)
             }
             Tree::List(bounds) if key == "len" => joined(bounds, ", "),
+            Tree::List(values) if key == "default" => {
+                let shown: Vec<String> = values.iter().map(|value| value.show_entry(key)).collect();
+                format!("[{}]", shown.join(", "))
+            }
             Tree::Leaf(text) if matches!(key, "default" | "on_error" | "values") => {
                 format!("{text:?}")
             }
@@ -212,6 +216,8 @@ fn joined(elements: &[Tree], between: &str) -> String {
 /// long.
 pub(in crate::ir::diff) fn both(key: &str, old: &Tree, new: &Tree) -> (String, String) {
     let (old, new) = match (elements(old), elements(new), old, new) {
+        // A constant is one thing.
+        _ if key == "default" => (old.show_entry(key), new.show_entry(key)),
         (Some(old), Some(new), ..) => apart(old, new),
         (_, _, Tree::Part(old), Tree::Part(new)) if SETTINGS.contains(&old.kind) => {
             (old.beyond(new).show(), new.beyond(old).show())

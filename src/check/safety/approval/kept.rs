@@ -1,0 +1,132 @@
+//! What a field can hold of this run. A thread, and a graph called with `persist thread`, begins with what the run before
+//! has left: that is no answer in this one.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use crate::base::IdVec;
+use crate::ir::node::Persist;
+use crate::ir::{FieldId, GraphId, NodeId};
+use crate::resolve::program::{Program, Work};
+
+use super::super::super::flow::{Flow, Spot, Write};
+use super::super::roots;
+use super::decided::Place;
+
+/// Most steps that are followed back; behind them whatever a field holds counts as of this run.
+const MOST: usize = 100_000;
+
+/// Answers whether something may have been written before a node begins, looked up once each.
+pub struct Kept<'a> {
+    program: &'a Program,
+    flows: &'a IdVec<GraphId, Flow>,
+    /// Graphs that may begin with what an earlier run has left.
+    lasting: BTreeSet<GraphId>,
+    known: RefCell<HashMap<(Place, NodeId), bool>>,
+    /// What leads to each spot, by graph.
+    before: RefCell<HashMap<GraphId, Before>>,
+    steps: RefCell<usize>,
+}
+
+/// By the number of a spot, the spots that lead there.
+type Before = Vec<Vec<Spot>>;
+
+impl<'a> Kept<'a> {
+    /// Nothing is looked up yet.
+    pub fn new(program: &'a Program, flows: &'a IdVec<GraphId, Flow>) -> Self {
+        let nodes = program.graphs.iter().flat_map(|graph| &graph.nodes);
+        let persists = nodes.filter_map(|node| match &node.work {
+            Work::Subgraph {
+                graph: Some(child),
+                persist: Persist::Thread,
+                ..
+            } => Some(*child),
+            _ => None,
+        });
+        Self {
+            program,
+            flows,
+            lasting: roots(program).into_iter().chain(persists).collect(),
+            known: RefCell::default(),
+            before: RefCell::default(),
+            steps: RefCell::default(),
+        }
+    }
+
+    /// Whether all that the field can hold in the node was left by an earlier run; `behind` counts what the node itself
+    /// writes.
+    pub fn is_of_earlier_run(&self, place: Place, node: NodeId, behind: bool) -> bool {
+        let (id, field) = place;
+        let declared = self.program.graphs.get(id);
+        let declared = declared.and_then(|graph| graph.fields.get(field));
+        let Some(flow) = self.flows.get(id).filter(|_| self.lasting.contains(&id)) else {
+            return false;
+        };
+        if declared.is_none_or(|declared| declared.mode.is_in()) {
+            return false;
+        }
+        let writes = |node: NodeId| {
+            let stop = flow.stops.get(node);
+            stop.is_some_and(|stop| stop.writes.iter().any(|write| write.field == field))
+        };
+        if behind && writes(node) {
+            return false;
+        }
+        if let Some(known) = self.known.borrow().get(&(place, node)) {
+            return *known;
+        }
+        let found = !self.may_be_written(id, flow, field, node);
+        self.known.borrow_mut().insert((place, node), found);
+        found
+    }
+
+    /// Goes back over all ways that lead to the node.
+    fn may_be_written(&self, id: GraphId, flow: &Flow, field: FieldId, node: NodeId) -> bool {
+        let mut before = self.before.borrow_mut();
+        let before = before.entry(id).or_insert_with(|| leading(flow));
+        let of_field = |write: &Write| write.field == field;
+        let begins = flow.start.iter().flat_map(|way| &way.writes);
+        if begins.into_iter().any(of_field) {
+            return true;
+        }
+        let mut steps = self.steps.borrow_mut();
+        let mut seen = vec![false; before.len()];
+        let mut open = vec![Spot::Node(node)];
+        while let Some(spot) = open.pop() {
+            let from = flow.number(spot).and_then(|number| before.get(number));
+            for from in from.into_iter().flatten() {
+                let seen = flow.number(*from).and_then(|from| seen.get_mut(from));
+                let Some(seen) = seen.filter(|seen| !**seen) else {
+                    continue;
+                };
+                *seen = true;
+                *steps += 1 + flow.ways(*from).len();
+                if *steps > MOST {
+                    return true;
+                }
+                let own = match from {
+                    Spot::Node(node) => flow.stops.get(*node).map(|stop| &stop.writes),
+                    _ => None,
+                };
+                let own = own.into_iter().flatten();
+                let ways = flow.ways(*from).iter().flat_map(|way| &way.writes);
+                if own.chain(ways).any(of_field) {
+                    return true;
+                }
+                open.push(*from);
+            }
+        }
+        false
+    }
+}
+
+fn leading(flow: &Flow) -> Before {
+    let mut before: Before = vec![Vec::new(); flow.stops.len() + flow.joins.len()];
+    for spot in flow.spots() {
+        for goal in flow.ways(spot).iter().flat_map(|way| &way.goals) {
+            let to = flow.number(goal.to).and_then(|to| before.get_mut(to));
+            to.into_iter().for_each(|to| to.push(spot));
+        }
+    }
+    before
+}

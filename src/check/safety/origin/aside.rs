@@ -1,0 +1,205 @@
+//! What tasks beside write: a field has it in the next super-step, whatever the task that leads there knows of it.
+//!
+//! A condition tells what a field held while it was read. So where a node leads on, what the others of its step write
+//! comes in beside what the way brings, and no guard of the way stands before it.
+
+use std::rc::Rc;
+
+use crate::ir::{FieldId, GraphId, NodeId};
+
+use super::super::super::flow::sparse::Sparse;
+use super::super::super::flow::{Cause, Flow, Spot, writes_of};
+use super::cross::Source;
+use super::search::{Inside, Key, Search};
+use super::vouch::Vetted;
+
+/// For each field the nodes that write it, by its number.
+#[derive(Debug, Default)]
+pub struct Writers(Vec<Sparse>);
+
+impl Writers {
+    fn new(flow: &Flow, fields: usize) -> Self {
+        let mut by_field = vec![Sparse::default(); fields];
+        for id in flow.stops.ids() {
+            let joins = flow.ways(Spot::Node(id)).iter();
+            let joins = joins
+                .flat_map(|way| &way.goals)
+                .filter_map(|goal| match goal.to {
+                    Spot::Join(join) => flow.joins.get(join),
+                    _ => None,
+                });
+            let by_joins = joins.flat_map(|join| &join.ways);
+            let by_joins = by_joins.flat_map(|way| way.writes.iter().copied());
+            for write in writes_of(flow, id).into_iter().chain(by_joins) {
+                let writers = by_field.get_mut(write.field.0 as usize);
+                writers.into_iter().for_each(|all| all.insert(id.0));
+            }
+        }
+        Self(by_field)
+    }
+
+    fn of(&self, field: FieldId) -> Option<&Sparse> {
+        self.0.get(field.0 as usize).filter(|all| !all.is_empty())
+    }
+}
+
+impl Search<'_> {
+    /// The node whose writes an item stands for, if it does.
+    pub(super) fn task_of(&self, key: Key) -> Option<NodeId> {
+        let first = self.first_task(key.graph)?;
+        let number = key.place.checked_sub(first)?;
+        Some(NodeId(number as u32))
+    }
+
+    /// Items for what nodes write have numbers behind those of all places.
+    fn first_task(&self, graph: GraphId) -> Option<usize> {
+        let flow = self.flows.get(graph)?;
+        Some(flow.stops.len() + flow.joins.len() + 2)
+    }
+
+    /// Opens what tasks beside write to the field in the step that ends where the way leads on from that place.
+    pub(super) fn aside(&mut self, at: usize, key: Key, from: Option<usize>) {
+        let Some(flow) = self.flows.get(key.graph) else {
+            return;
+        };
+        let writers = self.writers(key.graph, flow);
+        let Some(writers) = writers.of(key.field) else {
+            return;
+        };
+        if let Some(Spot::Node(node)) = from.map(|number| flow.spot(number)) {
+            let around = self.around(key.graph, node);
+            for task in around.common(writers).filter(|other| *other != node.0) {
+                let beside = format!("beside `{}`", flow.name(Spot::Node(node)));
+                self.open_task(at, key, NodeId(task), Some(&beside));
+            }
+        }
+        let to = (key.place < flow.stops.len()).then_some(NodeId(key.place as u32));
+        let waits = |node: &NodeId| flow.stops.get(*node).is_some_and(|stop| stop.defer);
+        if let (Some(to), Some(together)) = (to.filter(waits), self.abreast.of(key.graph)) {
+            let waiting = together.partners_waiting(to);
+            for task in waiting.into_iter().flat_map(|all| all.common(writers)) {
+                let waits = format!("while `{}` waits", flow.name(Spot::Node(to)));
+                self.open_task(at, key, NodeId(task), Some(&waits));
+            }
+        }
+    }
+
+    /// Opens what a task writes, that runs then.
+    fn open_task(&mut self, at: usize, key: Key, task: NodeId, when: Option<&str>) {
+        let (Some(first), Some(flow)) = (self.first_task(key.graph), self.flows.get(key.graph))
+        else {
+            return;
+        };
+        let place = first + task.0 as usize;
+        let stop = flow.stops.get(task);
+        let note = |when: &str| Some((stop?.span, format!("`{}` runs {when}", stop?.name)));
+        self.open(Key { place, ..key }, Some(at), when.and_then(note));
+    }
+
+    /// What a task writes to the field, whatever way it takes.
+    pub(super) fn by_task(&mut self, at: usize, key: Key, task: NodeId) -> Option<Source> {
+        let graph = self.program.graphs.get(key.graph)?;
+        let flow = self.flows.get(key.graph)?;
+        let node = graph.nodes.get(task)?;
+        for way in flow.ways(Spot::Node(task)) {
+            let hit = self.past(at, key, (task, node), graph, (way, false));
+            self.refused = key.refused;
+            if hit.is_some() {
+                return hit;
+            }
+            for goal in &way.goals {
+                let hit = self.led_on(at, key, goal.to);
+                self.refused = key.refused;
+                if hit.is_some() {
+                    return hit;
+                }
+            }
+        }
+        None
+    }
+
+    /// What is written in the same step where a task is led on: by branches, joins, and in place of a node that was visited
+    /// too often.
+    fn led_on(&mut self, at: usize, key: Key, to: Spot) -> Option<Source> {
+        let graph = self.program.graphs.get(key.graph)?;
+        let flow = self.flows.get(key.graph)?;
+        match to {
+            Spot::Node(next) if flow.stops.get(next)?.branch => {
+                self.open_task(at, key, next, None);
+            }
+            Spot::Node(next) => {
+                let node = graph.nodes.get(next)?;
+                let ways = flow.ways(to).iter();
+                for way in ways.filter(|way| way.cause == Cause::Visits) {
+                    let hit = self.past(at, key, (next, node), graph, (way, false));
+                    if hit.is_some() {
+                        return hit;
+                    }
+                }
+            }
+            Spot::Join(join) => {
+                let set = graph.joins.get(join).map(|join| &join.to.set[..]);
+                let inside = Inside::Join(key.graph, join);
+                if let Err(source) = self.written(at, key, inside, set, &Vetted::new()) {
+                    return Some(source);
+                }
+            }
+            Spot::End | Spot::Fail | Spot::Leave => {}
+        }
+        None
+    }
+
+    fn writers(&mut self, graph: GraphId, flow: &Flow) -> Rc<Writers> {
+        let program = self.program;
+        let fields = || {
+            program
+                .graphs
+                .get(graph)
+                .map_or(0, |graph| graph.fields.len())
+        };
+        let made = || match forks(flow) {
+            true => Rc::new(Writers::new(flow, fields())),
+            false => Rc::default(),
+        };
+        self.writers.entry(graph).or_insert_with(made).clone()
+    }
+
+    /// The nodes that may run in the step in which a node leads on. A branch is followed in that of whoever leads to it.
+    fn around(&mut self, graph: GraphId, node: NodeId) -> Rc<Sparse> {
+        if let Some(known) = self.around.get(&(graph, node)) {
+            return known.clone();
+        }
+        let mut all = Sparse::default();
+        if let (Some(flow), Some(together)) = (self.flows.get(graph), self.abreast.of(graph)) {
+            let mut seen = Sparse::default();
+            let mut open = vec![node.0 as usize];
+            while let Some(number) = open.pop() {
+                if seen.contains(number as u32) {
+                    continue;
+                }
+                seen.insert(number as u32);
+                let branch = match flow.spot(number) {
+                    Spot::Node(node) => {
+                        let partners = together.partners(node);
+                        partners.into_iter().for_each(|partners| all.join(partners));
+                        flow.stops.get(node).is_some_and(|stop| stop.branch)
+                    }
+                    _ => true,
+                };
+                if branch && let Some(backwards) = self.backwards(graph) {
+                    open.extend(backwards.into(number).iter().filter_map(|(from, _)| *from));
+                }
+            }
+        }
+        let all = Rc::new(all);
+        self.around.insert((graph, node), all.clone());
+        all
+    }
+}
+
+/// Whether a flow ever runs more than one thing at once.
+fn forks(flow: &Flow) -> bool {
+    let ways = flow.spots().flat_map(|spot| flow.ways(spot));
+    let mut ways = flow.start.iter().chain(ways);
+    ways.any(|way| way.goals.len() > 1 || way.goals.iter().any(|goal| goal.many))
+}

@@ -1,0 +1,46 @@
+//! Which frames of a thread are still under way.
+//!
+//! A store gives all frames of the root's step. Those of calls that have ended since are among them, and frames by names
+//! that `migrate` has changed: they hold what was, and nothing may be taken from them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use crate::run::store::FrameImage;
+
+/// The frames under way, callers first.
+pub(super) fn live(frames: &[FrameImage]) -> Vec<FrameImage> {
+    let mut by_depth: Vec<&FrameImage> = frames.iter().collect();
+    by_depth.sort_by_key(|frame| frame.frame.matches('/').count());
+    let mut live: BTreeMap<&str, &FrameImage> = BTreeMap::new();
+    let mut found = Vec::new();
+    for frame in by_depth {
+        let key = frame.frame.as_str();
+        let (caller, task) = match key.trim_end_matches('/').rsplit_once('/') {
+            Some((caller, task)) => (key.get(..=caller.len()).unwrap_or_default(), task),
+            None => ("", key.trim_end_matches('/')),
+        };
+        let waits = |caller: &&FrameImage| is_next(caller, task);
+        if key.is_empty() || live.get(caller).is_some_and(waits) {
+            live.insert(key, frame);
+            found.push(frame.clone());
+        }
+    }
+    found
+}
+
+/// Whether a task, such as `3:worker[1]`, is one of those that a frame runs next.
+fn is_next(frame: &FrameImage, task: &str) -> bool {
+    let (step, name) = task.split_once(':').unwrap_or_default();
+    let tasks = frame.schedule.get("tasks").and_then(Json::as_array);
+    let called = |task: &Json| {
+        let node = task.get("node").and_then(Json::as_str).unwrap_or_default();
+        match task.get("send").and_then(Json::as_u64) {
+            Some(send) => format!("{node}[{send}]"),
+            None => node.to_owned(),
+        }
+    };
+    let mut tasks = tasks.into_iter().flatten();
+    step == frame.step.to_string() && tasks.any(|task| called(task) == name)
+}
