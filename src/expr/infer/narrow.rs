@@ -158,6 +158,23 @@ impl FromIterator<String> for Narrowing {
     }
 }
 
+/// Most parts of an expression that is typed once more for what it proves.
+const SMALL: usize = 32;
+
+/// Whether typing it once more costs little: what is nested would be typed again at each level.
+fn is_small(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    let mut seen = 0;
+    while let Some(expr) = open.pop() {
+        seen += 1;
+        if seen > SMALL {
+            return false;
+        }
+        expr.each_part(|part| open.push(part));
+    }
+    true
+}
+
 /// What is known when `expr` is true (or, with `truth` false, when it is false).
 pub fn facts(expr: &Expr, scope: &Scope, types: &TypeTable, truth: bool) -> Narrowing {
     let mut unheard = crate::diag::Diagnostics::new();
@@ -167,40 +184,62 @@ pub fn facts(expr: &Expr, scope: &Scope, types: &TypeTable, truth: bool) -> Narr
 impl Checker<'_> {
     /// What is known when `expr` is true (or false), with the names and narrowings of this checker.
     pub fn facts(&mut self, expr: &Expr, truth: bool) -> Narrowing {
+        let (when, unless) = self.both(expr);
+        if truth { when } else { unless }
+    }
+
+    /// What is known when `expr` is true, and when it is false. Both at once: a conditional asks its condition for both,
+    /// and nested ones would ask the innermost again and again.
+    fn both(&mut self, expr: &Expr) -> (Narrowing, Narrowing) {
         match &expr.kind {
-            ExprKind::Unary(UnaryOp::Not, inner) => self.facts(inner, !truth),
-            ExprKind::Logical(op, operands) => self.logical_facts(*op, operands, truth),
-            ExprKind::Conditional(condition, yes, no) => {
-                let yes = self.facts(condition, true).and(self.facts(yes, truth));
-                let no = self.facts(condition, false).and(self.facts(no, truth));
-                yes.or(&no)
+            ExprKind::Unary(UnaryOp::Not, inner) => {
+                let (when, unless) = self.both(inner);
+                (unless, when)
             }
-            ExprKind::Binary(op, left, right) => self.comparison_facts(op.node, left, right, truth),
+            ExprKind::Logical(op, operands) => self.logical_facts(*op, operands),
+            ExprKind::Conditional(condition, yes, no) => {
+                let (when, unless) = self.both(condition);
+                let (yes, no) = (self.both(yes), self.both(no));
+                let (so, not) = (when.clone().and(yes.0), when.and(yes.1));
+                (so.or(&unless.clone().and(no.0)), not.or(&unless.and(no.1)))
+            }
+            ExprKind::Binary(op, left, right) => (
+                self.comparison_facts(op.node, left, right, true),
+                self.comparison_facts(op.node, left, right, false),
+            ),
             ExprKind::Call {
                 target: None,
                 function,
                 args,
-            } if function.node == "has" => match (args.first(), truth) {
-                (Some(field), true) => path(field).into_iter().collect(),
-                (Some(field), false) => self.without_field(field).into_iter().collect(),
-                _ => Narrowing::new(),
+            } if function.node == "has" => match args.first() {
+                Some(field) => (
+                    path(field).into_iter().collect(),
+                    self.without_field(field).into_iter().collect(),
+                ),
+                None => Default::default(),
             },
-            _ => Narrowing::new(),
+            _ => Default::default(),
         }
     }
 
-    fn logical_facts(&mut self, op: LogicalOp, operands: &[Expr], truth: bool) -> Narrowing {
-        let all_known = (op == LogicalOp::And) == truth;
-        let each: Vec<&Expr> = operands
-            .iter()
-            .filter(|operand| all_known || !self.ruled_out(operand, truth))
-            .collect();
-        let mut each = each.into_iter().map(|operand| self.facts(operand, truth));
-        let first = each.next().unwrap_or_default();
-        each.fold(first, |known, next| match all_known {
-            true => known.and(next),
-            false => known.or(&next),
-        })
+    fn logical_facts(&mut self, op: LogicalOp, operands: &[Expr]) -> (Narrowing, Narrowing) {
+        let facts: Vec<_> = operands.iter().map(|operand| self.both(operand)).collect();
+        let known = |truth: bool| {
+            let all_known = (op == LogicalOp::And) == truth;
+            let possible = |operand: &Expr| all_known || !self.ruled_out(operand, truth);
+            let each = operands.iter().zip(&facts);
+            let each = each.filter(|(operand, _)| possible(operand));
+            let mut each = each.map(|(_, (when, unless))| match truth {
+                true => when.clone(),
+                false => unless.clone(),
+            });
+            let first = each.next().unwrap_or_default();
+            each.fold(first, |known, next| match all_known {
+                true => known.and(next),
+                false => known.or(&next),
+            })
+        };
+        (known(true), known(false))
     }
 
     /// Whether what is known already says that a condition can't be so: `x == null` of what isn't null.
@@ -239,7 +278,7 @@ impl Checker<'_> {
             _ => return Narrowing::new(),
         };
         let proves = |checker: &mut Self, other: &Expr| match equal {
-            true => !checker.unheard(other).admits_null(),
+            true => is_small(other) && !checker.unheard(other).admits_null(),
             false => matches!(other.kind, ExprKind::Literal(Literal::Null)),
         };
         let mut known = Narrowing::new();
@@ -255,7 +294,7 @@ impl Checker<'_> {
 
     /// `x in xs` proves that `x` isn't null where no element of `xs` is.
     fn member_facts(&mut self, item: &Expr, list: &Expr) -> Narrowing {
-        let Some(path) = path(item) else {
+        let Some(path) = path(item).filter(|_| is_small(list)) else {
             return Narrowing::new();
         };
         match self.unheard(list) {
