@@ -1,7 +1,7 @@
 //! Safety: what a flow may do without a person, and what may flow where.
 //!
 //! [`safety`] is the entry. Nothing here types an expression, and nothing counts but what is declared: effects of
-//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`Flow`]).
+//! tools, marks of values (`@untrusted @private @secret @sink`), and where a run can go ([`Flow`](super::flow::Flow)).
 //!
 //! Reading order: [`reads`] (what an expression mentions), [`approval`] (destructive tools behind a person), [`origin`] (where a
 //! value comes from), and the rules that ask it: [`sink`], [`secret`], [`system`], [`trifecta`]. [`literal`] reads texts only.

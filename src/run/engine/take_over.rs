@@ -1,6 +1,6 @@
 //! A thread of another version of the flow becomes one of this version, or is refused.
 //!
-//! The frames under way take their new names where that is asked for ([`migrate`](super::migrate)), and whatever they hold
+//! The frames under way take their new names where that is asked for ([`migrate`]), and whatever they hold
 //! has to fit ([`fit`]). What has changed by that is kept as checkpoints and effects before the run goes on, so
 //! that the thread is of this version from then on.
 
