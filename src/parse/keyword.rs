@@ -112,3 +112,9 @@ pub fn is_any(word: &str) -> bool {
     ];
     lists.iter().any(|words| words.contains(&word))
 }
+
+/// Whether a word of the language begins lines.
+pub fn begins_line(word: &str) -> bool {
+    let lists = [ITEMS, MEMBERS, PROPERTIES, TOOL_LINES, &["when", "else"]];
+    lists.iter().any(|words| words.contains(&word))
+}

@@ -240,12 +240,5 @@ fn lacking(line: &Line) -> Culprit {
 /// Whether a line may go on with a `{`.
 fn is_head(line: &str) -> bool {
     let word = super::mistake::first_word(line);
-    let lists = [
-        keyword::ITEMS,
-        keyword::MEMBERS,
-        keyword::PROPERTIES,
-        keyword::TOOL_LINES,
-        &["when", "else"],
-    ];
-    line.starts_with(')') || lists.iter().any(|words| words.contains(&word))
+    line.starts_with(')') || keyword::begins_line(word)
 }

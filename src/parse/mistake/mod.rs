@@ -588,9 +588,7 @@ fn other_operator(place: &Place) -> Option<Diagnostic> {
     let is_value =
         is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
     Some(match written {
-        "or" | "|" if is_value => {
-            found.help("for a default write `x == null ? other : x`, or `x.?y.orValue(other)`")
-        }
+        "or" | "|" if is_value => found.help(crate::base::foreign::DEFAULT),
         "&" if is_text => found.help("write `+`").fix(place.span, "+"),
         _ => found
             .help(format!("write `{meant}`"))

@@ -219,16 +219,7 @@ fn recover_end(text: &str, (opening, closer): (usize, usize), count: usize) -> O
 fn begins_line(code: &str) -> bool {
     let word = mistake::first_word(code);
     let after = code.get(word.len()..).unwrap_or("").trim_ascii_start();
-    let lists = [
-        keyword::ITEMS,
-        keyword::MEMBERS,
-        keyword::PROPERTIES,
-        keyword::TOOL_LINES,
-        &["when", "else"],
-    ];
     !word.is_empty()
         && !after.starts_with([',', '.', '(', ')', ']', '}'])
-        && (after.starts_with("->")
-            || after.starts_with(':')
-            || lists.iter().any(|words| words.contains(&word)))
+        && (after.starts_with("->") || after.starts_with(':') || keyword::begins_line(word))
 }

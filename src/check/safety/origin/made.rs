@@ -114,8 +114,7 @@ impl Made {
         if self.is_nothing() || matches!(&*self.kind, Kind::Mixed(_)) {
             return self;
         }
-        let depth = self.depth.min(DEEPEST - 1) + 1;
-        Self::of(Kind::Mixed(self), depth)
+        self.within(Kind::Mixed)
     }
 
     /// A text that keeps all of this one.
@@ -123,8 +122,7 @@ impl Made {
         if self.is_nothing() {
             return self;
         }
-        let depth = self.depth.min(DEEPEST - 1) + 1;
-        Self::of(Kind::Whole(self), depth)
+        self.within(Kind::Whole)
     }
 
     /// A number or a time that is made from this.
@@ -132,8 +130,13 @@ impl Made {
         if self.is_nothing() || matches!(&*self.kind, Kind::Plain(_)) {
             return self;
         }
+        self.within(Kind::Plain)
+    }
+
+    /// A value of a kind that holds this one alone.
+    fn within(self, kind: impl Fn(Self) -> Kind) -> Self {
         let depth = self.depth.min(DEEPEST - 1) + 1;
-        Self::of(Kind::Plain(self), depth)
+        Self::of(kind(self), depth)
     }
 
     /// The same, where it is one of several, or a part of what is named: what is said of it is not said of that.
