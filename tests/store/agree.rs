@@ -1,4 +1,4 @@
-//! Whatever is appended, in whatever order: a file says the same as the memory does.
+//! Whatever is appended, in whatever order: a file and a database say the same as the memory does.
 
 use std::sync::Arc;
 
@@ -58,14 +58,22 @@ async fn compare(one: &Arc<dyn Store>, two: &Arc<dyn Store>) {
 }
 
 async fn run(appends: Vec<Vec<Record>>) {
-    let (one, two) = (crate::memory(), crate::sqlite_file());
-    let leases = (
-        one.acquire("t").await.unwrap(),
-        two.acquire("t").await.unwrap(),
-    );
+    let stores = [
+        crate::memory(),
+        crate::sqlite_file(),
+        crate::postgres_schema(),
+    ];
+    let mut leases = Vec::new();
+    for store in &stores {
+        leases.push(store.acquire("t").await.unwrap());
+    }
     for mut records in appends {
         // Checkpoints are numbered on, but for the few that break that rule.
-        let mut last = one.thread("t").await.unwrap().map_or(0, |t| t.checkpoint);
+        let mut last = stores[0]
+            .thread("t")
+            .await
+            .unwrap()
+            .map_or(0, |t| t.checkpoint);
         for record in &mut records {
             if let Record::Checkpoint(checkpoint) = record
                 && checkpoint.seq % 8 != 0
@@ -74,13 +82,15 @@ async fn run(appends: Vec<Vec<Record>>) {
                 checkpoint.seq = last;
             }
         }
-        let kept = one.append(&leases.0, &records).await;
-        let same = two.append(&leases.1, &records).await;
-        assert_eq!(
-            kept.map_err(|error| error.to_string()),
-            same.map_err(|error| error.to_string())
-        );
-        compare(&one, &two).await;
+        let mut kept = Vec::new();
+        for (store, lease) in stores.iter().zip(&leases) {
+            let done = store.append(lease, &records).await;
+            kept.push(done.map_err(|error| error.to_string()));
+        }
+        assert_eq!(kept[0], kept[1]);
+        assert_eq!(kept[0], kept[2]);
+        compare(&stores[0], &stores[1]).await;
+        compare(&stores[0], &stores[2]).await;
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
 //! function that makes an empty one. `agree` compares two stores at random. What only a file has
-//! is tested in `sqlite`, `processes` and `broken`.
+//! is tested in `sqlite` and `broken`, what only a server has in `postgres` and `server`, and what takes several
+//! processes in `processes`. `ported` has what is expected of LangGraph's stores, by the names it has there.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,6 +15,8 @@
 mod agree;
 mod appends;
 mod broken;
+#[path = "../cluster/mod.rs"]
+mod cluster;
 mod leases;
 mod processes;
 mod reads;
@@ -28,7 +31,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use graphc::run::store::Store;
-use graphc::store::{MemoryStore, SqliteStore};
+use graphc::store::{MemoryStore, Options, PostgresStore, SqliteStore};
 
 /// A new folder of its own, under the build's.
 fn folder() -> PathBuf {
@@ -63,6 +66,14 @@ fn memory() -> Arc<dyn Store> {
 
 fn sqlite_file() -> Arc<dyn Store> {
     Arc::new(SqliteStore::open(folder().join("threads.db")).unwrap())
+}
+
+fn postgres_at(url: &str) -> Arc<dyn Store> {
+    Arc::new(PostgresStore::open_with(url, Path::new("."), Options::default()).unwrap())
+}
+
+fn postgres_schema() -> Arc<dyn Store> {
+    postgres_at(&cluster::shared().url())
 }
 
 /// Runs cases against a store, each with an empty one.
@@ -125,3 +136,4 @@ macro_rules! cases {
 
 cases!(memory);
 cases!(sqlite_file);
+cases!(postgres_schema);

@@ -8,7 +8,7 @@
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
 
 mod append;
-mod change;
+
 mod error;
 mod image;
 mod kept;
@@ -16,7 +16,7 @@ mod lease;
 mod lock;
 mod presence;
 mod read;
-mod row;
+
 mod schema;
 mod worker;
 
@@ -30,7 +30,6 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use serde_json::Value as Json;
 
-use self::append::Append;
 use self::error::Failure;
 use self::lease::Held;
 use self::read::{Reader, Unreadable};
@@ -38,6 +37,7 @@ use self::worker::Worker;
 use crate::run::store::{
     CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
 };
+use crate::store::append::Append;
 use crate::value::Value;
 
 /// When an append counts as kept.
