@@ -9,8 +9,9 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::change::StoredChange;
 use super::error::Failure;
+use super::read::signed;
 use super::row::{CheckpointRow, EffectRow, status_text};
-use crate::run::store::{Lease, Record, StoreError};
+use crate::run::store::{EffectKey, Lease, Record, StoreError};
 use crate::store::rules::Broken;
 
 /// What one call appends, ready to be bound.
@@ -27,6 +28,7 @@ pub(super) struct Append {
 enum Row {
     Checkpoint(CheckpointRow),
     Effect(EffectRow),
+    Forget(EffectKey),
 }
 
 /// Why an append came to nothing.
@@ -80,6 +82,10 @@ impl Append {
                 self.rows.push(Row::Effect(EffectRow::new(effect)?));
                 return Ok(());
             }
+            Record::Forget(key) => {
+                self.rows.push(Row::Forget(key.clone()));
+                return Ok(());
+            }
             Record::Status(status) => {
                 self.status = Some(status_text(status)?);
                 &status.at
@@ -118,7 +124,8 @@ impl Append {
         for row in &self.rows {
             match row {
                 Row::Checkpoint(row) => last = Some(row.write(db, thread, last)?),
-                Row::Effect(row) => row.write(db, thread)?,
+                Row::Effect(row) => row.write(db, thread, last.map_or(0, |(seq, _)| seq))?,
+                Row::Forget(key) => forget(db, thread, key)?,
             }
         }
         Ok(())
@@ -147,11 +154,11 @@ impl Append {
 }
 
 /// What an append goes by.
-struct Standing {
+pub(super) struct Standing {
     /// Token of the thread's latest writer.
-    token: i64,
+    pub(super) token: i64,
     /// The thread's number; `None` before its first append.
-    thread: Option<i64>,
+    pub(super) thread: Option<i64>,
     last: Option<Last>,
 }
 
@@ -159,7 +166,7 @@ struct Standing {
 type Last = (i64, Option<i64>);
 
 /// One statement for all that must be known, for each costs as much as a row written.
-fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
+pub(super) fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
         "SELECT leases.token, threads.id, checkpoints.seq, checkpoints.root_seq FROM leases \
          LEFT JOIN threads ON threads.thread_id = leases.thread_id \
@@ -253,11 +260,13 @@ impl CheckpointRow {
 }
 
 impl EffectRow {
-    fn write(&self, db: &Connection, thread: i64) -> Result<(), Stop> {
+    /// `behind` is the `seq` of the latest checkpoint, 0 before the first.
+    fn write(&self, db: &Connection, thread: i64, behind: i64) -> Result<(), Stop> {
         let inserted = db
             .prepare_cached(
-                "INSERT INTO effects (thread, root_step, task, effect, kind, subject, outcome) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO effects \
+                 (thread, root_step, task, effect, kind, subject, outcome, behind) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 thread,
@@ -266,7 +275,8 @@ impl EffectRow {
                 self.id,
                 self.kind,
                 self.subject,
-                self.outcome
+                self.outcome,
+                behind
             ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -286,8 +296,17 @@ impl EffectRow {
     }
 }
 
+/// Takes an effect away; its count stays.
+fn forget(db: &Connection, thread: i64, key: &EffectKey) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "DELETE FROM effects WHERE thread = ?1 AND root_step = ?2 AND task = ?3 AND effect = ?4",
+    )?
+    .execute(params![thread, signed(key.root_step), key.task, key.id])?;
+    Ok(())
+}
+
 /// Microseconds since 1970.
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX))
 }
