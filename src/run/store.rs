@@ -147,22 +147,22 @@ pub trait Store: Send + Sync {
     }
 
     /// Makes the new thread that `to` is the lease of: all that thread `from` had right after its checkpoint `at`, with
-    /// the same `seq`s and steps, and with effects and their counts as `effects` says. `status` is the new thread's, and
-    /// its time the new thread's beginning. It is there as a whole or not at all; `from`, of which no lease is needed,
-    /// stays as it is, and may be written at the same time.
+    /// the same `seq`s and steps, and with effects and their counts as `effects` says; behind it `records`, which hold the new
+    /// thread's status, are appended. It is there as a whole or not at all; `from`, of which no lease is needed,
+    /// stays as it is, and may be written at the same time. `created_at` of the new thread is the time of the first record that has one.
     ///
     /// # Errors
     /// [`StoreError::Exists`] where the new thread has records already, [`StoreError::NoThread`],
-    /// [`StoreError::NoCheckpoint`], [`StoreError::Fenced`]; where the store can't be written.
+    /// [`StoreError::NoCheckpoint`], [`StoreError::Fenced`]; as of [`Store::append`].
     async fn fork(
         &self,
         from: &str,
         at: u64,
         effects: Effects,
         to: &Lease,
-        status: &ThreadStatus,
+        records: &[Record],
     ) -> Result<(), StoreError> {
-        let _ = (from, at, effects, to, status);
+        let _ = (from, at, effects, to, records);
         Err(StoreError::cannot("fork threads"))
     }
 

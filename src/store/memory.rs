@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use self::log::Log;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
-    StoreError, ThreadImage, ThreadInfo, ThreadStatus,
+    StoreError, ThreadImage, ThreadInfo,
 };
 use crate::value::Value;
 
@@ -197,7 +197,7 @@ impl Store for MemoryStore {
         at: u64,
         effects: Effects,
         to: &Lease,
-        status: &ThreadStatus,
+        records: &[Record],
     ) -> Result<(), StoreError> {
         let mut threads = self.lock();
         threads.check(to)?;
@@ -206,7 +206,10 @@ impl Store for MemoryStore {
             return Err(StoreError::Exists { thread_id });
         }
         let used = threads.appends + 1;
-        let fork = threads.log(from)?.fork(from, at, effects, (status, used))?;
+        let refused = |broken: super::rules::Broken| broken.refusal(&thread_id);
+        let new = Log::empty(records, used).map_err(refused)?;
+        let mut fork = threads.log(from)?.fork(from, at, effects, new)?;
+        fork.append(records, used).map_err(refused)?;
         threads.logs.insert(thread_id, fork);
         threads.appends = used;
         Ok(())

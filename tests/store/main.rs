@@ -124,6 +124,7 @@ macro_rules! cases {
                 a_fork_has_what_was_and_stands_alone
                 a_fork_keeps_later_effects_or_not
                 a_fork_is_refused_where_it_can_not_be
+                a_fork_begins_with_records_of_its_own
                 forks_are_made_while_their_source_is_written
                 compaction_keeps_what_is_kept
                 compaction_keeps_live_frames

@@ -13,7 +13,11 @@ use crate::records::*;
 type Any = Arc<dyn Store>;
 
 /// Where a fork of `t` stands before it has run.
-pub fn forked(checkpoint: u64) -> ThreadStatus {
+pub fn forked(checkpoint: u64) -> [Record; 1] {
+    [Record::Status(forked_status(checkpoint))]
+}
+
+fn forked_status(checkpoint: u64) -> ThreadStatus {
     let Record::Status(status) = status(RunState::Ready) else {
         unreachable!()
     };
@@ -147,9 +151,9 @@ pub async fn a_fork_has_what_was_and_stands_alone(store: Any) {
         .unwrap();
     let was = store.image_at("t", 5, Effects::Before).await.unwrap();
     let fork = load(&store, "fork").await;
-    assert_eq!(fork.status, forked(5));
+    assert_eq!(fork.status, forked_status(5));
     let expected = ThreadImage {
-        status: forked(5),
+        status: forked_status(5),
         ..was
     };
     assert_eq!(fork, expected);
@@ -251,6 +255,25 @@ pub async fn a_fork_is_refused_where_it_can_not_be(store: Any) {
     assert!(is_fenced(fork("t", 2, &old).await));
     assert_eq!(store.thread("new").await.unwrap(), None);
     assert_eq!(store.threads().await.unwrap().len(), 2);
+}
+
+pub async fn a_fork_begins_with_records_of_its_own(store: Any) {
+    eventful(&store).await;
+    let to = store.acquire("new").await.unwrap();
+    let edit = root(6, 3, vec![("log", append(&["edited"]))]);
+    let fork = async |records: &[Record]| store.fork("t", 5, Effects::Before, &to, records).await;
+    // Wrong ones make no thread, nor do none.
+    let refusal = message(fork(&[]).await);
+    assert!(refusal.contains("no status"), "{refusal}");
+    let wrong = [status(RunState::Ready), root(5, 3, vec![])];
+    let refusal = message(fork(&wrong).await);
+    assert!(refusal.contains("doesn't come after"), "{refusal}");
+    assert_eq!(store.thread("new").await.unwrap(), None);
+    fork(&[edit, status(RunState::Ready)]).await.unwrap();
+    let image = load(&store, "new").await;
+    assert_eq!(seqs(&image), [("", 6)]);
+    assert_eq!(fields(&image, "")["log"], texts(&["a", "edited"]));
+    assert_eq!(image.status.state, RunState::Ready);
 }
 
 pub async fn forks_are_made_while_their_source_is_written(store: Any) {
@@ -389,7 +412,7 @@ pub async fn a_compacted_thread_is_forked(store: Any) {
         .unwrap();
     let fork = load(&store, "fork").await;
     let was = ThreadImage {
-        status: forked(7),
+        status: forked_status(7),
         ..was
     };
     assert_eq!(even(fork), even(was));

@@ -40,6 +40,13 @@ pub(super) struct Log {
 impl Log {
     /// A thread's first append.
     pub(super) fn begin(records: &[Record], used: u64) -> Result<Log, Broken> {
+        let mut log = Self::empty(records, used)?;
+        log.append(records, used)?;
+        Ok(log)
+    }
+
+    /// A thread before its first append.
+    pub(super) fn empty(records: &[Record], used: u64) -> Result<Log, Broken> {
         let status = records.iter().rev().find_map(|record| match record {
             Record::Status(status) => Some(status),
             _ => None,
@@ -52,7 +59,7 @@ impl Log {
         let (Some(status), Some(created_at)) = (status, created_at) else {
             return Err(Broken::NoStatus);
         };
-        let mut log = Log {
+        Ok(Log {
             used,
             status: status.clone(),
             created_at: created_at.clone(),
@@ -64,9 +71,7 @@ impl Log {
             appended: 0,
             known: BTreeSet::new(),
             counts: BTreeMap::new(),
-        };
-        log.append(records, used)?;
-        Ok(log)
+        })
     }
 
     /// Adds records; a broken rule leaves the thread as it was.

@@ -140,16 +140,20 @@ impl Append {
                     .execute(params![thread, now(), status])?;
                 Ok(thread)
             }
-            (None, Some(status)) => {
-                db.prepare_cached(
-                    "INSERT INTO threads (thread_id, created_at, used, status) \
-                     VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![self.thread_id, self.at, now(), status])?;
-                Ok(db.last_insert_rowid())
-            }
-            (None, None) => Err(Broken::NoStatus.into()),
+            (None, _) => self.begin(db)?.ok_or_else(|| Broken::NoStatus.into()),
         }
+    }
+
+    /// Begins the thread; gives back its number, or `None` where no status says how it stands.
+    pub(super) fn begin(&self, db: &Connection) -> rusqlite::Result<Option<i64>> {
+        let Some(status) = &self.status else {
+            return Ok(None);
+        };
+        db.prepare_cached(
+            "INSERT INTO threads (thread_id, created_at, used, status) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![self.thread_id, self.at, now(), status])?;
+        Ok(Some(db.last_insert_rowid()))
     }
 }
 
@@ -306,7 +310,7 @@ fn forget(db: &Connection, thread: i64, key: &EffectKey) -> rusqlite::Result<()>
 }
 
 /// Microseconds since 1970.
-pub(super) fn now() -> i64 {
+fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX))
 }

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::append::{now, standing};
+use super::append::{Append, standing};
 use super::error::Failure;
 use super::read::{Reader, Unreadable, signed};
-use super::row::status_text;
-use crate::run::store::{Effects, Lease, StoreError, ThreadStatus};
+use crate::run::store::{Effects, Lease, Record, StoreError};
+use crate::store::rules::Broken;
 
 /// What is asked for, ready to be bound.
 pub(super) struct Fork {
@@ -14,27 +14,25 @@ pub(super) struct Fork {
     at: u64,
     effects: Effects,
     to: Lease,
-    created_at: String,
-    status: String,
+    /// What is appended behind what is copied.
+    append: Append,
 }
 
 impl Fork {
     /// # Errors
-    /// Where the status can't be kept at all.
+    /// Where one of the records can't be kept at all.
     pub(super) fn new(
         (from, at): (&str, u64),
         effects: Effects,
         to: &Lease,
-        status: &ThreadStatus,
+        records: &[Record],
     ) -> Result<Self, StoreError> {
-        let text = status_text(status).map_err(|broken| broken.refusal(&to.thread_id))?;
         Ok(Self {
             from: from.to_string(),
             at,
             effects,
             to: to.clone(),
-            created_at: status.at.clone(),
-            status: text,
+            append: Append::new(to, records)?,
         })
     }
 
@@ -63,6 +61,7 @@ impl Fork {
             Unreadable::Sql(error) => failure.of(error),
             Unreadable::Other(error) => error,
         })?;
+        self.append.write(&tx, failure)?;
         tx.commit().map_err(failed)
     }
 
@@ -73,11 +72,12 @@ impl Fork {
             }));
         };
         let (at, root) = from.checkpoint_at(self.at)?;
-        db.execute(
-            "INSERT INTO threads (thread_id, created_at, used, status) VALUES (?1, ?2, ?3, ?4)",
-            params![self.to.thread_id, self.created_at, now(), self.status],
-        )?;
-        let (old, new) = (from.thread, db.last_insert_rowid());
+        let Some(new) = self.append.begin(db)? else {
+            return Err(Unreadable::Other(
+                Broken::NoStatus.refusal(&self.to.thread_id),
+            ));
+        };
+        let old = from.thread;
         db.execute(
             "INSERT INTO checkpoints (thread, seq, frame, step, root_step, root_seq, source, \
                run_id, at, fields, schedule) \

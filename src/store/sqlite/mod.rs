@@ -42,7 +42,7 @@ use self::read::{Reader, Unreadable};
 use self::worker::Worker;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
-    StoreError, ThreadImage, ThreadInfo, ThreadStatus,
+    StoreError, ThreadImage, ThreadInfo,
 };
 use crate::value::Value;
 
@@ -271,9 +271,9 @@ impl Store for SqliteStore {
         at: u64,
         effects: Effects,
         to: &Lease,
-        status: &ThreadStatus,
+        records: &[Record],
     ) -> Result<(), StoreError> {
-        let fork = Fork::new((from, at), effects, to, status)?;
+        let fork = Fork::new((from, at), effects, to, records)?;
         let work =
             move |connection: &mut Connection, failure: &Failure| fork.make(connection, failure);
         self.writer.change(work).await

@@ -1,11 +1,11 @@
 //! A thread's past: states of old, what a fork takes, what a compaction lets go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Log;
 use crate::run::store::{
     Change, Checkpoint, Compacted, EffectRecord, Effects, FieldWrite, Keep, ListedEffect,
-    StoreError, ThreadImage, ThreadStatus,
+    StoreError, ThreadImage,
 };
 use crate::store::fold::Fold;
 use crate::store::rules;
@@ -67,31 +67,20 @@ impl Log {
         })
     }
 
-    /// A thread that has what this one had right after a checkpoint.
+    /// Gives a new thread what this one had right after a checkpoint.
     pub(in crate::store::memory) fn fork(
         &self,
         thread_id: &str,
         at: u64,
         wanted: Effects,
-        (status, used): (&ThreadStatus, u64),
+        mut fork: Log,
     ) -> Result<Log, StoreError> {
         let image = self.image_at(thread_id, at, wanted)?;
         let root_step = image.frames.first().map_or(0, |root| root.step);
         let stays =
             |listed: &ListedEffect| wanted == Effects::All || was_there(listed, root_step, at);
-        let mut fork = Log {
-            used,
-            status: status.clone(),
-            created_at: status.at.clone(),
-            checkpoints: BTreeMap::new(),
-            fields: BTreeMap::new(),
-            roots: Vec::new(),
-            nested: BTreeMap::new(),
-            effects: BTreeMap::new(),
-            appended: self.appended,
-            known: BTreeSet::new(),
-            counts: image.counts,
-        };
+        fork.appended = self.appended;
+        fork.counts = image.counts;
         for checkpoint in self.listed(self.checkpoints.range(..=at)) {
             fork.add_checkpoint(&checkpoint);
         }
