@@ -57,6 +57,7 @@ fn status() -> Record {
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),
+        forked_from: None,
         at: AT.into(),
     })
 }

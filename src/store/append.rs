@@ -4,7 +4,7 @@
 
 use super::row::{CheckpointRow, EffectRow, status_text};
 use super::rules::Broken;
-use crate::run::store::{Lease, Record, StoreError};
+use crate::run::store::{EffectKey, Lease, Record, StoreError};
 
 /// What one call appends, ready to be bound.
 pub(super) struct Append {
@@ -26,6 +26,8 @@ pub(super) enum Row {
     Checkpoint(CheckpointRow),
     /// An effect.
     Effect(EffectRow),
+    /// An effect that is as if it had not been made, but counted.
+    Forget(EffectKey),
 }
 
 impl Append {
@@ -59,6 +61,10 @@ impl Append {
             }
             Record::Effect(effect) => {
                 self.rows.push(Row::Effect(EffectRow::new(effect)?));
+                return Ok(());
+            }
+            Record::Forget(key) => {
+                self.rows.push(Row::Forget(key.clone()));
                 return Ok(());
             }
             Record::Status(status) => {

@@ -50,6 +50,16 @@ impl StoredChange {
     }
 }
 
+/// Whether a number stands for a whole value.
+pub(super) fn is_put(kind: i64) -> bool {
+    matches!(kind, PUT | PUT_LIST | PUT_MAP)
+}
+
+/// Whether a number stands for no value any more.
+pub(super) fn is_clear(kind: i64) -> bool {
+    kind == CLEAR
+}
+
 /// The number kept for a change.
 pub(super) fn kind(change: &Change) -> i64 {
     match change {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use graphc::run::store::{Change, Record, RunState, Store};
+use graphc::run::store::{Change, EffectKey, Effects, Keep, Record, RunState, Store, ThreadImage};
 use graphc::value::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -35,8 +35,15 @@ fn record() -> impl Strategy<Value = Record> {
                 _ => nested(seq, frame, seq, step, writes),
             }
         ),
-        2 => (step, select(vec!["t", "u"]), 0..4_u8).prop_map(
+        2 => (step.clone(), select(vec!["t", "u"]), 0..4_u8).prop_map(
             |(step, task, id)| effect(step, task, &id.to_string())
+        ),
+        1 => (step, select(vec!["t", "u"]), 0..4_u8).prop_map(
+            |(root_step, task, id)| Record::Forget(EffectKey {
+                root_step,
+                task: task.to_string(),
+                id: id.to_string(),
+            })
         ),
         1 => select(vec![RunState::Running, RunState::Done]).prop_map(status),
     ]
@@ -57,7 +64,59 @@ async fn compare(one: &Arc<dyn Store>, two: &Arc<dyn Store>) {
     }
 }
 
-async fn run(appends: Vec<Vec<Record>>) {
+/// What both say of the thread's past.
+async fn compare_past(one: &Arc<dyn Store>, two: &Arc<dyn Store>, thread: &str) {
+    let all = async |store: &Arc<dyn Store>| store.checkpoints(thread, None, 99).await.unwrap();
+    let checkpoints = all(one).await;
+    assert_eq!(checkpoints, all(two).await);
+    let effects = async |store: &Arc<dyn Store>| {
+        let listed = store.effects(thread, None, 99).await.unwrap();
+        let listed = listed.into_iter();
+        listed.map(|e| (e.behind, e.effect)).collect::<Vec<_>>()
+    };
+    assert_eq!(effects(one).await, effects(two).await);
+    for checkpoint in &checkpoints {
+        for effects in [Effects::Before, Effects::All] {
+            let image = async |store: &Arc<dyn Store>| {
+                let image = store.image_at(thread, checkpoint.seq, effects);
+                image.await.unwrap()
+            };
+            assert_eq!(image(one).await, image(two).await);
+        }
+    }
+}
+
+/// Forks the thread and compacts it, in all.
+async fn change_past(stores: &[Arc<dyn Store>], (at, effects, keep): (u64, Effects, Keep)) {
+    for other in &stores[1..] {
+        compare_past(&stores[0], other, "t").await;
+    }
+    let mut said = Vec::new();
+    let even = |mut image: ThreadImage| {
+        let frames = image.frames.iter_mut();
+        let fields = frames.flat_map(|frame| frame.fields.values_mut());
+        fields.for_each(|field| field.changes = 0);
+        image
+    };
+    for store in stores {
+        let to = store.acquire("fork").await.unwrap();
+        let status = crate::past::forked(at);
+        let forked = store.fork("t", at, effects, &to, &status).await;
+        let before = store.load("t").await.unwrap().map(even);
+        store.release(to).await.unwrap();
+        let lease = store.acquire("t").await.unwrap();
+        let done = store.compact(&lease, keep).await.unwrap();
+        assert_eq!(store.load("t").await.unwrap().map(even), before);
+        said.push((forked.map_err(|error| error.to_string()), done));
+    }
+    for (other, said_there) in stores.iter().zip(&said).skip(1) {
+        assert_eq!(&said[0], said_there);
+        compare_past(&stores[0], other, "t").await;
+        compare_past(&stores[0], other, "fork").await;
+    }
+}
+
+async fn run(appends: Vec<Vec<Record>>, past: (u64, Effects, Keep)) {
     let stores = [
         crate::memory(),
         crate::sqlite_file(),
@@ -92,14 +151,30 @@ async fn run(appends: Vec<Vec<Record>>) {
         compare(&stores[0], &stores[1]).await;
         compare(&stores[0], &stores[2]).await;
     }
+    for (store, lease) in stores.iter().zip(leases) {
+        store.release(lease).await.unwrap();
+    }
+    change_past(&stores, past).await;
+}
+
+fn past() -> impl Strategy<Value = (u64, Effects, Keep)> {
+    let keep = prop_oneof![
+        (0..6_u64).prop_map(Keep::Newest),
+        (0..20_u64).prop_map(Keep::Since)
+    ];
+    let effects = select(vec![Effects::Before, Effects::All]);
+    (1..20_u64, effects, keep)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn stores_agree(appends in prop::collection::vec(prop::collection::vec(record(), 0..5), 1..12)) {
+    fn stores_agree(
+        appends in prop::collection::vec(prop::collection::vec(record(), 0..5), 1..12),
+        past in past(),
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.unwrap().block_on(run(appends));
+        runtime.unwrap().block_on(run(appends, past));
     }
 }

@@ -18,6 +18,7 @@ mod broken;
 #[path = "../cluster/mod.rs"]
 mod cluster;
 mod leases;
+mod past;
 mod processes;
 mod reads;
 mod records;
@@ -125,6 +126,23 @@ macro_rules! cases {
                 a_deleted_thread_leaves_nothing
                 a_thread_in_use_is_not_deleted
                 one_of_many_gets_the_thread
+            }
+            past {
+                an_image_is_that_of_an_older_checkpoint
+                an_image_has_the_effects_of_its_time_or_all
+                the_latest_image_is_what_a_resume_reads
+                an_unknown_checkpoint_names_the_nearest
+                a_fork_has_what_was_and_stands_alone
+                a_fork_keeps_later_effects_or_not
+                a_fork_is_refused_where_it_can_not_be
+                a_fork_begins_with_records_of_its_own
+                forks_are_made_while_their_source_is_written
+                compaction_keeps_what_is_kept
+                compaction_keeps_live_frames
+                compaction_needs_the_lease_and_a_checkpoint
+                a_compacted_thread_is_forked
+                records_are_listed_whole
+                a_forgotten_effect_answers_no_more
             }
             results {
                 a_result_is_kept_by_its_key

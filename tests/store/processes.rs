@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graphc::run::store::{Lease, RunState, Store, StoreError};
+use graphc::run::store::{Effects, Keep, Lease, RunState, Store, StoreError};
 use graphc::value::Value;
 
 use crate::records::*;
@@ -99,6 +99,27 @@ async fn child() {
             };
             println!("\n{won}");
             std::io::stdin().read_line(&mut line).unwrap();
+        }
+        "fork until the end" => {
+            let at = store.thread("t").await.unwrap().unwrap().checkpoint;
+            for n in 0.. {
+                let to = store.acquire(&format!("f{n}")).await.unwrap();
+                let forked = crate::past::forked(at);
+                store
+                    .fork("t", at, Effects::All, &to, &forked)
+                    .await
+                    .unwrap();
+                println!("\nforked");
+            }
+        }
+        "compact until the end" => {
+            let lease = begin(&store, "t").await;
+            for round in 0.. {
+                let from = round * 10 + 2;
+                append_steps(&store, &lease, from..from + 10).await;
+                store.compact(&lease, Keep::Newest(3)).await.unwrap();
+                println!("\ncompacted");
+            }
         }
         _ => panic!("unknown work `{work}`"),
     }
@@ -192,6 +213,128 @@ async fn a_killed_process_leaves_whole_appends_and_no_lock() {
 #[tokio::test]
 async fn a_killed_process_leaves_whole_appends_in_a_database() {
     survives_killed_processes(&crate::cluster::shared().url()).await;
+}
+
+#[tokio::test]
+async fn a_killed_fork_is_whole_or_not_there() {
+    kill_forks(&sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_killed_fork_is_whole_or_not_there_in_a_database() {
+    kill_forks(&crate::cluster::shared().url()).await;
+}
+
+async fn kill_forks(url: &str) {
+    let store = open(url);
+    let lease = begin(&store, "t").await;
+    // Large enough that a kill may well come while it is copied.
+    let message = "m".repeat(20_000);
+    for step in 2..=60 {
+        let writes = vec![("log", append(&[&message]))];
+        let task = format!("{step}/a");
+        let records = [root(step, step, writes), effect(step, &task, "0")];
+        store.append(&lease, &records).await.unwrap();
+    }
+    let whole = load(&store, "t").await;
+    let mut made = 0;
+    for round in 0..4 {
+        let mut child = start("fork until the end", url);
+        let output = wait_for(&mut child, "forked", 3);
+        std::thread::sleep(std::time::Duration::from_millis(3 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(output);
+        for info in store.threads().await.unwrap() {
+            if info.thread_id == "t" {
+                continue;
+            }
+            let lease = once_free(&store, &info.thread_id).await;
+            store.release(lease).await.unwrap();
+            let mut fork = load(&store, &info.thread_id).await;
+            fork.status = whole.status.clone();
+            assert_eq!(fork, whole);
+            let effects = store.effects(&info.thread_id, None, 99).await.unwrap();
+            assert_eq!(effects.len(), 59);
+            let history = store.history(&info.thread_id, None, 99).await.unwrap();
+            assert_eq!(history.len(), 60);
+            assert!(store.delete(&info.thread_id).await.unwrap());
+            made += 1;
+        }
+    }
+    assert!(made >= 12, "{made}");
+}
+
+#[tokio::test]
+async fn a_killed_compaction_loses_nothing_that_is_kept() {
+    kill_compactions(&sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_killed_compaction_loses_nothing_that_is_kept_in_a_database() {
+    kill_compactions(&crate::cluster::shared().url()).await;
+}
+
+async fn kill_compactions(url: &str) {
+    let store = open(url);
+    for round in 0..4 {
+        if round > 0 {
+            let lease = once_free(&store, "t").await;
+            store.release(lease).await.unwrap();
+        }
+        store.delete("t").await.unwrap();
+        let mut child = start("compact until the end", url);
+        let output = wait_for(&mut child, "compacted", 2);
+        // Who reads meanwhile sees a whole thread.
+        for _ in 0..20 * round {
+            let image = load(&store, "t").await;
+            let log = fields(&image, "")["log"].as_list().unwrap().len() as u64;
+            assert_eq!(log, image.last_seq - 1);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(output);
+        let image = load(&store, "t").await;
+        let step = image.last_seq;
+        assert_eq!(fields(&image, "")["n"], Value::Int(step as i64));
+        assert_eq!(image.counts.values().sum::<u64>(), step - 1);
+        let history = store.history("t", None, 99).await.unwrap();
+        assert!((3..=14).contains(&history.len()), "{}", history.len());
+        for info in history {
+            let state = store.state("t", "", info.seq).await.unwrap();
+            let log = state["log"].as_list().unwrap().len() as u64;
+            assert_eq!(
+                (log, &state["n"]),
+                (info.seq - 1, &Value::Int(info.seq as i64))
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_not_shrunk_while_another_process_writes() {
+    let folder = crate::folder();
+    let file = folder.join("threads.db");
+    let url = format!("sqlite:{}", file.display());
+    let store = open(&url);
+    let lease = begin(&store, "old").await;
+    assert!(append_steps(&store, &lease, 2..300).await.is_empty());
+    let mut child = start("append until the end", &url);
+    let output = wait_for(&mut child, "appended", 5);
+    store.compact(&lease, Keep::Newest(1)).await.unwrap();
+    store.release(lease).await.unwrap();
+    store.delete("old").await.unwrap();
+    let refusal = message(store.reclaim().await);
+    assert!(refusal.contains("a run writes to it now"), "{refusal}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(output);
+    let before = std::fs::metadata(&file).unwrap().len();
+    let freed = store.reclaim().await.unwrap();
+    assert!(freed > 100_000, "{freed} of {before}");
+    assert!(std::fs::metadata(&file).unwrap().len() < before);
+    check_prefix(&store, "t").await;
+    assert_eq!(store.reclaim().await.unwrap(), 0);
 }
 
 async fn take_turns(url: &str) {

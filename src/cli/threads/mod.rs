@@ -189,6 +189,7 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
+        RunState::Ready => "ready",
     })
 }
 

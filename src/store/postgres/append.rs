@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use futures_util::future::{join3, join5};
+use futures_util::future::{join3, join4, join5};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 use uuid::Uuid;
@@ -14,8 +15,10 @@ use uuid::Uuid;
 use super::batch::{EffectKey, Entry, Field, FieldKey, Kept, Rows, Standing};
 use super::columns::Columns;
 use super::error::{Failure, Stop, is_lost};
+use super::name::key;
+use super::read::signed;
 use super::session::{Session, Work};
-use crate::run::store::StoreError;
+use crate::run::store::{Lease, StoreError};
 use crate::store::append::Append;
 
 const LOCK: &str = "SELECT key, token FROM leases WHERE key = ANY($1) ORDER BY key FOR UPDATE";
@@ -60,6 +63,10 @@ const ADD_EFFECTS: &str = "INSERT INTO effects \
         $8::text[], $9::text[]) WITH ORDINALITY \
         AS k (thread, root_step, behind, key, task, effect, kind, subject, outcome, n) ORDER BY k.n";
 
+const FORGET: &str = "DELETE FROM effects e USING unnest($1::bigint[], $2::bigint[], $3::uuid[]) \
+    AS k (thread, root_step, key) \
+    WHERE e.thread = k.thread AND e.root_step = k.root_step AND e.key = k.key";
+
 const ADD_COUNTS: &str = "INSERT INTO effect_counts AS c (thread, key, kind, subject, count) \
     SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::bigint[]) \
     ON CONFLICT (thread, key) DO UPDATE SET count = c.count + excluded.count";
@@ -80,7 +87,7 @@ impl Work for AppendAll<'_> {
             .iter()
             .map(|append| Entry::new(append))
             .collect();
-        let mut kept = fetch(session, &entries).await?;
+        let mut kept = fetch(session, &entries, true).await?;
         let mut rows = Rows::default();
         let outcomes: Vec<_> = entries
             .iter()
@@ -91,8 +98,50 @@ impl Work for AppendAll<'_> {
     }
 }
 
-/// The first round trip.
-async fn fetch(session: &mut Session, entries: &[Entry<'_>]) -> Result<Kept, Error> {
+/// Appends inside a transaction that was begun already, and commits it.
+pub(super) async fn append_and_commit(
+    session: &mut Session,
+    append: &Append,
+    failure: &Failure,
+) -> Result<(), Stop> {
+    let entry = Entry::new(append);
+    let mut kept = fetch(session, std::slice::from_ref(&entry), false).await?;
+    let mut rows = Rows::default();
+    kept.admit(&entry, &mut rows)?;
+    add(session, &rows, failure).await
+}
+
+/// Locks the lease of a thread in a transaction that was begun already; gives the thread's number if it has records.
+pub(super) async fn lock_thread(session: &mut Session, lease: &Lease) -> Result<Option<i64>, Stop> {
+    let thread = [key(&[&lease.thread_id])];
+    let lock = session.statement(LOCK).await?;
+    let find = session
+        .statement("SELECT id FROM threads WHERE key = $1")
+        .await?;
+    let locked = session.client.query(&lock, &[&thread.as_slice()]).await;
+    let locked = locked.map_err(|error| match error.code() {
+        // Somebody has taken the thread since this transaction began.
+        Some(&SqlState::T_R_SERIALIZATION_FAILURE) => fenced(lease),
+        _ => error.into(),
+    })?;
+    let token = locked
+        .first()
+        .map(|row| row.try_get::<_, i64>(1))
+        .transpose()?;
+    if token.is_none_or(|token| token != signed(lease.token)) {
+        return Err(fenced(lease));
+    }
+    let found = session.client.query_opt(&find, &[&thread[0]]).await?;
+    Ok(found.map(|row| row.try_get(0)).transpose()?)
+}
+
+fn fenced(lease: &Lease) -> Stop {
+    let thread_id = lease.thread_id.clone();
+    StoreError::Fenced { thread_id }.into()
+}
+
+/// The first round trip, which begins the transaction where it isn't begun.
+async fn fetch(session: &mut Session, entries: &[Entry<'_>], begin: bool) -> Result<Kept, Error> {
     let threads: BTreeSet<Uuid> = entries.iter().map(|entry| entry.thread).collect();
     let threads: Vec<Uuid> = threads.into_iter().collect();
     let fields: BTreeSet<FieldKey> = entries.iter().flat_map(Entry::fields).collect();
@@ -115,7 +164,7 @@ async fn fetch(session: &mut Session, entries: &[Entry<'_>]) -> Result<Kept, Err
     let threads_params: [&(dyn ToSql + Sync); 1] = [&threads];
     // Sent one behind the other, without waiting.
     let (begun, tokens, standing, fields, effects) = join5(
-        client.batch_execute("BEGIN"),
+        begin_if(client, begin),
         client.query(&lock, &threads_params),
         client.query(&standing, &threads_params),
         query_if(client, &find_fields, &fields_params, !fields.is_empty()),
@@ -160,6 +209,13 @@ async fn fetch(session: &mut Session, entries: &[Entry<'_>]) -> Result<Kept, Err
     Ok(kept)
 }
 
+async fn begin_if(client: &Client, wanted: bool) -> Result<(), Error> {
+    match wanted {
+        true => client.batch_execute("BEGIN").await,
+        false => Ok(()),
+    }
+}
+
 async fn query_if(
     client: &Client,
     statement: &Statement,
@@ -192,9 +248,10 @@ async fn add(session: &mut Session, rows: &Rows<'_>, failure: &Failure) -> Resul
     let writes = session.statement(ADD_WRITES).await?;
     let effects = session.statement(ADD_EFFECTS).await?;
     let counts = session.statement(ADD_COUNTS).await?;
+    let forget = session.statement(FORGET).await?;
     let client = session.client.as_ref();
     let column = Columns::of(rows);
-    let ((threads, fields, checkpoints), (writes, effects, counts), commit) = join3(
+    let ((threads, fields, checkpoints), (writes, forgotten, effects, counts), commit) = join3(
         join3(
             add_if(client, &threads, column.threads(), !rows.threads.is_empty()),
             add_if(client, &fields, column.fields(), !rows.fields.is_empty()),
@@ -205,8 +262,14 @@ async fn add(session: &mut Session, rows: &Rows<'_>, failure: &Failure) -> Resul
                 !rows.checkpoints.is_empty(),
             ),
         ),
-        join3(
+        join4(
             add_if(client, &writes, column.writes(), !rows.writes.is_empty()),
+            add_if(
+                client,
+                &forget,
+                column.forgotten(),
+                !rows.forgotten.is_empty(),
+            ),
             add_if(client, &effects, column.effects(), !rows.effects.is_empty()),
             add_if(client, &counts, column.counts(), !rows.counts.is_empty()),
         ),
@@ -214,7 +277,15 @@ async fn add(session: &mut Session, rows: &Rows<'_>, failure: &Failure) -> Resul
         client.batch_execute("COMMIT"),
     )
     .await;
-    for done in [threads, fields, checkpoints, writes, effects, counts] {
+    for done in [
+        threads,
+        fields,
+        checkpoints,
+        writes,
+        forgotten,
+        effects,
+        counts,
+    ] {
         done.map_err(|error| doubtful(error, failure))?;
     }
     commit.map_err(|error| doubtful(error, failure))

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::name::{kept, key};
+use super::read::signed;
 use crate::run::store::StoreError;
 use crate::store::append::{Append, Row};
 use crate::store::row::{CheckpointRow, EffectRow};
@@ -33,6 +34,7 @@ pub(super) struct Entry<'a> {
 enum RowKeys {
     /// The frame, and each field written.
     Checkpoint(Uuid, Vec<Uuid>),
+    /// Also one that is forgotten.
     Effect(Uuid),
 }
 
@@ -44,6 +46,7 @@ impl<'a> Entry<'a> {
                 RowKeys::Checkpoint(key(&[&row.frame]), fields.collect())
             }
             Row::Effect(row) => RowKeys::Effect(key(&[&row.task, &row.id])),
+            Row::Forget(effect) => RowKeys::Effect(key(&[&effect.task, &effect.id])),
         });
         Self {
             append,
@@ -122,6 +125,8 @@ pub(super) struct Rows<'a> {
     pub(super) writes: Vec<(i64, i64, i32, i16, &'a str)>,
     /// Thread, latest checkpoint, key, and the rest.
     pub(super) effects: Vec<(i64, i64, Uuid, &'a EffectRow)>,
+    /// Thread, step of the root and key of those that are forgotten; they go before others are added.
+    pub(super) forgotten: Vec<(i64, i64, Uuid)>,
     /// By thread and key: kind, subject, and how many more.
     pub(super) counts: BTreeMap<(i64, Uuid), (Cow<'a, str>, Cow<'a, str>, i64)>,
 }
@@ -130,7 +135,8 @@ pub(super) struct Rows<'a> {
 #[derive(Default)]
 struct Draft {
     kinds: BTreeMap<FieldKey, i64>,
-    effects: BTreeSet<EffectKey>,
+    /// Whether the effect is there afterwards.
+    effects: BTreeMap<EffectKey, bool>,
 }
 
 impl Kept {
@@ -153,7 +159,12 @@ impl Kept {
         let draft = self
             .check(entry, standing)
             .map_err(|broken| broken.refusal(&append.thread_id))?;
-        self.effects.extend(draft.effects);
+        for (key, there) in draft.effects {
+            match there {
+                true => self.effects.insert(key),
+                false => self.effects.remove(&key),
+            };
+        }
         for (key, kind) in draft.kinds {
             if let Some(field) = self.fields.get_mut(&key) {
                 field.kind = Some(kind);
@@ -193,12 +204,17 @@ impl Kept {
                 }
                 (Row::Effect(row), RowKeys::Effect(key)) => {
                     let key = (entry.thread, row.root_step, *key);
-                    if self.effects.contains(&key) || !draft.effects.insert(key) {
+                    let there = draft.effects.insert(key, true);
+                    if there.unwrap_or_else(|| self.effects.contains(&key)) {
                         return Err(Broken::Effect {
                             task: row.task.clone(),
                             id: row.id.clone(),
                         });
                     }
+                }
+                (Row::Forget(effect), RowKeys::Effect(key)) => {
+                    let key = (entry.thread, signed(effect.root_step), *key);
+                    draft.effects.insert(key, false);
                 }
                 _ => {}
             }
@@ -256,6 +272,14 @@ impl Kept {
                     let count = rows.counts.entry((thread, count));
                     let more = || (kept(&row.kind), kept(&row.subject), 0);
                     count.or_insert_with(more).2 += 1;
+                }
+                (Row::Forget(effect), RowKeys::Effect(key)) => {
+                    let step = signed(effect.root_step);
+                    // It may have come with the same batch.
+                    rows.effects.retain(|(of, _, own, row)| {
+                        (*of, row.root_step, own) != (thread, step, key)
+                    });
+                    rows.forgotten.push((thread, step, *key));
                 }
                 _ => {}
             }

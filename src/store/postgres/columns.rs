@@ -18,6 +18,7 @@ pub(super) struct Columns<'a> {
     checkpoints: Checkpoints<'a>,
     writes: (Vec<i64>, Vec<i64>, Vec<i32>, Vec<i16>, Vec<&'a str>),
     effects: Effects<'a>,
+    forgotten: (Vec<i64>, Vec<i64>, Vec<Uuid>),
     counts: (Vec<i64>, Vec<Uuid>, Vec<&'a str>, Vec<&'a str>, Vec<i64>),
 }
 
@@ -81,6 +82,11 @@ impl<'a> Columns<'a> {
                 rows.writes.iter().map(|row| row.4).collect(),
             ),
             effects: effects(rows),
+            forgotten: (
+                rows.forgotten.iter().map(|row| row.0).collect(),
+                rows.forgotten.iter().map(|row| row.1).collect(),
+                rows.forgotten.iter().map(|row| row.2).collect(),
+            ),
             counts: (
                 counts.clone().map(|((thread, _), _)| *thread).collect(),
                 counts.clone().map(|((_, key), _)| *key).collect(),
@@ -137,6 +143,11 @@ impl<'a> Columns<'a> {
             &all.subject,
             &all.outcome,
         ]
+    }
+
+    pub(super) fn forgotten(&self) -> [Param<'_>; 3] {
+        let all = &self.forgotten;
+        [&all.0, &all.1, &all.2]
     }
 
     pub(super) fn counts(&self) -> [Param<'_>; 5] {

@@ -2,22 +2,26 @@
 //!
 //! [`address`] reads where it is and [`tls`] how the way there is encrypted; [`session`] keeps a connection and
 //! [`schema`] brings the tables up to date. [`writer`] collects appends, [`batch`] checks them and [`append`] writes
-//! them; [`read`] and [`image`] turn rows back into records, [`kept`] has results of nodes that are used again; [`lease`]
+//! them; [`read`], [`image`] and [`past`] turn rows back into records, [`fork`] and [`compact`] do what their names say, [`kept`] has results of nodes that are used again; [`lease`]
 //! says who may write, [`remove`] takes a thread away; [`name`] is how names are kept and [`error`] what goes wrong.
 //!
 //! A thread of the system's owns all connections and does all the work, so that a store outlives the runtime that it was
-//! opened on, and a caller that stops waiting leaves nothing half done. There are three connections, made when they are first
+//! opened on, and a caller that stops waiting leaves nothing half done: [`inner`]. There are three connections, made when they are first
 //! needed: one reads, one writes, one has the locks of the threads that are being written.
 
 mod address;
 mod append;
 mod batch;
 mod columns;
+mod compact;
 mod error;
+mod fork;
 mod image;
+mod inner;
 mod kept;
 mod lease;
 mod name;
+mod past;
 mod read;
 mod remove;
 mod schema;
@@ -25,11 +29,11 @@ mod session;
 mod tls;
 mod writer;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -40,15 +44,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use self::address::Address;
-use self::error::Failure;
-use self::lease::Thread;
-use self::read::Reading;
-use self::session::{Link, Work};
-use self::writer::{Held, Holding, Job};
+use self::inner::Inner;
+use self::past::Page;
+use self::writer::Job;
 use super::Options;
 use super::append::Append;
 use crate::run::store::{
-    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+    Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
+    StoreError, ThreadImage, ThreadInfo,
 };
 use crate::value::Value;
 
@@ -59,20 +62,6 @@ pub struct PostgresStore {
     queue: Option<mpsc::UnboundedSender<Job>>,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
-}
-
-/// What is shared with work under way.
-struct Inner {
-    address: Arc<Address>,
-    reader: tokio::sync::Mutex<Link>,
-    writer: Arc<tokio::sync::Mutex<Link>>,
-    leases: tokio::sync::Mutex<Link>,
-    held: Held,
-    failure: Failure,
-    /// Of reads.
-    reads: Failure,
-    /// Whether kept results that have run out were let go: once is enough for a process.
-    swept: AtomicBool,
 }
 
 /// How long dropping a store may wait for threads to be given back; the server does it for connections that end.
@@ -86,19 +75,8 @@ impl PostgresStore {
     /// Where the address isn't one, the server can't be reached or refuses, or the schema is no store of this version or
     /// an older one.
     pub fn open_with(url: &str, base: &Path, options: Options) -> Result<Self, StoreError> {
-        let address = Arc::new(Address::parse(url, base)?);
-        let failure = Failure::new(&address.shown, "opened");
-        let link = || Link::new(address.clone(), options);
-        let inner = Arc::new(Inner {
-            reader: tokio::sync::Mutex::new(link()),
-            writer: Arc::new(tokio::sync::Mutex::new(link())),
-            leases: tokio::sync::Mutex::new(link()),
-            held: Held::default(),
-            failure: failure.clone(),
-            reads: failure.doing("read"),
-            swept: AtomicBool::new(false),
-            address,
-        });
+        let inner = Arc::new(Inner::new(Address::parse(url, base)?, options));
+        let failure = inner.failure.clone();
         let (queue, jobs) = mpsc::unbounded_channel();
         let (ready, opened) = std::sync::mpsc::channel();
         let own = inner.clone();
@@ -120,6 +98,11 @@ impl PostgresStore {
                 Err(error)
             }
         }
+    }
+
+    /// An address as it may be shown: without user and password. `None` where it isn't one.
+    pub fn shown(url: &str, base: &Path) -> Option<String> {
+        Address::parse(url, base).ok().map(|address| address.shown)
     }
 
     /// Does work on the store's thread, to its end, also where the caller stops waiting.
@@ -169,112 +152,6 @@ fn serve(
     });
 }
 
-impl Inner {
-    fn held(&self) -> MutexGuard<'_, HashMap<String, Holding>> {
-        // The map is whole even where somebody panicked: each change of it is one call.
-        lock(&self.held)
-    }
-
-    fn thread<'a>(&'a self, id: &'a str) -> Thread<'a> {
-        Thread {
-            schema: &self.address.schema,
-            id,
-        }
-    }
-
-    fn reading<'a>(&'a self, thread_id: &'a str) -> Reading<'a> {
-        Reading {
-            thread_id,
-            failure: &self.reads,
-        }
-    }
-
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let work = schema::Migrate {
-            schema: &self.address.schema,
-            failure: &self.failure,
-        };
-        self.reader.lock().await.run(&work, &self.failure).await
-    }
-
-    async fn read<W: Work>(&self, work: &W) -> Result<W::Out, StoreError> {
-        let failure = self.failure.doing("read");
-        self.reader.lock().await.run(work, &failure).await
-    }
-
-    async fn write<W: Work>(&self, work: &W) -> Result<W::Out, StoreError> {
-        let failure = self.failure.doing("written");
-        self.writer.lock().await.run(work, &failure).await
-    }
-
-    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
-        let failure = self.failure.doing("written");
-        let mut link = self.leases.lock().await;
-        {
-            let mut held = self.held();
-            // A lock that went with its connection holds nothing.
-            held.retain(|_, holding| !holding.client.is_closed());
-            if held.contains_key(thread_id) {
-                return Err(StoreError::Busy {
-                    thread_id: thread_id.to_owned(),
-                    holder: super::holder::named(super::holder::this_process()),
-                });
-            }
-        }
-        let token = link
-            .run(&lease::Acquire(self.thread(thread_id)), &failure)
-            .await?;
-        let Some(session) = link.standing() else {
-            return Err(failure.lost());
-        };
-        let client = session.client.clone();
-        self.held()
-            .insert(thread_id.to_owned(), Holding { token, client });
-        Ok(Lease {
-            thread_id: thread_id.to_owned(),
-            token,
-        })
-    }
-
-    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
-        let failure = self.failure.doing("written");
-        let mut link = self.leases.lock().await;
-        {
-            let mut held = self.held();
-            match held.get(&lease.thread_id) {
-                Some(holding) if holding.token == lease.token => held.remove(&lease.thread_id),
-                // An old lease has nothing to give back.
-                _ => return Ok(()),
-            };
-        }
-        if link.standing().is_none() {
-            // The server has freed the lock with the connection.
-            return Err(failure.lost());
-        }
-        let all = [(self.thread(&lease.thread_id), lease.token)];
-        link.run(&lease::Release(&all), &failure).await
-    }
-
-    async fn release_all(&self) {
-        let failure = self.failure.doing("written");
-        let mut link = self.leases.lock().await;
-        let held = std::mem::take(&mut *self.held());
-        if link.standing().is_none() {
-            return;
-        }
-        let all = held
-            .iter()
-            .map(|(id, holding)| (self.thread(id), holding.token));
-        let all: Vec<_> = all.collect();
-        // The server frees what stays when the connection ends, in a moment.
-        let _ = link.run(&lease::Release(&all), &failure).await;
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[async_trait]
 impl Store for PostgresStore {
     async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
@@ -306,8 +183,18 @@ impl Store for PostgresStore {
 
     async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
         let id = thread_id.to_owned();
-        self.run(|inner| async move { inner.read(&image::Load(inner.reading(&id))).await })
-            .await
+        self.run(|inner| async move {
+            let reading = inner.reading(&id);
+            let effects = Effects::All;
+            inner
+                .read(&image::Load {
+                    reading,
+                    at: None,
+                    effects,
+                })
+                .await
+        })
+        .await
     }
 
     async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
@@ -410,6 +297,105 @@ impl Store for PostgresStore {
         let id = thread_id.to_owned();
         self.run(|inner| async move { inner.write(&remove::Remove(inner.thread(&id))).await })
             .await
+    }
+
+    async fn image_at(
+        &self,
+        thread_id: &str,
+        seq: u64,
+        effects: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let id = thread_id.to_owned();
+        self.run(move |inner| async move {
+            let (reading, at) = (inner.reading(&id), Some(seq));
+            let image = inner
+                .read(&image::Load {
+                    reading,
+                    at,
+                    effects,
+                })
+                .await?;
+            image.ok_or(StoreError::NoThread { thread_id: id })
+        })
+        .await
+    }
+
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let append = Append::new(to, records)?;
+        let (from, to) = (from.to_owned(), to.clone());
+        self.run(move |inner| async move {
+            let work = fork::Fork {
+                from: inner.reading(&from),
+                at,
+                effects,
+                to: &to,
+                append: &append,
+                failure: &inner.failure.doing("written"),
+            };
+            inner.write(&work).await
+        })
+        .await
+    }
+
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        let lease = lease.clone();
+        self.run(move |inner| async move {
+            let reading = inner.reading(&lease.thread_id);
+            let lease = &lease;
+            inner
+                .write(&compact::Compact {
+                    reading,
+                    lease,
+                    keep,
+                })
+                .await
+        })
+        .await
+    }
+
+    async fn effects(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<ListedEffect>, StoreError> {
+        let id = thread_id.to_owned();
+        self.run(move |inner| async move {
+            let reading = inner.reading(&id);
+            let page = Page {
+                reading,
+                after,
+                limit,
+            };
+            inner.read(&past::ListEffects(page)).await
+        })
+        .await
+    }
+
+    async fn checkpoints(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let id = thread_id.to_owned();
+        self.run(move |inner| async move {
+            let reading = inner.reading(&id);
+            let page = Page {
+                reading,
+                after,
+                limit,
+            };
+            inner.read(&past::ListCheckpoints(page)).await
+        })
+        .await
     }
 }
 

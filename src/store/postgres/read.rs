@@ -190,6 +190,7 @@ pub(super) fn source(reading: &Reading, text: &str) -> Result<Source, Stop> {
     match text {
         "input" => Ok(Source::Input),
         "step" => Ok(Source::Step),
+        "update" => Ok(Source::Update),
         _ => Err(reading.corrupt("a checkpoint", "has an unknown source")),
     }
 }

@@ -67,6 +67,7 @@ fn size(append: &Append) -> usize {
             row.schedule.len() + writes.sum::<usize>()
         }
         Row::Effect(row) => row.outcome.len(),
+        Row::Forget(_) => 0,
     });
     rows.sum()
 }

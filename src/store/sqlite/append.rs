@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::error::Failure;
-use crate::run::store::StoreError;
+use super::read::signed;
+use crate::run::store::{EffectKey, StoreError};
 use crate::store::append::{Append, Row};
 use crate::store::change::StoredChange;
 use crate::store::row::{CheckpointRow, EffectRow};
@@ -60,7 +61,8 @@ impl Append {
         for row in &self.rows {
             match row {
                 Row::Checkpoint(row) => last = Some(row.write(db, thread, last)?),
-                Row::Effect(row) => row.write(db, thread)?,
+                Row::Effect(row) => row.write(db, thread, last.map_or(0, |(seq, _)| seq))?,
+                Row::Forget(key) => forget(db, thread, key)?,
             }
         }
         Ok(())
@@ -75,25 +77,29 @@ impl Append {
                     .execute(params![thread, now(), status])?;
                 Ok(thread)
             }
-            (None, Some(status)) => {
-                db.prepare_cached(
-                    "INSERT INTO threads (thread_id, created_at, used, status) \
-                     VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![self.thread_id, self.at, now(), status])?;
-                Ok(db.last_insert_rowid())
-            }
-            (None, None) => Err(Broken::NoStatus.into()),
+            (None, _) => self.begin(db)?.ok_or_else(|| Broken::NoStatus.into()),
         }
+    }
+
+    /// Begins the thread; gives back its number, or `None` where no status says how it stands.
+    pub(super) fn begin(&self, db: &Connection) -> rusqlite::Result<Option<i64>> {
+        let Some(status) = &self.status else {
+            return Ok(None);
+        };
+        db.prepare_cached(
+            "INSERT INTO threads (thread_id, created_at, used, status) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![self.thread_id, self.at, now(), status])?;
+        Ok(Some(db.last_insert_rowid()))
     }
 }
 
 /// What an append goes by.
-struct Standing {
+pub(super) struct Standing {
     /// Token of the thread's latest writer.
-    token: i64,
+    pub(super) token: i64,
     /// The thread's number; `None` before its first append.
-    thread: Option<i64>,
+    pub(super) thread: Option<i64>,
     last: Option<Last>,
 }
 
@@ -101,7 +107,7 @@ struct Standing {
 type Last = (i64, Option<i64>);
 
 /// One statement for all that must be known, for each costs as much as a row written.
-fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
+pub(super) fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
         "SELECT leases.token, threads.id, checkpoints.seq, checkpoints.root_seq FROM leases \
          LEFT JOIN threads ON threads.thread_id = leases.thread_id \
@@ -195,11 +201,13 @@ impl CheckpointRow {
 }
 
 impl EffectRow {
-    fn write(&self, db: &Connection, thread: i64) -> Result<(), Stop> {
+    /// `behind` is the `seq` of the latest checkpoint, 0 before the first.
+    fn write(&self, db: &Connection, thread: i64, behind: i64) -> Result<(), Stop> {
         let inserted = db
             .prepare_cached(
-                "INSERT INTO effects (thread, root_step, task, effect, kind, subject, outcome) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO effects \
+                 (thread, root_step, task, effect, kind, subject, outcome, behind) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 thread,
@@ -208,7 +216,8 @@ impl EffectRow {
                 self.id,
                 self.kind,
                 self.subject,
-                self.outcome
+                self.outcome,
+                behind
             ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -226,6 +235,15 @@ impl EffectRow {
         .execute(params![thread, self.kind, self.subject])?;
         Ok(())
     }
+}
+
+/// Takes an effect away; its count stays.
+fn forget(db: &Connection, thread: i64, key: &EffectKey) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "DELETE FROM effects WHERE thread = ?1 AND root_step = ?2 AND task = ?3 AND effect = ?4",
+    )?
+    .execute(params![thread, signed(key.root_step), key.task, key.id])?;
+    Ok(())
 }
 
 /// Microseconds since 1970.

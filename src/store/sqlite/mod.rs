@@ -2,21 +2,23 @@
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`row`] turns records into rows,
 //! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`lease`] says who may write;
-//! [`presence`] whether the file is still there; [`schema`] has the tables.
+//! [`presence`] whether the file is still there; [`schema`] has the tables. [`past`] reads old records, [`fork`] copies a thread up to
+//! one of them, [`compact`] lets them go.
 //!
 //! Several processes may have the file open at once. Each thread has one writer among all of them;
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
 
 mod append;
-
+mod compact;
 mod error;
+mod fork;
 mod image;
 mod kept;
 mod lease;
 mod lock;
+mod past;
 mod presence;
 mod read;
-
 mod schema;
 mod worker;
 
@@ -31,11 +33,13 @@ use rusqlite::Connection;
 use serde_json::Value as Json;
 
 use self::error::Failure;
+use self::fork::Fork;
 use self::lease::Held;
 use self::read::{Reader, Unreadable};
 use self::worker::Worker;
 use crate::run::store::{
-    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+    Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
+    StoreError, ThreadImage, ThreadInfo,
 };
 use crate::store::append::Append;
 use crate::value::Value;
@@ -245,6 +249,70 @@ impl Store for SqliteStore {
         let work =
             move |connection: &mut Connection| lease::delete(connection, &folder, &id, &failure);
         self.writer.run(work).await
+    }
+
+    async fn image_at(
+        &self,
+        thread_id: &str,
+        seq: u64,
+        effects: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let image = self.read(thread_id, move |reader| reader.image_at(seq, effects));
+        image.await?.ok_or_else(|| StoreError::NoThread {
+            thread_id: thread_id.to_string(),
+        })
+    }
+
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let fork = Fork::new((from, at), effects, to, records)?;
+        let work =
+            move |connection: &mut Connection, failure: &Failure| fork.make(connection, failure);
+        self.writer.change(work).await
+    }
+
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        let lease = lease.clone();
+        let work = move |connection: &mut Connection, failure: &Failure| {
+            compact::compact(connection, &lease, keep, failure)
+        };
+        self.writer.change(work).await
+    }
+
+    async fn reclaim(&self) -> Result<u64, StoreError> {
+        let locks = self.locks.clone();
+        let work = move |connection: &mut Connection, failure: &Failure| {
+            compact::reclaim(connection, &locks, &failure.doing("made smaller"))
+        };
+        self.writer.change(work).await
+    }
+
+    async fn effects(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<ListedEffect>, StoreError> {
+        let found = self.read(thread_id, move |reader| reader.listed_effects(after, limit));
+        Ok(found.await?.unwrap_or_default())
+    }
+
+    async fn checkpoints(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let found = self.read(thread_id, move |reader| {
+            reader.listed_checkpoints(after, limit)
+        });
+        Ok(found.await?.unwrap_or_default())
     }
 }
 
