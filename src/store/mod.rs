@@ -16,6 +16,7 @@ mod row;
 mod rules;
 mod sqlite;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,6 +62,28 @@ pub fn open_with(url: &str, base: &Path, options: Options) -> Result<Arc<dyn Sto
     Err(StoreError::Unavailable {
         message: format!("unknown store `{scheme}`: expected {FORMS}{hint}"),
     })
+}
+
+/// A store's URL as it may be shown: without user and password. A relative path of a certificate is one from `base`.
+pub fn shown<'a>(url: &'a str, base: &Path) -> Cow<'a, str> {
+    match url.split_once(':') {
+        Some(("postgres" | "postgresql", _)) => match PostgresStore::shown(url, base) {
+            Some(shown) => Cow::Owned(shown),
+            None => Cow::Borrowed("postgres://.."),
+        },
+        Some(("sqlite", _)) | None => Cow::Borrowed(url),
+        Some((scheme, _)) => Cow::Borrowed(scheme),
+    }
+}
+
+/// A store's URL for a command that can be pasted: as it is, but without a password.
+pub fn pasted(url: &str) -> Cow<'_, str> {
+    match url.split_once(':') {
+        Some(("postgres" | "postgresql", _)) if PostgresStore::has_password(url) => {
+            shown(url, Path::new(""))
+        }
+        _ => Cow::Borrowed(url),
+    }
 }
 
 /// The path in `sqlite:PATH`. `sqlite://threads.db` is refused: as a URL it would name a host, as a

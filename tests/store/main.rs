@@ -19,10 +19,13 @@ mod broken;
 mod cluster;
 mod leases;
 mod past;
+mod ported;
+mod postgres;
 mod processes;
 mod reads;
 mod records;
 mod results;
+mod server;
 mod sqlite;
 mod urls;
 
@@ -143,6 +146,30 @@ macro_rules! cases {
                 a_compacted_thread_is_forked
                 records_are_listed_whole
                 a_forgotten_effect_answers_no_more
+            }
+            ported {
+                put_returns_what_get_tuple_finds
+                put_links_to_its_parent
+                put_isolates_threads
+                put_isolates_child_namespaces
+                put_incremental_unchanged_channel_is_read_from_an_older_version
+                put_incremental_removed_channel_is_absent
+                put_writes_of_several_tasks_keep_their_order_and_task_path
+                put_writes_is_made_once_per_task_and_index
+                put_writes_are_not_visible_on_the_next_checkpoint
+                get_tuple_by_id_is_what_was_then
+                get_tuple_of_what_is_not_there
+                list_is_newest_first_before_is_exclusive_and_limit_comes_last
+                list_spans_namespaces
+                delete_thread_spans_namespaces_and_leaves_others
+                copy_thread_keeps_order_and_leaves_the_source_untouched
+                prune_keep_latest_keeps_it_in_each_namespace
+                prune_leaves_other_threads
+                delta_channel_history_goes_from_the_oldest_to_the_newest
+                delta_channel_history_excludes_the_targets_own_pending_writes
+                delta_channel_history_replays_a_seeds_own_writes
+                delta_channel_history_takes_a_plain_value_as_seed
+                concurrent_writers_are_fenced
             }
             results {
                 a_result_is_kept_by_its_key

@@ -58,6 +58,8 @@ pub(super) struct Address {
     pub(super) statement_timeout: Duration,
     /// The address for people: no user, no password.
     pub(super) shown: String,
+    /// Whether the address itself has a password.
+    pub(super) secret: bool,
 }
 
 /// An option, with its value decoded.
@@ -87,6 +89,7 @@ impl Address {
                  and `%` in a password as `%40`, `%2F`, `%3F`, `%23` and `%25`",
             )
         })?;
+        let secret = config.get_password().is_some();
         complete(&mut config);
         let schema = schema(value("schema").unwrap_or(SCHEMA))?;
         let mode = Mode::find(value("sslmode"))?;
@@ -103,6 +106,7 @@ impl Address {
             config,
             tls,
             schema,
+            secret,
         })
     }
 }

@@ -105,6 +105,11 @@ impl PostgresStore {
         Address::parse(url, base).ok().map(|address| address.shown)
     }
 
+    /// Whether an address has a password in it, or can't be read.
+    pub fn has_password(url: &str) -> bool {
+        Address::parse(url, Path::new("")).map_or(true, |address| address.secret)
+    }
+
     /// Does work on the store's thread, to its end, also where the caller stops waiting.
     async fn run<T, F>(&self, work: impl FnOnce(Arc<Inner>) -> F) -> Result<T, StoreError>
     where

@@ -82,10 +82,9 @@ impl Migrate<'_> {
                 false => Ok(false),
             };
         }
-        let row = session
-            .client
-            .query_one("SELECT version FROM graphc_schema", &[])
-            .await?;
+        // By its full name: a schema that may not be looked into is no part of the search path.
+        let sql = format!("SELECT version FROM {}.graphc_schema", quoted(self.schema));
+        let row = session.client.query_one(&sql, &[]).await?;
         let version: i32 = row.try_get(0)?;
         let known = MIGRATIONS.len();
         match usize::try_from(version) {
