@@ -73,10 +73,11 @@ impl Known {
 
 /// What is known behind a super-step of several tasks, of each of which it is said what is known behind it alone, and
 /// which fields it may have written; `None` where they contradict each other, so that no run takes that step. `fields`
-/// are those that each place is made of.
+/// are those that each place is made of. How many places were looked at is added to `looked`.
 pub(super) fn behind_all(
     tasks: &[(Known, BTreeSet<FieldId>)],
     fields: &BTreeMap<Arc<str>, BTreeSet<FieldId>>,
+    looked: &mut usize,
 ) -> Option<Known> {
     let touches = |place: &str, written: &BTreeSet<FieldId>| {
         let made = fields.get(place);
@@ -85,6 +86,7 @@ pub(super) fn behind_all(
     let mut all = Known::default();
     for (known, written) in tasks {
         for (place, values) in known.places() {
+            *looked += 1;
             if touches(&place, written) {
                 continue;
             }
@@ -98,6 +100,7 @@ pub(super) fn behind_all(
     let places = tasks.iter().flat_map(|(known, _)| known.places());
     let places: BTreeSet<Arc<str>> = places.map(|(place, _)| place).collect();
     for place in places {
+        *looked += tasks.len();
         let mut writers = tasks.iter().filter(|(_, written)| touches(&place, written));
         let Some((known, _)) = writers.next() else {
             continue;

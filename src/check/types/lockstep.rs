@@ -13,14 +13,17 @@ use super::super::flow::{Cause, Spot, Way};
 use super::known::{Known, behind_all};
 use super::paths::{Counts, Paths, Step, Trail};
 
-/// Most moments and turns that are followed for one question.
-const MOST: usize = 2_000;
+/// Most turns and tasks of moments that are followed for one question.
+const MOST: usize = 4_000;
 
 /// Most of them for all questions of a graph. Beyond, the answers are in doubt.
 const BUDGET: usize = 150_000;
 
 /// Most ways on together that are tried of one moment.
 const TOGETHER: usize = 64;
+
+/// So many places looked at cost as much as a turn.
+const LOOKS: usize = 8;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -195,6 +198,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
             return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
         }
         let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
+        self.spent += running.len();
         let mut choices: Vec<Vec<Choice>> = Vec::new();
         for id in &running {
             let choice = self.ways(*id, &known);
@@ -205,6 +209,11 @@ impl<'a> Lockstep<'_, '_, 'a> {
             choices.push(choice);
         }
         for picked in self.together(&choices) {
+            // What is known behind each task is put together for each choice.
+            self.spent += running.len();
+            if self.spent > MOST {
+                return None;
+            }
             let chosen = picked.iter().zip(&choices);
             let chosen: Vec<&Choice> = chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
             let Some(known) = self.behind(&running, &chosen) else {
@@ -278,7 +287,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// What is known when all of them have taken their ways.
-    fn behind(&self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
+    fn behind(&mut self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
         if let [(_, known, _)] = chosen {
             return Some(known.clone());
         }
@@ -297,7 +306,10 @@ impl<'a> Lockstep<'_, '_, 'a> {
             (known.clone(), written)
         });
         let tasks: Vec<(Known, BTreeSet<FieldId>)> = tasks.collect();
-        behind_all(&tasks, &paths.fields)
+        let mut looked = 0;
+        let known = behind_all(&tasks, &paths.fields, &mut looked);
+        self.spent += looked / LOOKS;
+        known
     }
 
     /// Follows arrows through what takes no super-step: branches, joins whose members have all come, and nodes that have

@@ -75,6 +75,8 @@ pub struct Paths<'p, 'a> {
     pub fields: BTreeMap<Arc<str>, BTreeSet<FieldId>>,
     /// The places that each field is a part of.
     pub places: BTreeMap<FieldId, Vec<Arc<str>>>,
+    /// By field that is reset, the fields whose writes reset it.
+    pub resets: BTreeMap<FieldId, Vec<FieldId>>,
     /// What was found before, by what was asked.
     pub explored: RefCell<Asked<'a>>,
     /// How many states have been followed for all questions so far.
@@ -123,6 +125,10 @@ impl<'a> Paths<'_, 'a> {
             slot.extend(&fact.fields);
         }
         for (id, field) in self.graph.fields.entries() {
+            let reset = field.resets.iter();
+            for reset in reset.filter_map(|name| self.graph.field(name)) {
+                self.resets.entry(reset).or_default().push(id);
+            }
             let place = format!("state.{}", field.name.node);
             for place in [format!("#{place}"), format!("#size({place})"), place] {
                 self.fields.entry(place.into()).or_default().insert(id);
@@ -463,7 +469,7 @@ impl<'a> Paths<'_, 'a> {
         }
         let on = self.taken(spot, (number, way), known, (field, counts));
         on.into_iter()
-            .map(|known| self.forget(known, disturbed.iter().copied()))
+            .map(|known| self.disturb(known, &disturbed))
             .collect()
     }
 
@@ -617,6 +623,19 @@ impl<'a> Paths<'_, 'a> {
         for place in gone.iter().filter_map(|id| self.places.get(id)).flatten() {
             known.forget(place);
         }
+        known
+    }
+
+    /// Forgets what tasks beside one may write: far more fields, most often, than anything is known of.
+    fn disturb(&self, mut known: Known, written: &SharedSet<FieldId>) -> Known {
+        if written.is_empty() {
+            return known;
+        }
+        let writes = |field: &FieldId| {
+            let resets = self.resets.get(field).into_iter().flatten();
+            resets.chain([field]).any(|field| written.contains(field))
+        };
+        known.keep(|place| !self.fields.get(place).into_iter().flatten().any(writes));
         known
     }
 

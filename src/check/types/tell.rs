@@ -334,6 +334,7 @@ impl<'a> Walk<'a> {
             kept: self.is_kept(),
             fields: BTreeMap::new(),
             places: BTreeMap::new(),
+            resets: BTreeMap::new(),
             explored: RefCell::default(),
             spent: Cell::new(0),
             stepped: Cell::new(0),
