@@ -168,12 +168,15 @@ impl<'a> Paths<'_, 'a> {
         explored: &Explored<'a>,
         (spot, field, read): (Spot, FieldId, Span),
     ) -> Option<Told<Trail>> {
-        let here = explored.states.iter().enumerate();
-        let here = here.filter(|(_, state)| {
-            state.spot == spot && self.reads_at(spot, (read, field), &state.known)
+        let number = self.flow.number(spot);
+        let here = number.and_then(|number| explored.by_spot.get(number));
+        let here = here.into_iter().flatten().filter_map(|at| {
+            let state = explored.states.get(*at)?;
+            let vague = self.reads_at(spot, (read, field), &state.known)?;
+            Some((vague || state.vague, *at))
         });
-        let (found, seen) = here.min_by_key(|(_, state)| state.vague)?;
-        let sure = !seen.vague;
+        let (vague, found) = here.min()?;
+        let sure = !vague;
         let mut trail = Vec::new();
         let mut at = Some(found);
         while let Some(state) = at.and_then(|at| explored.states.get(at)) {
@@ -185,25 +188,31 @@ impl<'a> Paths<'_, 'a> {
         Some(Told { way: trail, sure })
     }
 
-    /// Whether a read in a node comes about, given what is known where the node begins.
+    /// Whether a read in a node comes about, given what is known where the node begins: `None` where it doesn't, and else
+    /// whether that is in doubt.
     pub(super) fn reads_at(
         &self,
         spot: Spot,
         (read, field): (Span, FieldId),
         known: &Known,
-    ) -> bool {
-        let Spot::Node(id) = spot else { return true };
+    ) -> Option<bool> {
+        let Spot::Node(id) = spot else {
+            return Some(known.is_vague());
+        };
         let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
         else {
-            return true;
+            return Some(known.is_vague());
         };
         let within = |outer: Span| {
             outer.file == read.file && outer.start <= read.start && read.end <= outer.end
         };
         let guards = said.guarded.get(&(read, field));
         let comes = |known: Known| {
-            let holds = |facts: &Vec<Fact>| self.and(&known, facts).is_some();
-            guards.is_none_or(|guards| guards.iter().any(holds))
+            let holds = |facts: &Vec<Fact>| Some(self.and(&known, facts)?.is_vague());
+            match guards {
+                Some(guards) => guards.iter().filter_map(holds).min(),
+                None => Some(known.is_vague()),
+            }
         };
         let early = node.skips.iter().map(|skip| skip.span);
         let early = early.chain(node.requires.iter().map(|require| require.condition.span));
@@ -223,7 +232,8 @@ impl<'a> Paths<'_, 'a> {
             .any(|goto| spans(&goto.node).into_iter().any(within));
         let edge = node.edges.iter().any(|jump| within(jump.span));
         if !routed {
-            return worked.is_some_and(comes) || (edge && skipped().any(comes));
+            let edge = skipped().filter(|_| edge).filter_map(comes);
+            return worked.and_then(comes).into_iter().chain(edge).min();
         }
         let facts = node.goto.iter().find_map(|goto| match &goto.node {
             Route::Arms(arms, _) => {
@@ -234,13 +244,12 @@ impl<'a> Paths<'_, 'a> {
             Route::Always(_) => None,
         });
         let taken = |known: Known| match facts {
-            Some(facts) => self.and(&known, facts).is_some_and(comes),
+            Some(facts) => self.and(&known, facts).and_then(comes),
             None => comes(known),
         };
-        worked
-            .map(|known| self.written(id, known))
-            .is_some_and(taken)
-            || skipped().any(taken)
+        let worked = worked.map(|known| self.written(id, known)).and_then(taken);
+        let skipped = skipped().filter_map(taken);
+        worked.into_iter().chain(skipped).min()
     }
 
     /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
@@ -322,14 +331,13 @@ impl<'a> Paths<'_, 'a> {
         let mut explored = Explored {
             states: Vec::new(),
             start: Vec::new(),
+            by_spot: vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()],
         };
-        let mut by_spot: Vec<Vec<usize>> =
-            vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()];
         let mut open = VecDeque::new();
         for way in &self.flow.start {
             if let Some(known) = self.along(way, first.clone(), &self.start, field) {
                 let on = (way, None, known, only);
-                let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
+                let to = self.lead(&mut explored, &mut open, (on, false))?;
                 explored.start.push((way, to));
             }
         }
@@ -342,9 +350,10 @@ impl<'a> Paths<'_, 'a> {
                     continue;
                 }
                 for known in self.leave((spot, alone), (number, way), &known, field, counts) {
-                    if let Some(exit) = self.exit(spot, way, &known) {
-                        let ends = (exit, vec![None]);
-                        explored.states.get_mut(at)?.ways.push(ends);
+                    if let Some((exit, vague)) = self.exit(spot, way, &known) {
+                        let state = explored.states.get_mut(at)?;
+                        state.ways.push((exit, vec![None]));
+                        state.vague |= vague;
                     }
                     let ends = |goal: &Goal| matches!(goal.to, Spot::End | Spot::Leave);
                     if later && alone && way.goals.iter().all(ends) {
@@ -353,12 +362,12 @@ impl<'a> Paths<'_, 'a> {
                         for way in &self.flow.start {
                             if let Some(known) = self.along(way, kept.clone(), &self.start, field) {
                                 let on = (way, Some(at), known, only);
-                                self.lead(&mut explored, &mut by_spot, &mut open, (on, true))?;
+                                self.lead(&mut explored, &mut open, (on, true))?;
                             }
                         }
                     }
                     let on = (way, Some(at), known, only);
-                    let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
+                    let to = self.lead(&mut explored, &mut open, (on, false))?;
                     explored.states.get_mut(at)?.ways.push((way, to));
                 }
             }
@@ -370,7 +379,6 @@ impl<'a> Paths<'_, 'a> {
     fn lead(
         &self,
         explored: &mut Explored<'a>,
-        by_spot: &mut [Vec<usize>],
         open: &mut VecDeque<usize>,
         ((way, from, known, only), anew): (Leading<'a, '_>, bool),
     ) -> Option<Vec<Option<usize>>> {
@@ -399,11 +407,13 @@ impl<'a> Paths<'_, 'a> {
             if let Some(only) = only {
                 known.keep(|place| only.contains(place));
             }
-            let there = by_spot.get_mut(number)?;
+            let there = explored.by_spot.get_mut(number)?;
             let over = there.len() >= STATES;
             if over {
                 known = Known::default();
+                known.blur();
             }
+            let vague = was_vague || known.is_vague();
             let states = &explored.states;
             let same = |at: &&usize| {
                 states
@@ -427,7 +437,7 @@ impl<'a> Paths<'_, 'a> {
                 spot: goal.to,
                 again,
                 alone,
-                vague: was_vague || over,
+                vague,
                 known,
                 from,
                 arrow: goal,
@@ -520,12 +530,16 @@ impl<'a> Paths<'_, 'a> {
             .collect()
     }
 
-    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it.
-    fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<&'a Way> {
+    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it, and whether that is in
+    /// doubt.
+    fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<(&'a Way, bool)> {
         let ends = self.ends.as_ref()?;
-        let holds = |facts: &Vec<Fact>| self.and(known, facts).is_some();
-        let may = ends.behind(self.flow, spot, way) && self.exits.iter().any(holds);
-        may.then_some(ends.way)
+        if !ends.behind(self.flow, spot, way) {
+            return None;
+        }
+        let holds = |facts: &Vec<Fact>| Some(self.and(known, facts)?.is_vague());
+        let vague = self.exits.iter().filter_map(holds).min()?;
+        Some((ends.way, vague))
     }
 
     /// What is known when a way is taken: its condition held, and its update was made. `None` where the
@@ -570,6 +584,10 @@ impl<'a> Paths<'_, 'a> {
         let mut known = known.clone();
         for fact in facts {
             if fact.fields.iter().any(|field| self.passing.contains(field)) {
+                continue;
+            }
+            if fact.values == Values::Untold {
+                known.blur();
                 continue;
             }
             let values = match known.get(&fact.place) {

@@ -21,7 +21,8 @@ use super::known::Known;
 use super::lockstep::{Found, Sought, trail};
 use super::node;
 use super::paths::{Counts, Paths, Step, Trail};
-use super::says::Saying;
+use super::says::{Conditions, Saying};
+use super::unclear::Unclear;
 use super::walk::{Typed, Walk};
 
 /// What is asked of an `out` field.
@@ -142,6 +143,7 @@ impl<'a> Walk<'a> {
         }
         let paths = self.paths();
         let first = paths.at_start(&self.program.types);
+        let mut unclear = Unclear::default();
         for (spot, field, read, counts) in reads {
             let Some(declared) = self.graph.fields.get(field) else {
                 continue;
@@ -157,12 +159,14 @@ impl<'a> Walk<'a> {
                         .report(self.flow, types, (spot, trail), of, read);
                     diags.push(found);
                 }
+                Answer::Perhaps(Doubt::TooMuch) => unclear.add(field, read),
                 Answer::Perhaps(doubt) => {
                     let shown = types.show(&declared.ty.node).to_string();
                     diags.push(may_be_unset(&declared.name, &shown, read, doubt));
                 }
             }
         }
+        unclear.report(self.graph, &self.program.types, diags);
         let left = asked.iter().map(|(field, asked)| {
             let way = match asked {
                 Asked::Never => paths.avoids(&first, *field, Counts::May),
@@ -284,7 +288,7 @@ impl<'a> Walk<'a> {
 
     /// All that is said on the ways of the graph: each node is read once more.
     fn paths(&self) -> Paths<'_, 'a> {
-        let mut conditions = Vec::new();
+        let mut conditions = Conditions::default();
         let mut cx = self.cx(Facts::at_start(self.graph));
         cx.saying = Some(Saying::default());
         if let Some(route) = &self.graph.start {
@@ -306,7 +310,7 @@ impl<'a> Walk<'a> {
             let mut cx = self.cx(Facts::default());
             cx.saying = Some(Saying::default());
             cx.jump(&join.to, &mut Behind::new());
-            said(cx, &mut Vec::new())
+            said(cx, &mut Conditions::default())
         });
         let at_once = self.entries.iter().zip(self.flow.stops.iter());
         let at_once = at_once.map(|(entry, stop)| match entry {
@@ -361,7 +365,7 @@ impl<'a> Walk<'a> {
     fn said_by(
         &self,
         id: NodeId,
-        conditions: &mut Vec<crate::ast::expr::Expr>,
+        conditions: &mut Conditions,
         noted: &mut Noted<Arc<str>>,
     ) -> Saying {
         let (Some(declared), Some(entry)) = (
@@ -419,7 +423,7 @@ fn is_proven(found: &Diagnostic) -> bool {
     !found.facts.contains(&Fact::Unproven)
 }
 
-fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
+fn said(cx: Cx, conditions: &mut Conditions) -> Saying {
     let mut said = cx.saying.unwrap_or_default();
     *conditions = std::mem::take(&mut said.conditions);
     said
