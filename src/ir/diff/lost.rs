@@ -8,7 +8,9 @@ use super::finding::{Group, Side};
 use super::graphs::Both;
 use super::tree::{Part, Tree, read_in};
 use crate::base::name::list;
+use crate::ir::flow::Flow;
 use crate::ir::graph::Field;
+use crate::ir::node::Work;
 
 /// What says where a node or a graph goes on.
 const WAYS: [&str; 7] = [
@@ -25,8 +27,8 @@ const WAYS: [&str; 7] = [
 type Reads<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
 
 impl Versions<'_> {
-    /// Fields that are in no checkpoint and begin without a value, where a node reads them that has not, or where nodes
-    /// are come to otherwise.
+    /// Fields that are in no checkpoint and begin without a value, where a node reads them that has not, where nodes are come
+    /// to otherwise, or threads wait elsewhere.
     pub(super) fn lost(&mut self, both: Both) {
         let renames = &both.new.migrate.fields;
         let lasts = |field: &&Field| !field.untracked || begins(field) || field.mode.is_in();
@@ -43,7 +45,8 @@ impl Versions<'_> {
         let names: BTreeSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let (old, new) = self.trees;
         let (was, is) = (reads(old, graph, &names), reads(new, graph, &names));
-        let moved = ways(old, graph) != ways(new, graph);
+        let moved = ways(old, graph) != ways(new, graph)
+            || !questions(self.new).is_subset(&questions(self.old));
         for field in fields {
             let name = field.name.as_str();
             let reads = |node: &&str| is.get(node).is_some_and(|read| read.contains(name));
@@ -58,7 +61,7 @@ impl Versions<'_> {
             };
             let message = format!(
                 "field `{name}` of graph `{graph}` is in no checkpoint and has no first value; threads that go on lack it, \
-                 and {who} may read it where nothing did"
+                 and {who} may read it now"
             );
             let at = both.old.fields.iter();
             let at = at.filter(|old| renames.get(&old.name).unwrap_or(&old.name) == name);
@@ -120,6 +123,23 @@ fn mentions(tree: &Tree, name: &str) -> bool {
         }
     }
     false
+}
+
+/// Where threads may wait for a person: questions around nodes, nodes that ask, tools whose calls must be approved.
+fn questions(flow: &Flow) -> BTreeSet<(&str, &str, &str)> {
+    let tools = flow.tools.iter().filter(|tool| tool.approve);
+    let tools = tools.map(|tool| ("", "", tool.name.as_str()));
+    let nodes = flow.graphs.iter().flat_map(|graph| {
+        let nodes = graph.nodes.iter();
+        nodes.map(|node| (graph.name.as_str(), node))
+    });
+    let stops = nodes.flat_map(|(graph, node)| {
+        let asks = matches!(node.work, Work::Interrupt { .. }).then_some("");
+        let names = node.stops.iter().map(|stop| stop.name.as_str());
+        let names = names.chain(asks);
+        names.map(move |name| (graph, node.name.as_str(), name))
+    });
+    stops.chain(tools).collect()
 }
 
 /// All that says where a graph and its nodes go on.
