@@ -278,7 +278,9 @@ impl Builder<'_> {
 fn some_of(fixed: &[Goal], computed: &[Vec<Goal>]) -> Vec<ThinVec<Goal>> {
     let most = computed.iter().map(Vec::len).max().unwrap_or(0);
     let choice = |number: usize| {
-        let chosen = computed.iter().filter_map(|goals| goals.get(number % goals.len()));
+        let chosen = computed
+            .iter()
+            .filter_map(|goals| goals.get(number % goals.len()));
         fixed.iter().chain(chosen).cloned().collect()
     };
     (0..most).map(choice).collect()

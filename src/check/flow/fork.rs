@@ -184,7 +184,8 @@ impl First<'_, '_> {
                 None => break false,
             }
         };
-        self.once.extend(passed.into_iter().map(|spot| (spot, once)));
+        self.once
+            .extend(passed.into_iter().map(|spot| (spot, once)));
         once
     }
 

@@ -61,6 +61,10 @@ pub struct Paths<'p, 'a> {
     pub at_once: Vec<SharedSet<FieldId>>,
     /// The circle of each spot.
     pub circles: &'p [usize],
+    /// The place of each spot in the order of a run.
+    pub order: &'p [usize],
+    /// Spots where fields are read that are asked about.
+    pub readers: BTreeMap<FieldId, Vec<Spot>>,
     /// Fields of which nothing is kept from step to step.
     pub passing: &'p SharedSet<FieldId>,
     /// What each `exit when` says where it holds; none where the graph has none.

@@ -141,7 +141,11 @@ impl<'a> Walk<'a> {
         if reads.is_empty() && asked.is_empty() {
             return Vec::new();
         }
-        let paths = self.paths();
+        let mut readers: BTreeMap<FieldId, Vec<Spot>> = BTreeMap::new();
+        for (spot, field, ..) in &reads {
+            readers.entry(*field).or_default().push(*spot);
+        }
+        let paths = self.paths(readers);
         let first = paths.at_start(&self.program.types);
         let mut unclear = Unclear::default();
         for (spot, field, read, counts) in reads {
@@ -287,7 +291,7 @@ impl<'a> Walk<'a> {
     }
 
     /// All that is said on the ways of the graph: each node is read once more.
-    fn paths(&self) -> Paths<'_, 'a> {
+    fn paths(&self, readers: BTreeMap<FieldId, Vec<Spot>>) -> Paths<'_, 'a> {
         let mut conditions = Conditions::default();
         let mut cx = self.cx(Facts::at_start(self.graph));
         cx.saying = Some(Saying::default());
@@ -331,6 +335,8 @@ impl<'a> Walk<'a> {
             beside: &self.beside,
             at_once: at_once.collect(),
             circles: &self.circles,
+            order: &self.order,
+            readers,
             passing: &self.passing.all,
             exits,
             ends: Exits::of(self.program, graph, self.flow),

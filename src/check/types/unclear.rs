@@ -29,7 +29,9 @@ impl Unclear {
     /// Warns of them: once for a field, and once for all where there are many.
     pub(super) fn report(&self, graph: &Graph, types: &TypeTable, diags: &mut Diagnostics) {
         if self.reads.len() > SHOWN {
-            self.all(graph).into_iter().for_each(|found| diags.push(found));
+            self.all(graph)
+                .into_iter()
+                .for_each(|found| diags.push(found));
             return;
         }
         for (field, reads) in &self.reads {
@@ -51,7 +53,9 @@ impl Unclear {
         reads.sort();
         let (first, more) = reads.split_first()?;
         let fields = self.reads.keys().filter_map(|id| graph.fields.get(*id));
-        let names: Vec<String> = fields.map(|field| format!("state.{}", field.name.node)).collect();
+        let names: Vec<String> = fields
+            .map(|field| format!("state.{}", field.name.node))
+            .collect();
         let message = format!(
             "{} may have no value yet where they are read",
             few(names.iter().map(String::as_str))

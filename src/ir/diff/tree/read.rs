@@ -6,7 +6,10 @@ use super::Tree;
 
 /// Those of some fields that a tree reads: in its expressions and templates, and where it names them as what is read. A text
 /// that only looks as if it read one counts too.
-pub(in crate::ir::diff) fn read_in<'n>(tree: &Tree, names: &BTreeSet<&'n str>) -> BTreeSet<&'n str> {
+pub(in crate::ir::diff) fn read_in<'n>(
+    tree: &Tree,
+    names: &BTreeSet<&'n str>,
+) -> BTreeSet<&'n str> {
     let mut found = BTreeSet::new();
     let mut open = vec![(tree, false)];
     while let Some((tree, named)) = open.pop() {
