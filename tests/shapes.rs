@@ -67,7 +67,7 @@ fn what_is_too_much_is_no_error() {
         ("conditions_kept", 500, 0),
         ("conditions_of_arms", 300, 1),
         ("switches_kept", 4, 0),
-        ("switches_kept", 12, 0),
+        ("switches_kept", 40, 0),
         ("switches_together", 5, 0),
         ("switches_together", 12, 1),
         ("beside_many", 800, 1),

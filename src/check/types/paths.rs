@@ -32,6 +32,9 @@ const MOST: usize = 40_000;
 /// Most states that are followed for all questions of a graph together.
 const BUDGET: usize = 150_000;
 
+/// To find what a question has to do with takes as long at so many spots as to follow one state.
+const CHEAPER: usize = 4;
+
 /// What counts as a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counts {
@@ -101,13 +104,19 @@ pub struct Told<T> {
 /// The arrows of a way to a spot, each with what it leads to and where it comes from.
 pub type Trail = Vec<(Spot, Option<Spot>, Span)>;
 
+/// Which places are told apart.
+#[derive(Clone, Copy)]
+enum Apart<'o> {
+    /// All, as far as there is room.
+    All,
+    /// All, and nothing is found where there is no room.
+    AllOrNone,
+    /// These, as far as there is room.
+    These(&'o BTreeSet<Arc<str>>),
+}
+
 /// A way that is followed from a state, what is known behind it, and the places that are told apart.
-type Leading<'a, 'o> = (
-    &'a Way,
-    Option<usize>,
-    Known,
-    Option<&'o BTreeSet<Arc<str>>>,
-);
+type Leading<'a, 'o> = (&'a Way, Option<usize>, Known, Apart<'o>);
 
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
@@ -163,7 +172,7 @@ impl<'a> Paths<'_, 'a> {
         first: &Known,
         (spot, field, read): (Spot, FieldId, Span),
     ) -> Option<Told<Trail>> {
-        let explored = self.explore(first, (field, Counts::May), (None, true))?;
+        let explored = self.explore(first, (field, Counts::May), (Apart::All, true))?;
         self.lacks_in(&explored, (spot, field, read))
     }
 
@@ -311,26 +320,28 @@ impl<'a> Paths<'_, 'a> {
         if let Some(known) = self.explored.borrow().get(&asked) {
             return known.clone();
         }
-        let vague = |found: &Explored| found.states.iter().any(|state| state.vague);
-        let mut found = self.explore(first, (field, counts), (None, false));
-        if found.as_ref().is_none_or(vague) {
+        let mut found = self.explore(first, asked, (Apart::AllOrNone, false));
+        if found.is_none() {
             // What has nothing to do with the field is left out.
-            let only = self.relevant(field);
-            let again = self.explore(first, (field, counts), (Some(&only), false));
-            found = again.or(found);
+            let spots = self.flow.stops.len() + self.flow.joins.len();
+            self.spent.set(self.spent.get() + spots / CHEAPER);
+            if self.spent.get() < BUDGET {
+                let only = self.relevant(field);
+                found = self.explore(first, asked, (Apart::These(&only), false));
+            }
         }
         let found = found.map(Rc::new);
         self.explored.borrow_mut().insert(asked, found.clone());
         found
     }
 
-    /// All states that a run may come to without having written the field. `only` are the places that are told apart. With
+    /// All states that a run may come to without having written the field. `apart` says which places are told apart. With
     /// `later`, runs that begin with what one has left are followed as well.
     fn explore(
         &self,
         first: &Known,
         (field, counts): (FieldId, Counts),
-        (only, later): (Option<&BTreeSet<Arc<str>>>, bool),
+        (apart, later): (Apart<'_>, bool),
     ) -> Option<Explored<'a>> {
         let mut explored = Explored {
             states: Vec::new(),
@@ -340,7 +351,7 @@ impl<'a> Paths<'_, 'a> {
         let mut open = VecDeque::new();
         for way in &self.flow.start {
             if let Some(known) = self.along(way, first.clone(), &self.start, field) {
-                let on = (way, None, known, only);
+                let on = (way, None, known, apart);
                 let to = self.lead(&mut explored, &mut open, (on, false))?;
                 explored.start.push((way, to));
             }
@@ -365,12 +376,12 @@ impl<'a> Paths<'_, 'a> {
                         kept.keep(|place| self.is_kept(place));
                         for way in &self.flow.start {
                             if let Some(known) = self.along(way, kept.clone(), &self.start, field) {
-                                let on = (way, Some(at), known, only);
+                                let on = (way, Some(at), known, apart);
                                 self.lead(&mut explored, &mut open, (on, true))?;
                             }
                         }
                     }
-                    let on = (way, Some(at), known, only);
+                    let on = (way, Some(at), known, apart);
                     let to = self.lead(&mut explored, &mut open, (on, false))?;
                     explored.states.get_mut(at)?.ways.push((way, to));
                 }
@@ -384,7 +395,7 @@ impl<'a> Paths<'_, 'a> {
         &self,
         explored: &mut Explored<'a>,
         open: &mut VecDeque<usize>,
-        ((way, from, known, only), anew): (Leading<'a, '_>, bool),
+        ((way, from, known, apart), anew): (Leading<'a, '_>, bool),
     ) -> Option<Vec<Option<usize>>> {
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
         let before = from.and_then(|from| explored.states.get(from));
@@ -408,11 +419,14 @@ impl<'a> Paths<'_, 'a> {
             if waits {
                 known.keep(|place| self.is_steady(place));
             }
-            if let Some(only) = only {
+            if let Apart::These(only) = apart {
                 known.keep(|place| only.contains(place));
             }
             let there = explored.by_spot.get_mut(number)?;
             let over = there.len() >= STATES;
+            if over && matches!(apart, Apart::AllOrNone) {
+                return None;
+            }
             if over {
                 known = Known::default();
                 known.blur();
