@@ -93,8 +93,10 @@ pub(super) fn behind_all(
         let made = fields.get(place);
         made.is_some_and(|made| made.iter().any(|field| written.contains(field)))
     };
-    let mut all = Known::default();
-    all.vague = tasks.iter().any(|(known, _)| known.vague);
+    let mut all = Known {
+        vague: tasks.iter().any(|(known, _)| known.vague),
+        ..Known::default()
+    };
     for (known, written) in tasks {
         for (place, values) in known.places() {
             if touches(&place, written) {
