@@ -8,15 +8,26 @@ use crate::ir::FieldId;
 
 use super::says::Values;
 
-/// What is known of places on one way. A place is in one of the two.
+/// What is known of places on one way. A place is in one of the two lists.
 #[derive(Clone, Default, PartialEq)]
 pub struct Known {
     values: SharedMap<Arc<str>, Values>,
     /// Places of which nothing but that is known: they are not null.
     not_null: SharedSet<Arc<str>>,
+    vague: bool,
 }
 
 impl Known {
+    /// Whether more holds than there was room for: that a run comes here is in doubt.
+    pub(super) fn is_vague(&self) -> bool {
+        self.vague
+    }
+
+    /// Notes that more holds than there was room for.
+    pub(super) fn blur(&mut self) {
+        self.vague = true;
+    }
+
     pub(super) fn get(&self, place: &str) -> Option<&Values> {
         let not_null = || self.not_null.contains(place).then_some(&Values::NotNull);
         self.values.get(place).or_else(not_null)
@@ -83,7 +94,10 @@ pub(super) fn behind_all(
         let made = fields.get(place);
         made.is_some_and(|made| made.iter().any(|field| written.contains(field)))
     };
-    let mut all = Known::default();
+    let mut all = Known {
+        vague: tasks.iter().any(|(known, _)| known.vague),
+        ..Known::default()
+    };
     for (known, written) in tasks {
         for (place, values) in known.places() {
             *looked += 1;

@@ -188,14 +188,20 @@ impl<'a> Lockstep<'_, '_, 'a> {
             tasks.running = std::mem::take(&mut tasks.deferred);
         }
         if tasks.running.is_empty() {
-            return (self.sought == Sought::End).then(|| self.to_end(at));
+            let ends = self.sought == Sought::End;
+            // More was known than there was room for.
+            self.whole &= !known.is_vague();
+            return (ends && !known.is_vague()).then(|| self.to_end(at));
         }
         if let Sought::Read(Spot::Node(id), read) = self.sought
             && tasks.running.contains(&id)
             && !tasks.live
-            && paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
+            && let Some(vague) = paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
         {
-            return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+            if !vague {
+                return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+            }
+            self.whole = false;
         }
         let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
         self.spent += running.len();
@@ -345,7 +351,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     }
                     turn.tasks.waiting.retain(|(of, _)| *of != id);
                     if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id))
-                        && self.lacks(&turn)
+                        && self.lacks(&turn, turn.known.is_vague())
                     {
                         return Some(self.trail(&turn.led, from, Spot::Join(id)));
                     }
@@ -374,8 +380,9 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     if stop.branch {
                         if let Sought::Read(spot, read) = self.sought
                             && spot == at
-                            && self.paths.reads_at(at, (read, self.asked.0), &turn.known)
-                            && self.lacks(&turn)
+                            && let of = (read, self.asked.0)
+                            && let Some(vague) = self.paths.reads_at(at, of, &turn.known)
+                            && self.lacks(&turn, vague)
                         {
                             return Some(self.trail(&turn.led, from, at));
                         }
@@ -408,13 +415,13 @@ impl<'a> Lockstep<'_, '_, 'a> {
         (!(counted && full), full)
     }
 
-    /// Whether the field lacks a value in the middle of a step. What other tasks of the step have written to an `ephemeral` one
-    /// is not seen by all there.
-    fn lacks(&mut self, turn: &Turn<'a>) -> bool {
-        if turn.wrote && !turn.tasks.live {
+    /// Whether the field lacks a value in the middle of a step, where nothing is in doubt. What other tasks of the step have
+    /// written to an `ephemeral` one is not seen by all there.
+    fn lacks(&mut self, turn: &Turn<'a>, vague: bool) -> bool {
+        if (turn.wrote || vague) && !turn.tasks.live {
             self.whole = false;
         }
-        !turn.tasks.live && !turn.wrote
+        !turn.tasks.live && !turn.wrote && !vague
     }
 
     /// What follows at once behind a spot by its ways of a kind.
