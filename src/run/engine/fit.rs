@@ -303,7 +303,7 @@ fn held_answer(names: &Names<'_>, answer: &EffectRecord) -> Result<(), StartErro
             answer.subject,
             problems.join("; ")
         );
-        refused(message, Gone::Question)
+        refused(message, Gone::Other)
     })?;
     Ok(())
 }
