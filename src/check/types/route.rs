@@ -11,7 +11,7 @@ use crate::resolve::program::{Arm, Node, Route};
 
 use super::cases::{Atom, Atoms, Reader};
 use super::constant::Verdict;
-use super::coverage::covered;
+use super::coverage::{Coverage, coverage};
 use super::cx::Cx;
 use super::range::{Compared, Range, compared};
 
@@ -42,6 +42,9 @@ struct Case {
 
 /// Most pieces of what numbers are left that are told apart.
 const PIECES: usize = 64;
+
+/// Most parts of a case without an arm that are named.
+const MOST_PARTS: usize = 4;
 
 /// Values without an arm that are named one by one.
 const MOST_NAMED: usize = 8;
@@ -118,9 +121,13 @@ impl Cases {
             taken.add(case, arm, place);
             complete = self.covered(&taken, case).then_some(place);
         }
-        if complete.is_none() && sound && !covered(Reader::new(cx), arms) {
+        let open = match complete.is_none() && sound {
+            true => coverage(Reader::new(cx), arms),
+            false => Coverage::Full,
+        };
+        if !matches!(open, Coverage::Full) {
             let left = self.left(&taken);
-            let mut found = incomplete(&left, &cx.route_of(span), span);
+            let mut found = incomplete(&left, &open, &cx.route_of(span), span);
             // A case that stands there twice stands there in place of another.
             if let ([again], true) = (
                 twice.as_slice(),
@@ -237,20 +244,34 @@ enum Left {
     Unknown,
 }
 
-fn incomplete(left: &Left, route: &str, span: Span) -> Diagnostic {
-    let message = match left {
-        Left::Only(subject, left) => {
+fn incomplete(left: &Left, open: &Coverage, route: &str, span: Span) -> Diagnostic {
+    let case = match open {
+        Coverage::Open(parts) if (1..=MOST_PARTS).contains(&parts.len()) => {
+            Some(parts.join(" and "))
+        }
+        _ => None,
+    };
+    let message = match (left, open, &case) {
+        (_, Coverage::Unknown, _) => format!(
+            "whether the conditions of {route} cover all can't be told: there are too many cases, and no `else`"
+        ),
+        (Left::Only(subject, left), ..) => {
             format!("no arm of {route} is taken where `{subject}` is {left}")
         }
-        Left::Part(subject, left) => {
+        (Left::Part(subject, left), ..) => {
             format!("no arm of {route} is sure to be taken where `{subject}` is {left}")
         }
-        Left::Unknown => {
+        (Left::Unknown, _, Some(case)) => format!("no arm of {route} is taken where {case}"),
+        (Left::Unknown, _, None) => {
             format!("the conditions of {route} may all be false, and there is no `else`")
         }
     };
-    Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
-        .help("add an arm for what is left: `else -> TARGET`")
+    let found = Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
+        .help("add an arm for what is left: `else -> TARGET`");
+    match (left, case) {
+        (Left::Part(..), Some(case)) => found.here(format!("none is where {case}")),
+        _ => found,
+    }
 }
 
 impl Cx<'_> {
