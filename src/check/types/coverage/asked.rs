@@ -20,10 +20,21 @@ use super::settle::{Compared, Sized, settle};
 use super::space::{Opens, Place, Space, Which};
 use super::ties::Ties;
 
+/// How conditions within conditions are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// For both of their values, which doubles what there is to read with each one within another.
+    Deep,
+    /// As they stand: a `?:` as a whole, a comparison of conditions as one of two values.
+    AsItStands,
+}
+
 /// The questions that conditions ask.
 pub struct Questions<'r, 'cx, 'e> {
     /// Reads what is asked.
     pub reader: Reader<'r, 'cx>,
+    /// How conditions within conditions are read.
+    pub reading: Reading,
     /// How many parts of conditions were read.
     pub parts: usize,
     /// Whether there was more than can be looked at: then what was read says less than is asked.
@@ -59,9 +70,10 @@ pub struct Asked {
 
 impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
     /// Nothing has been asked.
-    pub fn new(reader: Reader<'r, 'cx>) -> Self {
+    pub fn new(reader: Reader<'r, 'cx>, reading: Reading) -> Self {
         Self {
             reader,
+            reading,
             parts: 0,
             too_much: false,
             numbers: HashMap::new(),
@@ -114,7 +126,10 @@ impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
         let mut known: HashMap<(usize, usize), usize> = compared.collect();
         let mut alike = Vec::new();
         for at in 0..self.compared.len() {
-            let Some(Compared { question, sides }) = self.compared.get(at).copied() else {
+            let Some(Compared {
+                question, sides, ..
+            }) = self.compared.get(at).copied()
+            else {
                 continue;
             };
             let (Some(a), Some(b)) = (sizes.get(&sides.0), sizes.get(&sides.1)) else {
@@ -128,8 +143,12 @@ impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
                 let question = self.spaces.len();
                 self.spaces.push(Space::Of(3));
                 self.shown.push(None);
-                let sides = (*a, *b);
-                self.compared.push(Compared { question, sides });
+                let (sides, turned) = ((*a, *b), false);
+                self.compared.push(Compared {
+                    question,
+                    sides,
+                    turned,
+                });
                 known.insert(sides, question);
                 question
             });
@@ -152,7 +171,12 @@ impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
             let [left, right] = sides.map(|side| self.value(side));
             let sides = (left, right);
             if left != right {
-                self.compared.push(Compared { question, sides });
+                let turned = turns;
+                self.compared.push(Compared {
+                    question,
+                    sides,
+                    turned,
+                });
             }
         }
         (question, turns)

@@ -28,38 +28,51 @@ mod witness;
 use crate::resolve::program::Arm;
 
 use super::cases::Reader;
-use asked::Questions;
+use super::cx::Cx;
+use asked::{Asked, Questions, Reading};
 use search::Found;
+pub use witness::Case;
 
 /// Whether one of the arms of a route always holds.
 pub enum Coverage {
     /// One does in every case.
     Full,
-    /// None does where these hold, in words; empty where there are no words for it.
-    Open(Vec<String>),
+    /// In this case none does.
+    Open(Case),
     /// There are too many cases to tell.
     Unknown,
 }
 
 /// Whether one of the arms holds in every case. No arm is an `else`.
-pub fn coverage(reader: Reader, arms: &[Arm]) -> Coverage {
-    let mut questions = Questions::new(reader);
+pub fn coverage(cx: &Cx, arms: &[Arm]) -> Coverage {
+    match search(cx, arms, Reading::Deep) {
+        // Conditions that deny one another do so as they stand, too.
+        Coverage::Unknown => match search(cx, arms, Reading::AsItStands) {
+            Coverage::Full => Coverage::Full,
+            _ => Coverage::Unknown,
+        },
+        known => known,
+    }
+}
+
+fn search(cx: &Cx, arms: &[Arm], reading: Reading) -> Coverage {
+    let mut questions = Questions::new(Reader::new(cx), reading);
     let conditions = arms.iter().filter_map(|arm| arm.when.as_ref());
     let denied = conditions.map(|when| question::read(&mut questions, when, false));
     let denied = denied.collect();
     let asked = questions.answers(denied);
-    match search::found(asked.formulas, asked.answers.clone(), &asked.ties) {
+    let Asked {
+        formulas,
+        answers: all,
+        ties,
+        ..
+    } = &asked;
+    match search::found(formulas, all, ties) {
         Found::Nothing => Coverage::Full,
-        Found::Something(_) | Found::TooMuch if asked.too_much => Coverage::Unknown,
-        Found::TooMuch => Coverage::Unknown,
-        Found::Something(answers) => {
-            let whole = asked.answers.iter().map(|(all, _)| all);
-            Coverage::Open(witness::words(
-                &asked.spaces,
-                &asked.shown,
-                whole,
-                (&answers, &asked.ties),
-            ))
+        Found::Something(left) if !asked.too_much => {
+            let all = all.iter().map(|(all, _)| all);
+            Coverage::Open(witness::words(&asked, all, &left))
         }
+        Found::Something(_) | Found::TooMuch => Coverage::Unknown,
     }
 }

@@ -6,7 +6,7 @@ use crate::expr::infer::path;
 
 use super::super::cases::{Atom, Reader};
 use super::super::range::{Range, comparison, number, turned};
-use super::asked::Questions;
+use super::asked::{Questions, Reading};
 use super::formula::Formula;
 use super::space::{Space, Which};
 use super::ties::{EQUAL, LESS, MORE};
@@ -39,7 +39,7 @@ pub fn read<'e>(to: &mut Questions<'_, '_, 'e>, expr: &'e Expr, truth: bool) -> 
             let parts = operands.iter().map(|part| read(to, part, truth)).collect();
             all(parts, (*op == LogicalOp::And) == truth)
         }
-        ExprKind::Conditional(condition, yes, no) => {
+        ExprKind::Conditional(condition, yes, no) if to.reading == Reading::Deep => {
             let yes = [read(to, condition, true), read(to, yes, truth)];
             let no = [read(to, condition, false), read(to, no, truth)];
             Formula::Any([yes, no].map(|way| Formula::All(way.into())).into())
@@ -92,7 +92,8 @@ fn equal<'e>(
         }
     }
     let conditions = |expr| to.reader.cx.quiet(expr) == Type::Bool;
-    if conditions(left) && conditions(right) {
+    let deep = to.reading == Reading::Deep;
+    if deep && conditions(left) && conditions(right) {
         let ways = [true, false].map(|value| {
             Formula::All(vec![read(to, left, value), read(to, right, value == truth)])
         });

@@ -43,9 +43,10 @@ struct State {
 
 /// Looks for answers for which all formulas hold. `answers` are all there are to each question, and how many there are numbers
 /// for.
-pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>, ties: &Ties) -> Found {
-    let (all, ends): (Vec<Set>, Vec<u32>) = answers.into_iter().unzip();
-    let answers: Answers = all.into_iter().map(Rc::new).collect();
+pub fn found(formulas: &[Formula<Among>], answers: &[(Set, u32)], ties: &Ties) -> Found {
+    let ends = answers.iter().map(|(_, end)| *end).collect();
+    let answers = answers.iter().map(|(all, _)| Rc::new(all.clone()));
+    let answers: Answers = answers.collect();
     if answers.iter().any(|all| all.is_empty()) {
         return Found::Something(answers);
     }
@@ -56,7 +57,7 @@ pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>, ties: &Tie
     };
     let mut open = vec![State {
         answers,
-        formulas: formulas.into_iter().map(Rc::new).collect(),
+        formulas: formulas.iter().cloned().map(Rc::new).collect(),
     }];
     while let Some(state) = open.pop() {
         let settled = search.settle(state);

@@ -21,6 +21,8 @@ pub struct Compared {
     pub question: usize,
     /// The places whose values are compared.
     pub sides: (usize, usize),
+    /// Whether the conditions name them the other way round.
+    pub turned: bool,
 }
 
 /// A place and the question for its size.
@@ -85,15 +87,22 @@ pub fn settle(spaces: &mut [Space], compared: &[Compared], sized: &[Sized]) -> (
             }
         }
     }
-    let orders = compared.iter().filter_map(|Compared { question, sides }| {
-        let classes = place(spaces, sides.0)?.classes.clone();
-        let tied = !apart.contains(&groups.find(sides.0));
-        tied.then_some(Order {
-            question: *question,
-            sides: *sides,
-            classes,
-        })
-    });
+    let orders = compared.iter().filter_map(
+        |Compared {
+             question,
+             sides,
+             turned,
+         }| {
+            let classes = place(spaces, sides.0)?.classes.clone();
+            let tied = !apart.contains(&groups.find(sides.0));
+            tied.then_some(Order {
+                question: *question,
+                sides: *sides,
+                turned: *turned,
+                classes,
+            })
+        },
+    );
     let measures = sized.iter().filter(|sized| sized.text);
     let measures = measures.filter_map(|sized| measure(spaces, sized));
     let ties = Ties {

@@ -22,6 +22,8 @@ pub struct Order {
     pub question: usize,
     /// The questions that ask for the two values; both have the same classes.
     pub sides: (usize, usize),
+    /// Whether the conditions name them the other way round.
+    pub turned: bool,
     /// The classes of both.
     pub classes: Rc<Classes>,
 }

@@ -1,33 +1,55 @@
 //! Answers for which no arm holds, in words.
 
 use super::super::cases::Atom;
+use super::asked::Asked;
 use super::classes::Relation;
 use super::set::Set;
 use super::space::{Opens, Place, Space};
-use super::ties::{Answers, EQUAL, LESS, MORE, Ties};
+use super::ties::{Answers, EQUAL, LESS, MORE, Order};
 
 /// Most values of a place that are named.
 const MOST: usize = 3;
 
-/// What the answers say, a part for each question that they decide; none where there are no words for one of them. `whole` are
-/// all answers to each question.
+/// A case in which no arm holds.
+pub struct Case {
+    /// What it is made of, in words.
+    pub parts: Vec<String>,
+    /// Whether that is all: there may be conditions in it that have no words, and of which it isn't known whether they can hold
+    /// beside the rest.
+    pub sure: bool,
+}
+
+/// What the answers say, a part for each question that they decide. `whole` are all answers to each question.
 pub fn words<'a>(
-    spaces: &[Space],
-    shown: &[Option<String>],
+    asked: &Asked,
     whole: impl Iterator<Item = &'a Set> + Clone,
-    (answers, ties): (&Answers, &Ties),
-) -> Vec<String> {
+    answers: &Answers,
+) -> Case {
+    let ties = &asked.ties;
     let decided = |at: usize| answers.get(at).and_then(|known| known.one());
     let less = |at: usize| {
         let all = whole.clone().nth(at);
         answers.get(at).map(|known| &**known) != all
     };
-    let mut parts = Vec::new();
-    for (at, ((space, all), known)) in spaces.iter().zip(whole.clone()).zip(answers).enumerate() {
+    let name = |at: usize| asked.shown.get(at).and_then(Option::as_deref);
+    let parted = |at: usize| match asked.spaces.get(at) {
+        Some(Space::Place(place)) => place.open == Opens::All,
+        _ => false,
+    };
+    let mut case = Case {
+        parts: Vec::new(),
+        sure: true,
+    };
+    for (at, ((space, all), known)) in asked
+        .spaces
+        .iter()
+        .zip(whole.clone())
+        .zip(answers)
+        .enumerate()
+    {
         if **known == *all {
             continue;
         }
-        let name = |at: usize| shown.get(at).and_then(Option::as_deref);
         let part = match space {
             Space::Place(place) if place.is_written_out() => continue,
             Space::Place(place) => {
@@ -50,23 +72,35 @@ pub fn words<'a>(
                 if told || follows {
                     continue;
                 }
+                // Their parts may be asked for as well.
+                let whole =
+                    order.is_some_and(|order| !parted(order.sides.0) && !parted(order.sides.1));
+                case.sure &= whole;
                 order.and_then(|order| {
-                    let (left, right) = (name(order.sides.0)?, name(order.sides.1)?);
-                    Some(format!("`{left} {} {right}`", sign(known)?))
+                    compared(order, (name(order.sides.0)?, name(order.sides.1)?), known)
                 })
             }
         };
         match part {
             Some(part) if part.is_empty() => {}
-            Some(part) => parts.push(part),
-            None => return Vec::new(),
+            Some(part) => case.parts.push(part),
+            None => case.sure = false,
         }
     }
-    parts
+    case
 }
 
-fn sign(known: &Set) -> Option<&'static str> {
-    match (known.has(LESS), known.has(EQUAL), known.has(MORE)) {
+/// Which of two values is more, as the conditions name them.
+fn compared(order: &Order, (left, right): (&str, &str), known: &Set) -> Option<String> {
+    let (less, equal, more) = (known.has(LESS), known.has(EQUAL), known.has(MORE));
+    Some(match order.turned {
+        false => format!("`{left} {} {right}`", sign(less, equal, more)?),
+        true => format!("`{right} {} {left}`", sign(more, equal, less)?),
+    })
+}
+
+fn sign(less: bool, equal: bool, more: bool) -> Option<&'static str> {
+    match (less, equal, more) {
         (true, false, false) => Some("<"),
         (true, true, false) => Some("<="),
         (false, true, false) => Some("=="),
