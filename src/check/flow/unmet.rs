@@ -35,7 +35,7 @@ pub fn unmet(
 ) -> BTreeSet<JoinId> {
     let mut silent = BTreeSet::new();
     let capped = |stop: &super::model::Stop| stop.ways.iter().any(|way| way.cause == Cause::Visits);
-    if flow.joins.len() == 0 || !flow.stops.iter().any(capped) {
+    if flow.joins.is_empty() || !flow.stops.iter().any(capped) {
         return silent;
     }
     let entries = Entries::of(graph, flow, arrows);
