@@ -45,7 +45,7 @@ pub fn half_filled(
 ) {
     let mut steps = STEPS;
     for (id, join) in flow.joins.entries() {
-        if !together.fires(id) {
+        if !together.fires(id) || waiting.always.contains(&id) {
             continue;
         }
         let mut search = Search {
