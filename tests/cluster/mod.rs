@@ -175,8 +175,9 @@ fn said(program: &str, args: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// A program of the server, which refuses to run as root: then as a user who may do nothing, to whom the folder is given.
-fn unprivileged(folder: &Path, program: &Path) -> Command {
+/// A program that must not run as root, such as the server: where this is root, as a user who may do nothing, to whom the
+/// folder is given.
+pub fn unprivileged(folder: &Path, program: &Path) -> Command {
     if said("id", &["-u"]).as_deref() != Some("0") {
         return Command::new(program);
     }

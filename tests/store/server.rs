@@ -223,11 +223,8 @@ fn a_run_whose_server_went_is_resumed() {
     std::fs::write(folder.join("go"), "").unwrap();
     let first = first.wait_with_output().unwrap();
     let text = said(&first);
-    assert_eq!(first.status.code(), Some(1), "{text}");
-    assert!(
-        text.contains("\"kind\":\"store\"") || text.contains("\"kind\": \"store\""),
-        "{text}"
-    );
+    assert_eq!(first.status.code(), Some(4), "{text}");
+    assert!(text.contains("\"kind\":\"store\""), "{text}");
     assert!(
         text.contains("the connection to the server was lost"),
         "{text}"
@@ -440,7 +437,7 @@ async fn a_wrong_password_is_told() {
     let refusal = message(try_open(&url("p@ss/word?")));
     let expected = "the address of the store (`postgres://..`) ";
     assert!(refusal.starts_with(expected), "{refusal}");
-    assert!(!refusal.contains("word"), "{refusal}");
+    assert!(!refusal.contains("p@ss"), "{refusal}");
     drop(try_open(&url("p%40ss%2Fword%3F")).unwrap());
 }
 

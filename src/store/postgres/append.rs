@@ -30,15 +30,17 @@ const STANDING: &str = "SELECT k.key, coalesce(t.id, nextval('thread_numbers')),
 
 const FIELDS: &str = "SELECT k.thread, k.frame, k.key, coalesce(f.id, nextval('field_numbers')), f.id IS NULL, w.kind \
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS k (thread, frame, key) \
-    LEFT JOIN threads t ON t.key = k.thread \
-    LEFT JOIN fields f ON f.thread = t.id AND f.frame = k.frame AND f.key = k.key \
+    LEFT JOIN LATERAL (SELECT id FROM threads WHERE key = k.thread LIMIT 1) t ON true \
+    LEFT JOIN LATERAL (SELECT id FROM fields \
+        WHERE thread = t.id AND frame = k.frame AND key = k.key LIMIT 1) f ON true \
     LEFT JOIN LATERAL (SELECT kind FROM writes WHERE field = f.id \
         ORDER BY seq DESC, part DESC LIMIT 1) w ON true";
 
 const EFFECTS: &str = "SELECT k.thread, k.root_step, k.key \
     FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS k (thread, root_step, key) \
-    JOIN threads t ON t.key = k.thread \
-    JOIN effects e ON e.thread = t.id AND e.root_step = k.root_step AND e.key = k.key";
+    CROSS JOIN LATERAL (SELECT id FROM threads WHERE key = k.thread LIMIT 1) t \
+    CROSS JOIN LATERAL (SELECT 1 FROM effects \
+        WHERE thread = t.id AND root_step = k.root_step AND key = k.key LIMIT 1) e";
 
 const ADD_THREADS: &str = "INSERT INTO threads (id, key, thread_id, created_at, status, used) \
     SELECT k.*, nextval('uses') \
@@ -63,9 +65,10 @@ const ADD_EFFECTS: &str = "INSERT INTO effects \
         $8::text[], $9::text[]) WITH ORDINALITY \
         AS k (thread, root_step, behind, key, task, effect, kind, subject, outcome, n) ORDER BY k.n";
 
-const FORGET: &str = "DELETE FROM effects e USING unnest($1::bigint[], $2::bigint[], $3::uuid[]) \
-    AS k (thread, root_step, key) \
-    WHERE e.thread = k.thread AND e.root_step = k.root_step AND e.key = k.key";
+const FORGET: &str = "DELETE FROM effects WHERE id = ANY (ARRAY(SELECT e.id \
+    FROM unnest($1::bigint[], $2::bigint[], $3::uuid[]) AS k (thread, root_step, key) \
+    CROSS JOIN LATERAL (SELECT id FROM effects \
+        WHERE thread = k.thread AND root_step = k.root_step AND key = k.key LIMIT 1) e))";
 
 const ADD_COUNTS: &str = "INSERT INTO effect_counts AS c (thread, key, kind, subject, count) \
     SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::bigint[]) \

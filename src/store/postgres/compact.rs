@@ -19,30 +19,37 @@ const CHECKPOINTS: &str = "SELECT seq, frame_key IS NULL, step, root_step FROM c
 
 /// Of each field with changes up to its frame's first checkpoint that is kept: how many, the least part of those of that
 /// checkpoint, and the last of them.
-const BASES: &str = "SELECT f.id, f.frame, f.name, k.first, s.n, s.own, l.seq, l.part, l.kind \
-    FROM (SELECT coalesce(frame_key, $3) AS frame, min(seq) AS first FROM checkpoints \
-          WHERE thread = $1 AND seq >= $2 GROUP BY 1) k \
-    JOIN fields f ON f.thread = $1 AND f.frame = k.frame \
-    CROSS JOIN LATERAL (SELECT count(*) AS n, min(part) FILTER (WHERE seq = k.first) AS own \
-        FROM writes WHERE field = f.id AND seq <= k.first) s \
+const BASES: &str = "SELECT f.id, f.frame, f.name, f.first, s.n, s.own, l.seq, l.part, l.kind \
+    FROM (SELECT id, k.frame, name, first \
+        FROM (SELECT coalesce(frame_key, $3) AS frame, min(seq) AS first FROM checkpoints \
+              WHERE thread = $1 AND seq >= $2 GROUP BY 1 OFFSET 0) k \
+        CROSS JOIN LATERAL (SELECT id, name FROM fields \
+            WHERE thread = $1 AND frame = k.frame OFFSET 0) f) f \
+    CROSS JOIN LATERAL (SELECT count(*) AS n, min(part) FILTER (WHERE seq = f.first) AS own \
+        FROM writes WHERE field = f.id AND seq <= f.first) s \
     CROSS JOIN LATERAL (SELECT seq, part, kind FROM writes \
-        WHERE field = f.id AND seq <= k.first ORDER BY seq DESC, part DESC LIMIT 1) l";
+        WHERE field = f.id AND seq <= f.first ORDER BY seq DESC, part DESC LIMIT 1) l";
 
-const REMOVE: &str = "DELETE FROM writes w \
-    USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[]) AS k (field, first, seq, part) \
-    WHERE w.field = k.field AND w.seq <= k.first AND NOT (w.seq = k.seq AND w.part = k.part)";
+const REMOVE: &str = "DELETE FROM writes WHERE ctid = ANY (ARRAY(SELECT w.ctid \
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[]) AS k (field, first, seq, part) \
+    CROSS JOIN LATERAL (SELECT ctid FROM writes WHERE field = k.field AND seq <= k.first \
+        AND NOT (seq = k.seq AND part = k.part) OFFSET 0) w))";
 
 const MOVE: &str = "UPDATE writes w SET seq = k.first, part = k.own \
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[]) \
-        AS k (field, first, seq, part, own) \
-    WHERE w.field = k.field AND w.seq = k.seq AND w.part = k.part";
+    FROM (SELECT k.first, k.own, o.place \
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[]) \
+            AS k (field, first, seq, part, own) \
+        CROSS JOIN LATERAL (SELECT ctid AS place FROM writes \
+            WHERE field = k.field AND seq = k.seq AND part = k.part LIMIT 1) o) k \
+    WHERE w.ctid = k.place";
 
 const ADD: &str = "INSERT INTO writes (field, seq, part, kind, value) \
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])";
 
 /// Of frames without a checkpoint that is kept.
-const GONE: &str = "SELECT f.id FROM fields f WHERE f.thread = $1 AND NOT EXISTS \
-    (SELECT 1 FROM checkpoints c WHERE c.thread = $1 AND c.seq >= $2 AND coalesce(c.frame_key, $3) = f.frame)";
+const GONE: &str = "SELECT id FROM fields WHERE thread = $1 AND frame IN \
+    (SELECT frame FROM fields WHERE thread = $1 EXCEPT \
+     SELECT coalesce(frame_key, $3) FROM checkpoints WHERE thread = $1 AND seq >= $2)";
 
 /// Lets go of what `keep` doesn't keep, in one transaction.
 pub(super) struct Compact<'a> {

@@ -30,9 +30,12 @@ const FIELDS: &str = "INSERT INTO fields (id, thread, frame, key, name) \
     WHERE thread = $1 AND EXISTS (SELECT 1 FROM writes WHERE field = f.id AND seq <= $3)";
 
 const WRITES: &str = "INSERT INTO writes (field, seq, part, kind, value) \
-    SELECT new.id, w.seq, w.part, w.kind, w.value FROM fields new \
-    JOIN fields old ON old.thread = $1 AND old.frame = new.frame AND old.key = new.key \
-    JOIN writes w ON w.field = old.id AND w.seq <= $3 WHERE new.thread = $2";
+    SELECT new.id, w.seq, w.part, w.kind, w.value \
+    FROM (SELECT id, frame, key FROM fields WHERE thread = $2 OFFSET 0) new \
+    CROSS JOIN LATERAL (SELECT id FROM fields \
+        WHERE thread = $1 AND frame = new.frame AND key = new.key LIMIT 1) old \
+    CROSS JOIN LATERAL (SELECT seq, part, kind, value FROM writes \
+        WHERE field = old.id AND seq <= $3 OFFSET 0) w";
 
 /// All, or those that were there when a checkpoint of a step of the root was made.
 const EFFECTS: &str = "INSERT INTO effects \

@@ -22,8 +22,10 @@ const CHECKPOINTS: &str = "SELECT c.seq, c.frame, c.step, c.root_step, c.run_id,
 
 const WRITES: &str = "SELECT k.n, f.name, w.kind, w.value \
     FROM unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS k (frame, seq, n) \
-    JOIN fields f ON f.thread = $1 AND f.frame = k.frame \
-    JOIN writes w ON w.field = f.id AND w.seq = k.seq \
+    CROSS JOIN LATERAL (SELECT id, name FROM fields \
+        WHERE thread = $1 AND frame = k.frame OFFSET 0) f \
+    CROSS JOIN LATERAL (SELECT part, kind, value FROM writes \
+        WHERE field = f.id AND seq = k.seq OFFSET 0) w \
     ORDER BY k.n, w.part, f.name COLLATE \"C\"";
 
 const NEAREST: &str = "SELECT (SELECT max(seq) FROM checkpoints WHERE thread = $1 AND seq < $2), \

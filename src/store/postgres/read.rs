@@ -32,10 +32,12 @@ const FIND: &str = "SELECT id FROM threads WHERE key = $1";
 /// Of each field, from its latest whole value on.
 const FIELDS: &str = "SELECT k.n, f.name, w.kind, w.value \
     FROM unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS k (frame, seq, n) \
-    JOIN fields f ON f.thread = $1 AND f.frame = k.frame \
+    CROSS JOIN LATERAL (SELECT id, name FROM fields \
+        WHERE thread = $1 AND frame = k.frame OFFSET 0) f \
     CROSS JOIN LATERAL (SELECT coalesce((SELECT seq FROM writes \
         WHERE field = f.id AND seq <= k.seq AND kind <= 3 ORDER BY seq DESC LIMIT 1), 0) AS seq) whole \
-    JOIN writes w ON w.field = f.id AND w.seq >= whole.seq AND w.seq <= k.seq \
+    CROSS JOIN LATERAL (SELECT seq, part, kind, value FROM writes \
+        WHERE field = f.id AND seq >= whole.seq AND seq <= k.seq OFFSET 0) w \
     ORDER BY k.n, f.id, w.seq DESC, w.part DESC";
 
 /// What is read is of a thread, and messages name it.

@@ -35,7 +35,9 @@ impl Work for Remove<'_> {
         if let Some(removed) = &removed {
             let id: i64 = removed.try_get(0)?;
             for sql in [
-                "DELETE FROM writes WHERE field IN (SELECT id FROM fields WHERE thread = $1)",
+                "DELETE FROM writes WHERE ctid = ANY (ARRAY(SELECT w.ctid \
+                 FROM (SELECT id FROM fields WHERE thread = $1 OFFSET 0) f \
+                 CROSS JOIN LATERAL (SELECT ctid FROM writes WHERE field = f.id OFFSET 0) w))",
                 "DELETE FROM fields WHERE thread = $1",
                 "DELETE FROM checkpoints WHERE thread = $1",
                 "DELETE FROM effects WHERE thread = $1",

@@ -158,7 +158,8 @@ async fn connect(
 ///
 /// - The tables are found by the schema alone.
 /// - Every statement goes by an index and is planned once: a plan of today's small table would be the wrong one for
-///   tomorrow's, and statistics may not be there for minutes.
+///   tomorrow's, and statistics may not be there for minutes. For the same reason statements that join say in which
+///   order: `LATERAL`, and `LIMIT` or `OFFSET 0` in it, are evaluated as they are written.
 /// - A machine that is gone frees what it holds within half a minute.
 fn settings(address: &Address, options: &Options) -> String {
     let schema = quoted(&address.schema);
