@@ -231,14 +231,19 @@ async fn query_if(
     }
 }
 
-async fn add_if<const N: usize>(
+/// Adds rows; a table without any is left alone.
+async fn add_if(
     client: &Client,
     statement: &Statement,
-    params: [&(dyn ToSql + Sync); N],
+    columns: Columns<'_>,
     wanted: bool,
 ) -> Result<(), Error> {
     if wanted {
-        client.execute(statement, &params).await?;
+        let columns: Vec<&(dyn ToSql + Sync)> = columns
+            .iter()
+            .map(|column| column.as_ref() as &(dyn ToSql + Sync))
+            .collect();
+        client.execute(statement, &columns).await?;
     }
     Ok(())
 }
@@ -253,28 +258,52 @@ async fn add(session: &mut Session, rows: &Rows<'_>, failure: &Failure) -> Resul
     let counts = session.statement(ADD_COUNTS).await?;
     let forget = session.statement(FORGET).await?;
     let client = session.client.as_ref();
-    let column = Columns::of(rows);
     let ((threads, fields, checkpoints), (writes, forgotten, effects, counts), commit) = join3(
         join3(
-            add_if(client, &threads, column.threads(), !rows.threads.is_empty()),
-            add_if(client, &fields, column.fields(), !rows.fields.is_empty()),
+            add_if(
+                client,
+                &threads,
+                rows.thread_columns(),
+                !rows.threads.is_empty(),
+            ),
+            add_if(
+                client,
+                &fields,
+                rows.field_columns(),
+                !rows.fields.is_empty(),
+            ),
             add_if(
                 client,
                 &checkpoints,
-                column.checkpoints(),
+                rows.checkpoint_columns(),
                 !rows.checkpoints.is_empty(),
             ),
         ),
         join4(
-            add_if(client, &writes, column.writes(), !rows.writes.is_empty()),
+            add_if(
+                client,
+                &writes,
+                rows.write_columns(),
+                !rows.writes.is_empty(),
+            ),
             add_if(
                 client,
                 &forget,
-                column.forgotten(),
+                rows.forgotten_columns(),
                 !rows.forgotten.is_empty(),
             ),
-            add_if(client, &effects, column.effects(), !rows.effects.is_empty()),
-            add_if(client, &counts, column.counts(), !rows.counts.is_empty()),
+            add_if(
+                client,
+                &effects,
+                rows.effect_columns(),
+                !rows.effects.is_empty(),
+            ),
+            add_if(
+                client,
+                &counts,
+                rows.count_columns(),
+                !rows.counts.is_empty(),
+            ),
         ),
         // Behind a statement that failed, the server takes it for a rollback.
         client.batch_execute("COMMIT"),

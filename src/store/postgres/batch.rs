@@ -112,23 +112,47 @@ pub(super) struct ThreadRow<'a> {
     pub(super) status: &'a str,
 }
 
+/// A row of `fields`.
+pub(super) struct FieldRow<'a> {
+    pub(super) id: i64,
+    pub(super) thread: i64,
+    pub(super) frame: Uuid,
+    pub(super) key: Uuid,
+    pub(super) name: Cow<'a, str>,
+}
+
+/// A row of `writes`.
+pub(super) struct WriteRow<'a> {
+    pub(super) field: i64,
+    pub(super) seq: i64,
+    pub(super) part: i32,
+    pub(super) kind: i16,
+    pub(super) value: &'a str,
+}
+
+/// A row of `effect_counts`, without its key.
+pub(super) struct CountRow<'a> {
+    pub(super) kind: Cow<'a, str>,
+    pub(super) subject: Cow<'a, str>,
+    /// How many more there are.
+    pub(super) more: i64,
+}
+
 /// Rows to add, by table.
 #[derive(Default)]
 pub(super) struct Rows<'a> {
     /// By the thread's number.
     pub(super) threads: BTreeMap<i64, ThreadRow<'a>>,
-    /// Number, thread, frame, key and name.
-    pub(super) fields: Vec<(i64, i64, Uuid, Uuid, Cow<'a, str>)>,
+    pub(super) fields: Vec<FieldRow<'a>>,
     /// Thread, the root's latest checkpoint, key of the frame, and the rest.
     pub(super) checkpoints: Vec<(i64, Option<i64>, Option<Uuid>, &'a CheckpointRow)>,
-    /// Field, `seq`, part, kind, value.
-    pub(super) writes: Vec<(i64, i64, i32, i16, &'a str)>,
+    pub(super) writes: Vec<WriteRow<'a>>,
     /// Thread, latest checkpoint, key, and the rest.
     pub(super) effects: Vec<(i64, i64, Uuid, &'a EffectRow)>,
     /// Thread, step of the root and key of those that are forgotten; they go before others are added.
     pub(super) forgotten: Vec<(i64, i64, Uuid)>,
-    /// By thread and key: kind, subject, and how many more.
-    pub(super) counts: BTreeMap<(i64, Uuid), (Cow<'a, str>, Cow<'a, str>, i64)>,
+    /// By thread and key.
+    pub(super) counts: BTreeMap<(i64, Uuid), CountRow<'a>>,
 }
 
 /// What an append does to what is kept, until it is sure that it is let in.
@@ -256,13 +280,21 @@ impl Kept {
                             continue;
                         };
                         if std::mem::take(&mut field.fresh) {
-                            rows.fields
-                                .push((field.id, thread, *frame, *key, kept(name)));
+                            rows.fields.push(FieldRow {
+                                id: field.id,
+                                thread,
+                                frame: *frame,
+                                key: *key,
+                                name: kept(name),
+                            });
                         }
-                        let part = i32::try_from(part).unwrap_or(i32::MAX);
-                        let kind = i16::try_from(change.kind).unwrap_or(i16::MAX);
-                        rows.writes
-                            .push((field.id, row.seq, part, kind, &change.value));
+                        rows.writes.push(WriteRow {
+                            field: field.id,
+                            seq: row.seq,
+                            part: i32::try_from(part).unwrap_or(i32::MAX),
+                            kind: i16::try_from(change.kind).unwrap_or(i16::MAX),
+                            value: &change.value,
+                        });
                     }
                 }
                 (Row::Effect(row), RowKeys::Effect(key_)) => {
@@ -270,8 +302,12 @@ impl Kept {
                     rows.effects.push((thread, behind, *key_, row));
                     let count = key(&[&row.kind, &row.subject]);
                     let count = rows.counts.entry((thread, count));
-                    let more = || (kept(&row.kind), kept(&row.subject), 0);
-                    count.or_insert_with(more).2 += 1;
+                    let none = || CountRow {
+                        kind: kept(&row.kind),
+                        subject: kept(&row.subject),
+                        more: 0,
+                    };
+                    count.or_insert_with(none).more += 1;
                 }
                 (Row::Forget(effect), RowKeys::Effect(key)) => {
                     let step = signed(effect.root_step);

@@ -8,185 +8,117 @@ use uuid::Uuid;
 use super::batch::Rows;
 use super::name::kept;
 
-type Param<'a> = &'a (dyn ToSql + Sync);
-type Text<'a> = Vec<Cow<'a, str>>;
+/// Columns of a table, in the order of its statement.
+pub(super) type Columns<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;
 
-/// Of all tables, in the order of their statements.
-pub(super) struct Columns<'a> {
-    threads: (Vec<i64>, Vec<Uuid>, Text<'a>, Vec<&'a str>, Vec<&'a str>),
-    fields: (Vec<i64>, Vec<i64>, Vec<Uuid>, Vec<Uuid>, Vec<&'a str>),
-    checkpoints: Checkpoints<'a>,
-    writes: (Vec<i64>, Vec<i64>, Vec<i32>, Vec<i16>, Vec<&'a str>),
-    effects: Effects<'a>,
-    forgotten: (Vec<i64>, Vec<i64>, Vec<Uuid>),
-    counts: (Vec<i64>, Vec<Uuid>, Vec<&'a str>, Vec<&'a str>, Vec<i64>),
+/// A column made of what each row has in it.
+fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Box<dyn ToSql + Sync + Send + 'a>
+where
+    T: ToSql + Sync + Send + 'a,
+{
+    Box::new(rows.iter().map(value).collect::<Vec<T>>())
 }
 
-#[derive(Default)]
-struct Checkpoints<'a> {
-    thread: Vec<i64>,
-    seq: Vec<i64>,
-    step: Vec<i64>,
-    root_step: Vec<i64>,
-    root_seq: Vec<Option<i64>>,
-    frame_key: Vec<Option<Uuid>>,
-    frame: Text<'a>,
-    source: Vec<&'a str>,
-    run_id: Text<'a>,
-    at: Text<'a>,
-    fields: Vec<&'a str>,
-    schedule: Vec<&'a str>,
-}
-
-#[derive(Default)]
-struct Effects<'a> {
-    thread: Vec<i64>,
-    root_step: Vec<i64>,
-    behind: Vec<i64>,
-    key: Vec<Uuid>,
-    task: Text<'a>,
-    effect: Text<'a>,
-    kind: Text<'a>,
-    subject: Text<'a>,
-    outcome: Vec<&'a str>,
-}
-
-impl<'a> Columns<'a> {
-    pub(super) fn of(rows: &'a Rows<'a>) -> Self {
-        let threads = rows.threads.iter();
-        let counts = rows.counts.iter();
-        Self {
-            threads: (
-                threads.clone().map(|(id, _)| *id).collect(),
-                threads.clone().map(|(_, row)| row.key).collect(),
-                threads
-                    .clone()
-                    .map(|(_, row)| row.thread_id.clone())
-                    .collect(),
-                threads.clone().map(|(_, row)| row.at).collect(),
-                threads.map(|(_, row)| row.status).collect(),
+impl<'a> Rows<'a> {
+    pub(super) fn thread_columns(&'a self) -> Columns<'a> {
+        let rows = || self.threads.iter();
+        vec![
+            Box::new(rows().map(|(id, _)| *id).collect::<Vec<i64>>()),
+            Box::new(rows().map(|(_, row)| row.key).collect::<Vec<Uuid>>()),
+            Box::new(
+                rows()
+                    .map(|(_, row)| row.thread_id.as_ref())
+                    .collect::<Vec<&str>>(),
             ),
-            fields: (
-                rows.fields.iter().map(|row| row.0).collect(),
-                rows.fields.iter().map(|row| row.1).collect(),
-                rows.fields.iter().map(|row| row.2).collect(),
-                rows.fields.iter().map(|row| row.3).collect(),
-                rows.fields.iter().map(|row| row.4.as_ref()).collect(),
+            Box::new(
+                rows()
+                    .map(|(_, row)| kept(row.at))
+                    .collect::<Vec<Cow<str>>>(),
             ),
-            checkpoints: checkpoints(rows),
-            writes: (
-                rows.writes.iter().map(|row| row.0).collect(),
-                rows.writes.iter().map(|row| row.1).collect(),
-                rows.writes.iter().map(|row| row.2).collect(),
-                rows.writes.iter().map(|row| row.3).collect(),
-                rows.writes.iter().map(|row| row.4).collect(),
-            ),
-            effects: effects(rows),
-            forgotten: (
-                rows.forgotten.iter().map(|row| row.0).collect(),
-                rows.forgotten.iter().map(|row| row.1).collect(),
-                rows.forgotten.iter().map(|row| row.2).collect(),
-            ),
-            counts: (
-                counts.clone().map(|((thread, _), _)| *thread).collect(),
-                counts.clone().map(|((_, key), _)| *key).collect(),
-                counts.clone().map(|(_, count)| count.0.as_ref()).collect(),
-                counts.clone().map(|(_, count)| count.1.as_ref()).collect(),
-                counts.map(|(_, count)| count.2).collect(),
-            ),
-        }
-    }
-
-    pub(super) fn threads(&self) -> [Param<'_>; 5] {
-        let all = &self.threads;
-        [&all.0, &all.1, &all.2, &all.3, &all.4]
-    }
-
-    pub(super) fn fields(&self) -> [Param<'_>; 5] {
-        let all = &self.fields;
-        [&all.0, &all.1, &all.2, &all.3, &all.4]
-    }
-
-    pub(super) fn checkpoints(&self) -> [Param<'_>; 12] {
-        let all = &self.checkpoints;
-        [
-            &all.thread,
-            &all.seq,
-            &all.step,
-            &all.root_step,
-            &all.root_seq,
-            &all.frame_key,
-            &all.frame,
-            &all.source,
-            &all.run_id,
-            &all.at,
-            &all.fields,
-            &all.schedule,
+            Box::new(rows().map(|(_, row)| row.status).collect::<Vec<&str>>()),
         ]
     }
 
-    pub(super) fn writes(&self) -> [Param<'_>; 5] {
-        let all = &self.writes;
-        [&all.0, &all.1, &all.2, &all.3, &all.4]
-    }
-
-    pub(super) fn effects(&self) -> [Param<'_>; 9] {
-        let all = &self.effects;
-        [
-            &all.thread,
-            &all.root_step,
-            &all.behind,
-            &all.key,
-            &all.task,
-            &all.effect,
-            &all.kind,
-            &all.subject,
-            &all.outcome,
+    pub(super) fn field_columns(&'a self) -> Columns<'a> {
+        let rows = &self.fields;
+        vec![
+            column(rows, |row| row.id),
+            column(rows, |row| row.thread),
+            column(rows, |row| row.frame),
+            column(rows, |row| row.key),
+            column(rows, |row| row.name.as_ref()),
         ]
     }
 
-    pub(super) fn forgotten(&self) -> [Param<'_>; 3] {
-        let all = &self.forgotten;
-        [&all.0, &all.1, &all.2]
+    pub(super) fn checkpoint_columns(&'a self) -> Columns<'a> {
+        let rows = &self.checkpoints;
+        vec![
+            column(rows, |(thread, ..)| *thread),
+            column(rows, |(.., row)| row.seq),
+            column(rows, |(.., row)| row.step),
+            column(rows, |(.., row)| row.root_step),
+            column(rows, |(_, root_seq, ..)| *root_seq),
+            column(rows, |(_, _, frame_key, _)| *frame_key),
+            column(rows, |(.., row)| kept(&row.frame)),
+            column(rows, |(.., row)| row.source),
+            column(rows, |(.., row)| kept(&row.run_id)),
+            column(rows, |(.., row)| kept(&row.at)),
+            column(rows, |(.., row)| row.fields.as_str()),
+            column(rows, |(.., row)| row.schedule.as_str()),
+        ]
     }
 
-    pub(super) fn counts(&self) -> [Param<'_>; 5] {
-        let all = &self.counts;
-        [&all.0, &all.1, &all.2, &all.3, &all.4]
+    pub(super) fn write_columns(&'a self) -> Columns<'a> {
+        let rows = &self.writes;
+        vec![
+            column(rows, |row| row.field),
+            column(rows, |row| row.seq),
+            column(rows, |row| row.part),
+            column(rows, |row| row.kind),
+            column(rows, |row| row.value),
+        ]
     }
-}
 
-fn checkpoints<'a>(rows: &'a Rows<'a>) -> Checkpoints<'a> {
-    let mut all = Checkpoints::default();
-    for (thread, root_seq, frame_key, row) in &rows.checkpoints {
-        all.thread.push(*thread);
-        all.seq.push(row.seq);
-        all.step.push(row.step);
-        all.root_step.push(row.root_step);
-        all.root_seq.push(*root_seq);
-        all.frame_key.push(*frame_key);
-        all.frame.push(kept(&row.frame));
-        all.source.push(row.source);
-        all.run_id.push(kept(&row.run_id));
-        all.at.push(kept(&row.at));
-        all.fields.push(&row.fields);
-        all.schedule.push(&row.schedule);
+    pub(super) fn effect_columns(&'a self) -> Columns<'a> {
+        let rows = &self.effects;
+        vec![
+            column(rows, |(thread, ..)| *thread),
+            column(rows, |(.., row)| row.root_step),
+            column(rows, |(_, behind, ..)| *behind),
+            column(rows, |(_, _, key, _)| *key),
+            column(rows, |(.., row)| kept(&row.task)),
+            column(rows, |(.., row)| kept(&row.id)),
+            column(rows, |(.., row)| kept(&row.kind)),
+            column(rows, |(.., row)| kept(&row.subject)),
+            column(rows, |(.., row)| row.outcome.as_str()),
+        ]
     }
-    all
-}
 
-fn effects<'a>(rows: &'a Rows<'a>) -> Effects<'a> {
-    let mut all = Effects::default();
-    for (thread, behind, key, row) in &rows.effects {
-        all.thread.push(*thread);
-        all.root_step.push(row.root_step);
-        all.behind.push(*behind);
-        all.key.push(*key);
-        all.task.push(kept(&row.task));
-        all.effect.push(kept(&row.id));
-        all.kind.push(kept(&row.kind));
-        all.subject.push(kept(&row.subject));
-        all.outcome.push(&row.outcome);
+    pub(super) fn forgotten_columns(&'a self) -> Columns<'a> {
+        let rows = &self.forgotten;
+        vec![
+            column(rows, |row| row.0),
+            column(rows, |row| row.1),
+            column(rows, |row| row.2),
+        ]
     }
-    all
+
+    pub(super) fn count_columns(&'a self) -> Columns<'a> {
+        let rows = || self.counts.iter();
+        vec![
+            Box::new(rows().map(|((thread, _), _)| *thread).collect::<Vec<i64>>()),
+            Box::new(rows().map(|((_, key), _)| *key).collect::<Vec<Uuid>>()),
+            Box::new(
+                rows()
+                    .map(|(_, row)| row.kind.as_ref())
+                    .collect::<Vec<&str>>(),
+            ),
+            Box::new(
+                rows()
+                    .map(|(_, row)| row.subject.as_ref())
+                    .collect::<Vec<&str>>(),
+            ),
+            Box::new(rows().map(|(_, row)| row.more).collect::<Vec<i64>>()),
+        ]
+    }
 }
