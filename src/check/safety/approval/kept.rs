@@ -80,6 +80,23 @@ impl<'a> Kept<'a> {
         found
     }
 
+    /// The same at the end of a called graph: nothing in it writes the field.
+    pub fn is_never_written(&self, place: Place) -> bool {
+        let (id, field) = place;
+        let declared = self.program.graphs.get(id);
+        let declared = declared.and_then(|graph| graph.fields.get(field));
+        let Some(flow) = self.flows.get(id).filter(|_| self.lasting.contains(&id)) else {
+            return false;
+        };
+        if declared.is_none_or(|declared| declared.mode.is_in()) {
+            return false;
+        }
+        let stops = flow.stops.iter().flat_map(|stop| &stop.writes);
+        let ways = flow.spots().flat_map(|spot| flow.ways(spot));
+        let ways = ways.chain(&flow.start).flat_map(|way| &way.writes);
+        !stops.chain(ways).any(|write| write.field == field)
+    }
+
     /// Goes back over all ways that lead to the node.
     fn may_be_written(&self, id: GraphId, flow: &Flow, field: FieldId, node: NodeId) -> bool {
         let mut before = self.before.borrow_mut();
