@@ -77,10 +77,7 @@ fn spoils(place: Place, value: Option<&Expr>) -> Vec<Spoils> {
         _ => word(value).map(|word| Spoils::Word(place, word)),
     };
     match (constant(value), text) {
-        (Some(Says::No), text) => text
-            .into_iter()
-            .chain([Spoils::Side(place, true)])
-            .collect(),
+        (Some(Says::No), _) => vec![Spoils::Side(place, true)],
         (Some(Says::Yes), _) => vec![Spoils::Side(place, false)],
         (Some(_), Some(text)) => vec![text],
         _ => both(),
