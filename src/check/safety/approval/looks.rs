@@ -84,13 +84,21 @@ impl<'a> Walk<'a> {
                 let sense = self.decided.sense(place)?;
                 return Some((sense, Others::None));
             }
-            let (sense, others) = self.holds(place, asked)?;
+            let sense = self.holds(place, asked)?;
             let own = asked == Asked::No || self.written(here, place, behind).is_none();
             let sure = self.sure.sense(place).is_some();
             if !(own || sure) || self.is_left(here, place, behind) {
                 return None;
             }
-            Some((sense, if own { others } else { self.sure.others(place) }))
+            // The answer itself, or what may be there in its place.
+            let said = asked == Asked::Open && own && self.decided.sense(place).is_some();
+            Some(match said {
+                true => (sense, Others::None),
+                false => (
+                    sense,
+                    self.sure.others(place, self.is_first(here, place, behind)),
+                ),
+            })
         };
         let of = (here.graph_id, here.node);
         self.decided
@@ -110,15 +118,20 @@ impl<'a> Walk<'a> {
             })
     }
 
-    /// The direction of a field that holds an answer, and what else it may hold, as far as writes go.
-    fn holds(&self, place: Place, asked: Asked) -> Option<(Sense, Others)> {
-        let sure = || Some((self.sure.sense(place)?, self.sure.others(place)));
+    /// The direction of a field that holds an answer, as far as writes go.
+    fn holds(&self, place: Place, asked: Asked) -> Option<Sense> {
+        let sure = self.sure.sense(place);
         match asked {
-            Asked::Open => {
-                let said = self.decided.sense(place);
-                said.map(|sense| (sense, Others::None)).or_else(sure)
-            }
-            Asked::No => sure(),
+            Asked::Open => self.decided.sense(place).or(sure),
+            Asked::No => sure,
+        }
+    }
+
+    /// Whether a field may still be what it begins with.
+    fn is_first(&self, here: Here<'a>, place: Place, behind: bool) -> bool {
+        match place.0 == here.graph_id {
+            true => self.kept.may_be_first(place, Some((here.id, behind))),
+            false => self.kept.may_be_first(place, None),
         }
     }
 

@@ -10,14 +10,14 @@ use crate::resolve::program::Program;
 
 use super::super::super::flow::build::called_bodies;
 use super::super::reads::Mention;
-use super::answer::{Says, constant, word};
+use super::answer::{Says, constant, said_by, word};
 use super::decided::{Decided, Place};
 use super::direction::is_truth;
 use super::held::Held;
 use super::others::Others;
 use super::reader::Reader;
 use super::sense::Sense;
-use super::writes::{Feed, Made, Sign};
+use super::writes::{Made, Sign};
 
 /// Most words that a field may hold though nobody has said them; one with more may hold any.
 const MOST: usize = 64;
@@ -27,8 +27,10 @@ const MOST: usize = 64;
 pub struct Sure {
     /// Their directions.
     senses: BTreeMap<Place, Sense>,
-    /// Words that fields hold though nobody has said them.
+    /// Words that fields hold though nobody has said them: from other fields, or from what nodes write.
     words: BTreeMap<Place, Rc<BTreeSet<String>>>,
+    /// Words that fields begin with.
+    first: BTreeMap<Place, String>,
 }
 
 impl Sure {
@@ -37,10 +39,14 @@ impl Sure {
         self.senses.get(&place).copied()
     }
 
-    /// What a field may hold that nobody has said.
-    pub fn others(&self, place: Place) -> Others {
+    /// What a field may hold that nobody has said; `first` counts what it begins with.
+    pub fn others(&self, place: Place, first: bool) -> Others {
         let words = self.words.get(&place);
-        words.map_or(Others::None, |words| Others::Words(Rc::clone(words)))
+        let words = words.map_or(Others::None, |words| Others::Words(Rc::clone(words)));
+        match self.first.get(&place).filter(|_| first) {
+            Some(word) => words.or(Others::Words(Rc::new(BTreeSet::from([word.clone()])))),
+            None => words,
+        }
     }
 
     fn add(&mut self, place: Place, word: String) -> Added {
@@ -66,21 +72,36 @@ enum Spoils {
     Side(Place, bool),
     /// A word, which is an answer only where it is compared with that.
     Word(Place, String),
+    /// The same of a word that the field begins with.
+    First(Place, String),
 }
 
 /// What a value that is no person's makes of a field.
 fn spoils(place: Place, value: Option<&Expr>) -> Vec<Spoils> {
     let both = || vec![Spoils::Side(place, false), Spoils::Side(place, true)];
     let Some(value) = value else { return both() };
-    let text = match &value.kind {
-        ExprKind::Literal(Literal::Bool(_) | Literal::Null | Literal::Bytes(_)) => None,
-        _ => word(value).map(|word| Spoils::Word(place, word)),
-    };
-    match (constant(value), text) {
+    match (constant(value), text(value)) {
         (Some(Says::No), _) => vec![Spoils::Side(place, true)],
         (Some(Says::Yes), _) => vec![Spoils::Side(place, false)],
-        (Some(_), Some(text)) => vec![text],
+        (Some(_), Some(word)) => vec![Spoils::Word(place, word)],
         _ => both(),
+    }
+}
+
+/// The same of the value that a field begins with.
+fn spoils_first(place: Place, value: &Expr) -> Vec<Spoils> {
+    let word = text(value).filter(|_| constant(value) != Some(Says::Yes));
+    let first = word.map(|word| Spoils::First(place, word));
+    let all = spoils(place, Some(value)).into_iter();
+    let all = all.filter(|one| !matches!(one, Spoils::Word(..)));
+    all.chain(first).collect()
+}
+
+/// A constant that is compared with words.
+fn text(value: &Expr) -> Option<String> {
+    match &value.kind {
+        ExprKind::Literal(Literal::Bool(_) | Literal::Null | Literal::Bytes(_)) => None,
+        _ => word(value),
     }
 }
 
@@ -137,7 +158,7 @@ impl<'a> Decided<'a> {
                     all.extend(spoils((id, field), None));
                 }
                 if let Some(default) = &declared.default {
-                    all.extend(spoils((id, field), Some(default)));
+                    all.extend(spoils_first((id, field), default));
                 }
             }
             for node in &graph.nodes {
@@ -182,41 +203,54 @@ impl<'a> Decided<'a> {
                 Spoils::Word(place, word) => match words.add(place, word.clone()) {
                     Added::Known => {}
                     Added::TooMany => all.extend(spoils(place, None)),
-                    Added::New => {
-                        for feed in self.feeds.get(&place).into_iter().flatten() {
-                            all.extend(self.passed_on(program, &words, feed, &word));
-                        }
-                    }
+                    Added::New => all.extend(self.passed_on(program, &words, (place, &word))),
                 },
+                Spoils::First(place, word) => {
+                    words.first.insert(place, word.clone());
+                    // A refusal that is passed on is one there too.
+                    if said_by(&word).is_none() && !word.is_empty() {
+                        all.extend(self.passed_on(program, &words, (place, &word)));
+                    }
+                }
             }
         }
         (spoiled, words)
     }
 
-    /// What a word that nobody has said makes of a field which is made from the one that holds it.
+    /// What a word that nobody has said makes of the fields which are made from the one that holds it.
     fn passed_on(
         &self,
         program: &'a Program,
         words: &Sure,
-        feed: &Feed<'a>,
-        word: &str,
+        (place, word): (Place, &str),
     ) -> Vec<Spoils> {
-        let to = feed.to;
-        let made = match (feed.sign, feed.made) {
-            (Sign::Any, Some(made)) => made,
-            (Sign::Same, _) => return vec![Spoils::Word(to, word.to_owned())],
-            _ => return spoils(to, None),
-        };
-        let without = self.read(program, (made, to), &|_| Others::None);
-        let with = self.read(program, (made, to), &|place| words.others(place));
-        match (without == with, with.1) {
-            (true, None | Some(Others::None)) => Vec::new(),
-            (_, Some(Others::Words(words))) if without.0 == with.0 => {
-                let all = words.iter().cloned();
-                all.map(|word| Spoils::Word(to, word)).collect()
+        let mut all = Vec::new();
+        for feed in self.feeds.get(&place).into_iter().flatten() {
+            let to = feed.to;
+            let made = match (feed.sign, feed.made) {
+                (Sign::Any, Some(made)) => made,
+                (Sign::Same, _) => {
+                    all.push(Spoils::Word(to, word.to_owned()));
+                    continue;
+                }
+                _ => {
+                    all.extend(spoils(to, None));
+                    continue;
+                }
+            };
+            let without = self.read(program, (made, to), &|_| Others::None);
+            let with = self.read(program, (made, to), &|place| words.others(place, true));
+            match with.1 {
+                _ if without.0 != with.0 => all.extend(spoils(to, None)),
+                None | Some(Others::None) => {}
+                Some(Others::Words(words)) => {
+                    let held = words.iter().cloned();
+                    all.extend(held.map(|word| Spoils::Word(to, word)));
+                }
+                Some(Others::Any) => all.extend(spoils(to, None)),
             }
-            _ => spoils(to, None),
         }
+        all
     }
 
     fn read(
