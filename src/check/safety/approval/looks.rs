@@ -3,7 +3,6 @@
 use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
 use crate::base::Span;
-use crate::ir::Channel;
 use crate::resolve::program::{Jump, Route, Target, TargetKind, Work};
 
 use super::super::reads::{self, Mention};
@@ -80,10 +79,6 @@ impl<'a> Walk<'a> {
         truth: bool,
     ) -> Says {
         let counts = |place: Place| {
-            if behind && self.is_answered(here, place) {
-                let sense = self.decided.sense(place)?;
-                return Some((sense, Others::None));
-            }
             let sense = self.holds(place, asked)?;
             let own = asked == Asked::No || self.written(here, place, behind).is_none();
             let sure = self.sure.sense(place).is_some();
@@ -103,19 +98,6 @@ impl<'a> Walk<'a> {
         let of = (here.graph_id, here.node);
         self.decided
             .says(self.program, of, counts, (condition, truth))
-    }
-
-    /// Whether a node has just written what was answered to its own question.
-    fn is_answered(&self, here: Here<'a>, (graph, field): Place) -> bool {
-        let declared = here.graph.fields.get(field);
-        let replaces =
-            declared.is_some_and(|field| matches!(field.channel, Channel::Last | Channel::AnyLast));
-        let mut written = here.node.set.iter();
-        graph == here.graph_id
-            && replaces
-            && written.any(|item| {
-                item.field == Some(field) && reads_decision(self.program, here.node, &item.value)
-            })
     }
 
     /// The direction of a field that holds an answer, as far as writes go.

@@ -39,11 +39,16 @@ impl Sure {
         self.senses.get(&place).copied()
     }
 
-    /// What a field may hold that nobody has said; `first` counts what it begins with.
+    /// What a field may hold that nobody has said; `first` counts a refusal that it begins with. Another word that it begins
+    /// with always counts: where it is gone, `!= ""` is no yes either.
     pub fn others(&self, place: Place, first: bool) -> Others {
         let words = self.words.get(&place);
         let words = words.map_or(Others::None, |words| Others::Words(Rc::clone(words)));
-        match self.first.get(&place).filter(|_| first) {
+        match self
+            .first
+            .get(&place)
+            .filter(|word| first || !refuses(word))
+        {
             Some(word) => words.or(Others::Words(Rc::new(BTreeSet::from([word.clone()])))),
             None => words,
         }
@@ -95,6 +100,10 @@ fn spoils_first(place: Place, value: &Expr) -> Vec<Spoils> {
     let all = spoils(place, Some(value)).into_iter();
     let all = all.filter(|one| !matches!(one, Spoils::Word(..)));
     all.chain(first).collect()
+}
+
+fn refuses(word: &str) -> bool {
+    word.is_empty() || said_by(word) == Some(Says::No)
 }
 
 /// A constant that is compared with words.
@@ -208,7 +217,7 @@ impl<'a> Decided<'a> {
                 Spoils::First(place, word) => {
                     words.first.insert(place, word.clone());
                     // A refusal that is passed on is one there too.
-                    if said_by(&word).is_none() && !word.is_empty() {
+                    if !refuses(&word) {
                         all.extend(self.passed_on(program, &words, (place, &word)));
                     }
                 }
