@@ -24,11 +24,14 @@ pub struct Kept<'a> {
     lasting: BTreeSet<GraphId>,
     known: RefCell<HashMap<(Place, NodeId), bool>>,
     /// Where fields may be what they begin with.
-    firsts: RefCell<HashMap<(Place, Option<(NodeId, bool)>), bool>>,
+    firsts: RefCell<HashMap<(Place, Seen), bool>>,
     /// What leads to each spot, by graph.
     before: RefCell<HashMap<GraphId, Before>>,
     steps: RefCell<usize>,
 }
+
+/// Who reads a field: a node, behind what it writes itself or before, or the graph's end.
+type Seen = Option<(NodeId, bool)>;
 
 /// By the number of a spot, the spots that lead there.
 type Before = Vec<Vec<Spot>>;
@@ -85,7 +88,7 @@ impl<'a> Kept<'a> {
 
     /// Whether a run may come to a node, or to the graph's end, without anything having been written to the field; `true`
     /// with the node counts what it writes itself.
-    pub fn may_be_first(&self, (id, field): Place, at: Option<(NodeId, bool)>) -> bool {
+    pub fn may_be_first(&self, (id, field): Place, at: Seen) -> bool {
         let key = ((id, field), at);
         if let Some(known) = self.firsts.borrow().get(&key) {
             return *known;
@@ -100,13 +103,7 @@ impl<'a> Kept<'a> {
     }
 
     /// Goes on from the start over all ways on which nothing is written.
-    fn comes_unwritten(
-        &self,
-        graph: &Graph,
-        flow: &Flow,
-        field: FieldId,
-        at: Option<(NodeId, bool)>,
-    ) -> bool {
+    fn comes_unwritten(&self, graph: &Graph, flow: &Flow, field: FieldId, at: Seen) -> bool {
         let of_field = |write: &Write| write.field == field;
         // Where it is left out, it writes nothing.
         let writes = |node: NodeId| {
