@@ -60,6 +60,7 @@ impl Cluster {
             "--auth=trust",
             "--encoding=UTF8",
             "--locale=C",
+            "--data-checksums",
             "--no-sync",
         ]);
         let made = initdb.output().unwrap();

@@ -224,6 +224,8 @@ async fn a_read_only_file_is_reported() {
     let lease = begin(&store, "t").await;
     store.release(lease).await.unwrap();
     drop(store);
+    // What this user has made is not in the other one's way.
+    std::fs::remove_dir_all(folder.join("threads.db.locks")).unwrap();
     let url = format!("sqlite:{}", file.display());
     let run = |args: &[&str]| {
         let mut command = crate::cluster::unprivileged(&folder, &program);
@@ -239,7 +241,7 @@ async fn a_read_only_file_is_reported() {
     let (done, said) = run(&["threads", "delete", "t"]);
     let expected = "can't be written: it is read-only; allow writing to the file and its folder, or choose another store";
     assert!(!done && said.contains(expected), "{said}");
-    let (done, said) = run(&["threads", "show", "t"]);
+    let (done, said) = run(&["threads", "history", "t"]);
     assert!(done, "{said}");
     allow(&folder, 0o555);
     let (done, said) = run(&["threads", "delete", "t"]);

@@ -166,6 +166,61 @@ async fn a_server_without_room_tears_nothing() {
     assert_eq!(load(&store, "t").await.last_seq, kept + 1);
 }
 
+/// A page of a table is overwritten while the server is away.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_page_is_reported() {
+    let cluster = Cluster::start(&[]);
+    let url = cluster.url();
+    let store = crate::postgres_at(&url);
+    let lease = begin(&store, "t").await;
+    let writes = vec![("n", put(1))];
+    store.append(&lease, &[root(2, 2, writes)]).await.unwrap();
+    begin(&store, "other").await;
+    let (server, schema) = url.split_once("?schema=").unwrap();
+    let connected = tokio_postgres::connect(server, tokio_postgres::NoTls).await;
+    let (client, connection) = connected.unwrap();
+    tokio::spawn(connection);
+    let path = format!("SELECT pg_relation_filepath('{schema}.writes')");
+    let path: String = client.query_one(&path, &[]).await.unwrap().get(0);
+    cluster.stop();
+    let file = cluster.folder().join("data").join(path);
+    let mut page = std::fs::read(&file).unwrap();
+    page[5000..8192].fill(0x5A);
+    std::fs::write(&file, page).unwrap();
+    cluster.start_again();
+    let error = store.load("t").await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    let said = error.to_string();
+    assert!(
+        said.contains("is damaged (invalid page in block 0"),
+        "{said}"
+    );
+    // What lies elsewhere is whole.
+    assert_eq!(load(&store, "other").await.last_seq, 1);
+    assert_eq!(store.history("t", None, 9).await.unwrap().len(), 2);
+}
+
+/// A statement that takes too long is given up, and the connection goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_statement_that_takes_too_long_is_given_up() {
+    let url = crate::cluster::shared().url();
+    let store = crate::postgres_at(&format!("{url}&statement_timeout=1"));
+    let lease = begin(&store, "t").await;
+    let (server, schema) = url.split_once("?schema=").unwrap();
+    let connected = tokio_postgres::connect(server, tokio_postgres::NoTls).await;
+    let (client, connection) = connected.unwrap();
+    tokio::spawn(connection);
+    // Locks are waited for longer than a statement may take.
+    let lock = format!("BEGIN; LOCK TABLE {schema}.checkpoints IN ACCESS EXCLUSIVE MODE");
+    client.batch_execute(&lock).await.unwrap();
+    let refusal = message(store.load("t").await);
+    let expected = "can't be read: canceling statement due to statement timeout; see what the server is busy with";
+    assert!(refusal.contains(expected), "{refusal}");
+    client.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(load(&store, "t").await.last_seq, 1);
+    store.append(&lease, &[root(2, 2, vec![])]).await.unwrap();
+}
+
 const FLOW: &str = "\
 tool quick(n: int) -> string
 tool slow(n: int) -> string

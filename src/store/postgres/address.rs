@@ -94,7 +94,8 @@ impl Address {
         let schema = schema(value("schema").unwrap_or(SCHEMA))?;
         let mode = Mode::find(value("sslmode"))?;
         let root = value("sslrootcert").map(|path| base.join(path));
-        let tls = match config.get_hosts().iter().all(is_socket) {
+        let hosts = config.get_hosts();
+        let tls = match !hosts.is_empty() && hosts.iter().all(is_socket) {
             // A socket of this machine is not encrypted, whatever is asked for.
             true => None,
             false => tls::prepare(mode, root.as_deref(), &mut config)?,
@@ -243,6 +244,8 @@ pub(super) fn refused(reason: &str) -> StoreError {
 mod tests {
     use std::path::Path;
 
+    use tokio_postgres::config::SslMode;
+
     use super::Address;
 
     fn parse(url: &str) -> Result<Address, String> {
@@ -274,6 +277,27 @@ mod tests {
                 parse(url).map(|address| address.shown),
                 Ok(shown.to_owned())
             );
+        }
+    }
+
+    #[test]
+    fn who_asks_for_encryption_gets_it() {
+        for place in [
+            "postgres://h/d?",
+            "postgres:///d?host=h&",
+            "postgres:///d?hostaddr=127.0.0.1&",
+            "postgres://h,g/d?",
+        ] {
+            for (mode, driver) in [
+                ("require", SslMode::Require),
+                ("verify-ca", SslMode::Require),
+                ("verify-full", SslMode::Require),
+                ("prefer", SslMode::Prefer),
+            ] {
+                let address = parse(&format!("{place}sslmode={mode}")).map_err(|_| ());
+                let found = address.map(|a| (a.tls.is_some(), a.config.get_ssl_mode()));
+                assert_eq!(found, Ok((true, driver)), "{place} {mode}");
+            }
         }
     }
 

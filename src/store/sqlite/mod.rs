@@ -44,7 +44,8 @@ use crate::run::store::{
 use crate::store::append::Append;
 use crate::value::Value;
 
-/// When an append counts as kept.
+/// When an append counts as kept. A database of a server keeps it as durably as it is set to in both; [`Sync::Full`] sets
+/// its connection to wait for the disk where it would not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
     /// Once the system has it: survives a killed process, but the last appends may be missing after
@@ -56,12 +57,12 @@ pub enum Sync {
     Full,
 }
 
-/// How a store on disk works.
+/// How a store that outlives the process works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// When an append counts as kept.
     pub sync: Sync,
-    /// How long to wait while another program keeps the file locked.
+    /// How long to wait while another program keeps the file, or rows of the database, locked.
     pub busy_timeout: Duration,
 }
 
