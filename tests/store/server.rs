@@ -376,9 +376,9 @@ async fn the_way_there_is_encrypted_as_asked_for() {
     for file in ["server.pem", "server.key"] {
         std::fs::copy(folder.join(file), data.join(file)).unwrap();
     }
-    let own = format!("chown --reference=. server.pem server.key && chmod 600 server.key");
+    let own = "chown --reference=. server.pem server.key && chmod 600 server.key";
     let owned = Command::new("sh")
-        .args(["-c", &own])
+        .args(["-c", own])
         .current_dir(&data)
         .status();
     assert!(owned.unwrap().success());
