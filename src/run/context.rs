@@ -13,7 +13,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::model::Usage;
 use super::plan::Plan;
-use super::store::{FrameImage, Store};
+use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
 
 /// A run under way: its plan, its ways to the outside, and its counters.
@@ -56,6 +56,8 @@ pub struct RunContext {
     pub kept: Kept,
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
+    /// What the thread was forked from, where it was.
+    pub forked_from: Option<ForkedFrom>,
 }
 
 impl RunContext {
@@ -97,6 +99,13 @@ impl RunContext {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(key)
+    }
+
+    /// The thread that ids of questions are made from: of all forks of a thread that one, so that the same question has the same
+    /// id in each of them.
+    pub fn asking_thread(&self) -> &str {
+        let forked = self.forked_from.as_ref();
+        forked.map_or(&self.thread_id, |from| &from.first)
     }
 
     /// Counts a committed super-step.

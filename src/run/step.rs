@@ -111,7 +111,7 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
             .iter()
             .any(|node| **node == **name || *node == path);
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
-            let id = short_hash("stop", &format!("{}/{key}", cx.thread_id));
+            let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
                 id,
                 node: name.to_string(),

@@ -252,7 +252,7 @@ impl<'a> Session<'a> {
             failure.say();
         }
         Ok(match result.state {
-            RunState::Done | RunState::Running => Exit::Done,
+            RunState::Done | RunState::Running | RunState::Ready => Exit::Done,
             RunState::Interrupted => Exit::Interrupted,
             RunState::Failed => Exit::Failed,
             RunState::Cancelled => Exit::Cancelled,
@@ -322,6 +322,7 @@ impl<'a> Session<'a> {
             Some(RunState::Failed) => "had failed",
             Some(RunState::Cancelled) => "was cancelled",
             Some(RunState::Running) => "was cut off",
+            Some(RunState::Ready) => "was forked or edited",
         };
         Ok(Some(format!(
             "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",

@@ -46,6 +46,7 @@ fn by(source: Source) -> &'static str {
     match source {
         Source::Input => "input",
         Source::Step => "step",
+        Source::Update => "update",
     }
 }
 

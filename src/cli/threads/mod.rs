@@ -35,7 +35,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL", global = true)]
     pub store: Option<String>,
     /// Form of what is printed
@@ -189,6 +189,7 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
+        RunState::Ready => "ready",
     })
 }
 

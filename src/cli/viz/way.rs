@@ -74,7 +74,11 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
     }
     let standing = matches!(
         status.state,
-        RunState::Running | RunState::Interrupted | RunState::Failed | RunState::Cancelled
+        RunState::Running
+            | RunState::Interrupted
+            | RunState::Failed
+            | RunState::Cancelled
+            | RunState::Ready
     );
     let live = if standing {
         live(&newest)
@@ -137,7 +141,7 @@ fn steps(checkpoints: &[CheckpointInfo]) -> Vec<Step> {
         let to = names(checkpoint);
         let last = before.insert(&checkpoint.frame, to.clone());
         let from = match checkpoint.source {
-            Source::Input => Vec::new(),
+            Source::Input | Source::Update => Vec::new(),
             Source::Step => last.unwrap_or_default(),
         };
         if checkpoint.source == Source::Step && from.is_empty() {

@@ -284,6 +284,7 @@ impl Engine {
             count_known: false,
             kept: Kept::default(),
             images: Mutex::default(),
+            forked_from: None,
         }
     }
 
@@ -330,6 +331,7 @@ impl Engine {
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
             named_from: Some(cx.journal.first_named()),
+            forked_from: cx.forked_from.clone(),
             at: self.ambient.kept_at().to_string(),
         })
     }

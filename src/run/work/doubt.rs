@@ -15,7 +15,6 @@ use crate::ir::{ErrorKind, Flow, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::task::TaskRun;
-use crate::run::view::short_hash;
 
 use super::Stop;
 use super::tool_call::Call;
@@ -153,7 +152,7 @@ fn ask(
         entries.insert("received".to_owned(), received.clone());
     }
     OpenInterrupt {
-        id: short_hash("i", &call.scope.idempotency_key(cx, &doubt)),
+        id: call.scope.question_id(cx, &doubt),
         node: run.name.to_owned(),
         path: run.path(),
         ask: question,
