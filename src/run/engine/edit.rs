@@ -21,6 +21,8 @@ use crate::run::store::{
 use crate::run::update::update;
 use crate::run::work::subgraph::restore;
 
+pub use self::place::path;
+
 use self::place::As;
 use super::fit::Held;
 use super::{Engine, RunOptions, StartError, latest_step, used_before};

@@ -43,8 +43,9 @@ mod result;
 mod take_over;
 
 pub use answers::open_interrupts;
-pub use edit::{Edit, Edited, Written};
+pub use edit::{Edit, Edited, Written, path as frame_path};
 pub use fork::{Fork, fork};
+pub use live::live;
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;

@@ -49,8 +49,8 @@ impl As {
     }
 }
 
-/// The path of a frame, `content/slide[0]` for `0:content/3:slide[0]/`.
-fn path(key: &str) -> String {
+/// The path of a frame by its key: `content/slide[0]` for `0:content/3:slide[0]/`, empty for the run's own graph.
+pub fn path(key: &str) -> String {
     let parts = key.split('/').filter(|part| !part.is_empty());
     let names = parts.map(|part| part.split_once(':').map_or(part, |(_, name)| name));
     names.collect::<Vec<_>>().join("/")
