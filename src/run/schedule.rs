@@ -250,6 +250,20 @@ pub fn context(json: &Json) -> Option<&Json> {
 
 const CONTEXT: &str = "context";
 
+/// Notes in a checkpoint the version of the flow that has made it and those behind it.
+pub fn note_version(json: &mut Json, version: &str) {
+    if let Some(entries) = json.as_object_mut() {
+        entries.insert(VERSION.to_owned(), version.into());
+    }
+}
+
+/// The version that a checkpoint says that it is of; most leave that to one before them.
+pub fn version(json: &Json) -> Option<&str> {
+    json.get(VERSION)?.as_str()
+}
+
+const VERSION: &str = "version";
+
 /// Tokens that the run had used at a checkpoint.
 pub fn usage(json: &Json) -> Usage {
     let usage = json.get("usage").cloned().unwrap_or_default();

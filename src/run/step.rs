@@ -422,6 +422,9 @@ pub async fn keep(
         if root && source == Source::Input {
             schedule::note_context(&mut schedule, kept_context(&frame.context));
         }
+        if cx.is_first_kept() {
+            schedule::note_version(&mut schedule, &plan.version);
+        }
         cx.journal.append(vec![Record::Checkpoint(Checkpoint {
             seq,
             frame: frame.key.to_string(),

@@ -106,8 +106,8 @@ fn planned(path: &Path, context: &Context) -> Result<(String, Plan), Failure> {
     Ok((file, plan))
 }
 
-/// Why an edit was not made.
-pub fn refused(error: StartError, thread: &str) -> Failure {
+/// Why an edit or a fork was not made. `option` names the node that an edit stands for.
+pub fn refused(error: StartError, thread: &str, option: &str) -> Failure {
     let message = error.to_string();
     match error {
         StartError::Store(error) => past(error, thread),
@@ -115,12 +115,15 @@ pub fn refused(error: StartError, thread: &str) -> Failure {
             "`graphc resume --migrate` changes the thread as the flow's `migrate` says; a flow as it was when the thread last ran takes it as it is",
         ),
         StartError::Refused { .. } => {
-            let asks = message.contains("the node that the edit stands for")
-                || message.contains("the one that the edit stands for");
+            let asks = message.contains("the edit stands for");
+            let needs = message.contains("has no value yet");
             let failure = Failure::unusable(message);
-            match asks {
-                true => failure.help("name it with `--as NODE`; `start` is the graph's entry"),
-                false => failure,
+            match (asks, needs) {
+                (true, _) => failure.help(format!("name it with `{option} NODE`; `start` is the graph's entry")),
+                (_, true) => failure.help(format!(
+                    "the way on of that node needs what only a run of it gives; name another with `{option} NODE`"
+                )),
+                _ => failure,
             }
         }
     }

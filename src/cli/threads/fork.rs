@@ -64,7 +64,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
                 .help("add `--set FIELD=JSON`; a checkpoint of a called graph is forked by its number alone"));
         }
         let forked = engine::fork(store, &SystemAmbient, &fork).await;
-        let status = forked.map_err(|error| edit::refused(error, &args.thread))?;
+        let status = forked.map_err(|error| edit::refused(error, &args.thread, "--as-node"))?;
         let image = store.load(&to).await.map_err(super::failed)?;
         let root = image.as_ref().and_then(|image| image.frames.first());
         let next = root.map(|root| next(&root.schedule)).unwrap_or_default();
@@ -81,7 +81,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         as_node: args.as_node,
     };
     let edited = engine.fork_edited(&fork, &wanted).await;
-    let edited = edited.map_err(|error| edit::refused(error, &args.thread))?;
+    let edited = edited.map_err(|error| edit::refused(error, &args.thread, "--as-node"))?;
     context.say(&format!(
         "forked {} at checkpoint {} as {to}",
         args.thread, fork.at
@@ -101,6 +101,12 @@ fn said(fork: &Fork<'_>, state: RunState, next: &[String], (hint, context): (&Hi
         return;
     }
     context.say(&format!("next: {}", next.join(", ")));
+    if state == RunState::Interrupted {
+        context.say(&format!(
+            "it waits for the same answers: `graphc threads show {}` has the questions",
+            fork.to
+        ));
+    }
     context.say(&format!("go on with: {}", hint.resume()));
 }
 

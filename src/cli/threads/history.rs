@@ -58,7 +58,7 @@ pub async fn run(
             })?;
             if let Some(from) = &info.status.forked_from {
                 context.say(&format!(
-                    "forked from {} at checkpoint {}: what is up to there is its own",
+                    "forked from {} at checkpoint {}: those up to there are of that thread",
                     from.thread_id, from.checkpoint
                 ));
             }

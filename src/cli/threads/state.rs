@@ -53,7 +53,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         as_node: args.as_node,
     };
     let edited = engine.edit(thread, &wanted).await;
-    let edited = edited.map_err(|error| edit::refused(error, thread))?;
+    let edited = edited.map_err(|error| edit::refused(error, thread, "--as"))?;
     let hint = shelf.hint(&file, thread, context);
     edit::say(&edited, thread, &hint, context);
     show(shelf, thread, &edited, context).await
@@ -159,6 +159,7 @@ fn print(
     if let Some(edited) = edited {
         put("as", json!(edited.as_node));
         put("status", json!(edited.state));
+        put("replaced", json!(edited.replaced));
         let dropped = edited.dropped.iter().map(OpenInterrupt::to_json);
         put("dropped", dropped.collect());
     }

@@ -164,6 +164,7 @@ impl Engine {
         let name = as_node.name().to_owned();
         let mut schedule = schedule::to_json(plan, &frame, used_before(&taken.image));
         schedule::note_edit(&mut schedule, &name);
+        schedule::note_version(&mut schedule, &self.plan.version);
         let mut seq = image.last_seq;
         let mut next_seq = || {
             seq += 1;

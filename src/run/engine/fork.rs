@@ -126,21 +126,18 @@ async fn status(
     let first = old.forked_from.as_ref().map(|from| &from.first);
     let root = image.frames.first();
     let ended = root.is_none_or(|root| schedule::is_finished(&root.schedule));
+    let past = past(store, source, image, wanted).await?;
     Ok(ThreadStatus {
         state: match ended {
             true => RunState::Done,
             false => RunState::Ready,
         },
         graph: old.graph.clone(),
-        // A thread knows the version of its latest step alone. Whether an older one fits is looked at when it goes on.
-        version: match wanted.at == source.checkpoint {
-            true => old.version.clone(),
-            false => String::new(),
-        },
+        version: past.version.unwrap_or_default(),
         run_id: root.map_or_else(|| old.run_id.clone(), |root| root.run_id.clone()),
         interrupts: Vec::new(),
         error: None,
-        context: context(store, old, image, wanted).await?,
+        context: past.context,
         usage: json!(
             root.map(|root| schedule::usage(&root.schedule))
                 .unwrap_or_default()
@@ -155,38 +152,50 @@ async fn status(
     })
 }
 
-/// The constants of the run that made a checkpoint: those of the thread's last run are in its status, those of an earlier one
-/// with its input.
-async fn context(
+/// What a thread was like at a checkpoint, as far as its status tells of now alone.
+struct Past {
+    /// The version of the flow that made the checkpoint; where it isn't known, whether the thread fits is looked at when it goes on.
+    version: Option<String>,
+    /// The constants of its run.
+    context: Json,
+}
+
+/// Each process notes its version of the flow with its first checkpoint, each run its constants with its input.
+async fn past(
     store: &Arc<dyn Store>,
-    old: &ThreadStatus,
+    source: &ThreadInfo,
     image: &ThreadImage,
     wanted: &Fork<'_>,
-) -> Result<Json, StartError> {
+) -> Result<Past, StartError> {
+    let old = &source.status;
     let run = image.frames.first().map(|root| root.run_id.as_str());
-    if old.context.is_null() || run.is_none_or(|run| run == old.run_id) {
-        return Ok(old.context.clone());
-    }
+    let newest = wanted.at == source.checkpoint;
+    let mut version = newest.then(|| old.version.clone());
+    let same = old.context.is_null() || run.is_none_or(|run| run == old.run_id);
+    let mut context = same.then(|| old.context.clone());
     let mut before = wanted.at.saturating_add(1);
-    loop {
+    while version.is_none() || context.is_none() {
         let page = store.history(wanted.from, Some(before), PAGE).await?;
-        let mut inputs = page.iter().filter(|info| {
-            info.frame.is_empty() && info.source == Source::Input && Some(&*info.run_id) == run
-        });
-        if let Some(input) = inputs.next() {
-            return Ok(schedule::context(&input.schedule)
-                .cloned()
-                .unwrap_or_default());
+        for info in &page {
+            if version.is_none() {
+                version = schedule::version(&info.schedule).map(str::to_owned);
+            }
+            let begins = info.frame.is_empty() && info.source == Source::Input;
+            if context.is_none() && begins && Some(&*info.run_id) == run {
+                let noted = schedule::context(&info.schedule);
+                context = Some(noted.cloned().unwrap_or_default());
+            }
         }
-        let Some(last) = page.last() else {
-            let message = format!(
-                "checkpoint {} of thread `{}` is of an earlier run, whose constants (`context`) are not kept any more",
-                wanted.at, wanted.from
-            );
-            return Err(StartError::refused(message));
-        };
+        let Some(last) = page.last() else { break };
         before = last.seq;
     }
+    let context = context.ok_or_else(|| {
+        StartError::refused(format!(
+            "checkpoint {} of thread `{}` is of an earlier run, whose constants (`context`) are not kept any more",
+            wanted.at, wanted.from
+        ))
+    })?;
+    Ok(Past { version, context })
 }
 
 /// A thread with all that an interrupted one has waits for the same answers.

@@ -5,7 +5,7 @@
 //! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -293,6 +293,7 @@ impl Engine {
             kept: Kept::default(),
             images: Mutex::default(),
             forked_from: None,
+            has_kept: AtomicBool::new(false),
         }
     }
 
