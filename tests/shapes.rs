@@ -58,3 +58,27 @@ fn what_doubles_is_refused_once() {
         assert_eq!(errors, ["limit-exceeded"], "{name}");
     }
 }
+
+/// All of these flows are right, and too large for all of it to be shown: the compiler may say so, in few words, but nothing
+/// that it could not look at makes an error.
+#[test]
+fn what_is_too_much_is_no_error() {
+    let right = [
+        ("conditions_kept", 500, 0),
+        ("conditions_of_arms", 300, 1),
+        ("switches_kept", 4, 0),
+        ("switches_kept", 40, 0),
+        ("switches_together", 5, 0),
+        ("switches_together", 12, 1),
+        ("beside_many", 800, 1),
+        ("choices_of_two", 70, 0),
+    ];
+    for (name, n, warnings) in right {
+        let compiled = compile(FILE, &shapes::named(name).files(n));
+        let found = compiled.diagnostics.iter();
+        let found = found.filter(|found| found.level > graphc::diag::Level::Info);
+        let found: Vec<&String> = found.map(|found| &found.message).collect();
+        assert!(compiled.flow.is_some(), "{name} {n}: {found:?}");
+        assert_eq!(found.len(), warnings, "{name} {n}: {found:?}");
+    }
+}

@@ -258,6 +258,8 @@ fn topology(
         has(flow::Cause::Edge) && has(flow::Cause::Goto)
     });
     if !unclear {
+        let unmet = flow::unmet::unmet(graph, flow, arrows, together, diags);
+        waiting.always.extend(unmet);
         flow::half::half_filled(flow, arrows, together, &mut waiting, diags);
     }
     let free = flow::finish::finishing(flow, arrows, &waiting.always);

@@ -164,7 +164,8 @@ impl Played<'_> {
             }
             "fails" => {
                 let error = self.last.as_ref().unwrap().error.as_ref();
-                assert_eq!(error.unwrap().message, rest, "{at}");
+                let error = error.unwrap_or_else(|| panic!("{at}: nothing fails"));
+                assert_eq!(error.message, rest, "{at}");
             }
             "output" => {
                 let last = self.last.as_ref().unwrap();

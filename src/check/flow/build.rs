@@ -11,7 +11,7 @@ use crate::resolve::program::{
 use super::model::{Cause, Flow, Gather, Goal, Spot, Stop, Way, Write};
 use super::written::Written;
 
-/// Most choices of computed targets of one jump that are told apart.
+/// Most choices of computed targets of one jump that are told apart. Of more, nobody knows where it leads.
 const CHOICES: usize = 4_096;
 
 /// The flow of a graph. `written` says which `out` fields the graphs that it calls may write.
@@ -156,8 +156,8 @@ impl Builder<'_> {
         all.into_iter().map(way).collect()
     }
 
-    /// What several targets may lead to at once, beside what is `fixed`. Of more choices than
-    /// [`CHOICES`] all are taken to be led to at once.
+    /// What several targets may lead to at once, beside what is `fixed`. Of more choices than [`CHOICES`] there are as many as
+    /// have each name once.
     fn alternatives(
         &mut self,
         targets: Vec<&Target>,
@@ -176,8 +176,8 @@ impl Builder<'_> {
             .iter()
             .try_fold(1_usize, |all, goals| all.checked_mul(goals.len()));
         if count.is_none_or(|count| count > CHOICES) {
-            fixed.extend(computed.into_iter().flatten());
-            computed = Vec::new();
+            self.broken = true;
+            return some_of(&fixed, &computed);
         }
         fixed.shrink_to_fit();
         computed.into_iter().fold(vec![fixed], |all, goals| {
@@ -272,6 +272,18 @@ impl Builder<'_> {
         }
         writes
     }
+}
+
+/// Choices among several targets that have each goal once, beside what is fixed.
+fn some_of(fixed: &[Goal], computed: &[Vec<Goal>]) -> Vec<ThinVec<Goal>> {
+    let most = computed.iter().map(Vec::len).max().unwrap_or(0);
+    let choice = |number: usize| {
+        let chosen = computed
+            .iter()
+            .filter_map(|goals| goals.get(number % goals.len()));
+        fixed.iter().chain(chosen).cloned().collect()
+    };
+    (0..most).map(choice).collect()
 }
 
 /// Bodies of the tools that a node runs itself, each with the place where the node names it. An

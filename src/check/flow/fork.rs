@@ -16,9 +16,6 @@ use super::together::Together;
 /// comes about stops with an error.
 const STEPS: usize = 1_000_000;
 
-/// Most arrows that are followed back to show that a node is come to once.
-const BACK: usize = 64;
-
 /// Reports each field that two goals of a way may write so, once for each way: of `start`, of nodes, branches and joins, and of
 /// what stands in for full nodes.
 pub fn races(flow: &Flow, arrows: &Arrows, together: &Together, diags: &mut Diagnostics) {
@@ -29,6 +26,7 @@ pub fn races(flow: &Flow, arrows: &Arrows, together: &Together, diags: &mut Diag
         flow,
         arrows,
         circles: None,
+        once: HashMap::new(),
     };
     let mut steps = STEPS;
     let starts = flow.start.iter().map(|way| (None, way));
@@ -151,6 +149,8 @@ struct First<'a, 'f> {
     arrows: &'a Arrows<'f>,
     /// The circle of each spot, and how many spots are in each; found when first asked for.
     circles: Option<(Vec<usize>, HashMap<usize, usize>)>,
+    /// Spots of which it is known whether they are come to once at most.
+    once: HashMap<Spot, bool>,
 }
 
 impl First<'_, '_> {
@@ -171,25 +171,35 @@ impl First<'_, '_> {
 
     /// Whether a spot is surely come to once at most: one spot alone leads to it, which is come to once at most.
     fn once(&mut self, spot: Option<Spot>) -> bool {
-        let arrows = self.arrows;
+        let mut passed = Vec::new();
         let mut at = spot;
-        for _ in 0..BACK {
-            let Some(spot) = at else { return true };
-            if self.goes_round(spot) {
-                return false;
+        let once = loop {
+            let Some(spot) = at else { break true };
+            if let Some(known) = self.once.get(&spot) {
+                break *known;
             }
-            let mut into = arrows.into(self.flow, spot).iter();
-            let Some(before) = into.next() else {
-                return false;
-            };
-            if before.goal().is_none_or(|goal| goal.many)
-                || into.any(|arrow| arrow.from != before.from)
-            {
-                return false;
+            passed.push(spot);
+            match self.before(spot) {
+                Some(before) => at = before,
+                None => break false,
             }
-            at = before.from;
+        };
+        self.once
+            .extend(passed.into_iter().map(|spot| (spot, once)));
+        once
+    }
+
+    /// From where alone one task comes to a spot that it doesn't come to again.
+    fn before(&mut self, spot: Spot) -> Option<Option<Spot>> {
+        if self.goes_round(spot) {
+            return None;
         }
-        false
+        let arrows = self.arrows;
+        let mut into = arrows.into(self.flow, spot).iter();
+        let before = into.next()?;
+        let many = before.goal().is_none_or(|goal| goal.many);
+        let others = into.any(|arrow| arrow.from != before.from);
+        (!many && !others).then_some(before.from)
     }
 
     fn circle(&mut self, spot: Spot) -> Option<usize> {

@@ -11,7 +11,8 @@ use super::model::{Flow, Spot, Write};
 use super::sparse::Sparse;
 use super::together::Together;
 
-/// Most pairs of last members of two joins that are tried. Beyond, both are taken to lead on at once.
+/// Most pairs of last members of two joins that are tried. What is beyond is not looked at; a run in which it comes about
+/// stops with an error.
 const TRIED: usize = 256;
 
 /// A join that may lead on, and what is written then.
@@ -152,7 +153,10 @@ fn first_of(
                     };
                     let tries = tried.entry(*other).or_default();
                     *tries += 1;
-                    if *tries > TRIED || together.lead_on_at_once((*id, member), (*second, last)) {
+                    if *tries > TRIED {
+                        continue;
+                    }
+                    if together.lead_on_at_once((*id, member), (*second, last)) {
                         return Some(both(flow, [*id, *second], field, writes));
                     }
                 }

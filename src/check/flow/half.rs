@@ -45,7 +45,7 @@ pub fn half_filled(
 ) {
     let mut steps = STEPS;
     for (id, join) in flow.joins.entries() {
-        if !together.fires(id) {
+        if !together.fires(id) || waiting.always.contains(&id) {
             continue;
         }
         let mut search = Search {
@@ -106,7 +106,8 @@ impl Search<'_, '_> {
                 aside = (!arms.is_empty()).then_some((member, other, arms));
             }
         }
-        let (member, other, arms) = aside?;
+        // Where not all was looked at, an arm may lead to the other member all the same.
+        let (member, other, arms) = aside.filter(|_| *self.steps > 0)?;
         Some((self.past(join, member, other, &arms), false))
     }
 

@@ -4,7 +4,7 @@
 //! expression: conditions count as free.
 //!
 //! Reading order: [`model`], [`build`](mod@build) (with `outside` and `leaving`), [`written`]; [`arrows`], [`reach`], [`finish`], [`cycle`], [`visits`] and [`repeat`]; [`place`] and [`together`] (with `arrival`, `apart`, [`abreast`] and [`witness`]), which
-//! say what may run in the same super-step; [`made`], [`race`], [`fork`], [`gathered`], [`join`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
+//! say what may run in the same super-step; [`made`], [`race`], [`fork`], [`gathered`], [`join`], [`unmet`] and [`half`], which ask them; [`twice`]; [`bits`], [`effect`], [`exit`] and [`avoid`]: what is written
 //! on every way.
 
 pub mod abreast;
@@ -34,6 +34,7 @@ pub mod repeat;
 pub mod sparse;
 pub mod together;
 pub mod twice;
+pub mod unmet;
 pub mod visits;
 pub mod witness;
 pub mod written;

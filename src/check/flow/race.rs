@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::base::Span;
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, Level, codes};
 use crate::ir::{FieldId, NodeId};
 
 use super::made::{Makers, by_task, collides, makers, on_ways};
@@ -241,11 +241,15 @@ fn unproven(flow: &Flow, diags: &mut Diagnostics) {
             named(second.0)
         );
         diags.push(
-            Diagnostic::new(&codes::WRITE_CONFLICT, message, second.1)
-                .label(first.1, "the other writer")
-                .help(format!(
-                    "give `{name}` a reducer that puts writes together, such as `via any_last`"
-                )),
+            // It may well be right.
+            Diagnostic {
+                level: Level::Warning,
+                ..Diagnostic::new(&codes::WRITE_CONFLICT, message, second.1)
+            }
+            .label(first.1, "the other writer")
+            .help(format!(
+                "give `{name}` a reducer that puts writes together, such as `via any_last`"
+            )),
         );
     }
 }

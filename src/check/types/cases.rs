@@ -11,6 +11,7 @@ use crate::expr::fold::Folder;
 use crate::expr::infer::{constant, path};
 use crate::expr::ty::EnumId;
 use crate::expr::{Type, TypeTable};
+use crate::resolve::program::Field;
 
 use super::cx::Cx;
 use super::jump::texts;
@@ -168,14 +169,22 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// The numbers that a place may be: a field of the state is held to its bounds with each write.
     pub(super) fn bounds(&self, expr: &Expr) -> Range {
-        let field = || {
-            let graph = self.cx.graph?;
-            let place = path(expr)?;
-            graph
-                .fields
-                .get(graph.field(place.strip_prefix("state.")?)?)
-        };
-        field().map_or(Range::ALL, |field| Range::asked(&field.constraints))
+        let field = self.field(expr);
+        field.map_or(Range::ALL, |field| Range::asked(&field.constraints))
+    }
+
+    /// The sizes that a place may have: the same.
+    pub(super) fn sizes(&self, expr: &Expr) -> Range {
+        let field = self.field(expr);
+        field.map_or(Range::SIZES, |field| Range::sizes(&field.constraints))
+    }
+
+    /// The field of the state that a place is.
+    fn field(&self, expr: &Expr) -> Option<&Field> {
+        let graph = self.cx.graph?;
+        let place = path(expr)?;
+        let id = graph.field(place.strip_prefix("state.")?)?;
+        graph.fields.get(id)
     }
 
     /// The value that an expression is, a parameter of an instance included.

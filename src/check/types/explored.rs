@@ -11,7 +11,7 @@ pub struct State<'a> {
     pub(super) again: bool,
     /// No other task runs: no way to here has led to several places.
     pub(super) alone: bool,
-    /// More was known than was kept apart, here or on the way to here.
+    /// More was known than was kept apart, here or on the way to here: that a run comes here is in doubt.
     pub(super) vague: bool,
     pub(super) known: Known,
     /// From where it was come to first: the state, and the arrow.
@@ -24,6 +24,8 @@ pub struct State<'a> {
 /// What following the ways of a question has found.
 pub struct Explored<'a> {
     pub(super) states: Vec<State<'a>>,
+    /// The states of each spot, by its number.
+    pub(super) by_spot: Vec<Vec<usize>>,
     pub(super) start: Vec<(&'a Way, Vec<Option<usize>>)>,
 }
 

@@ -92,6 +92,20 @@ impl Facts {
 
     /// The same of all fields that other tasks may write.
     pub fn disturb_all(&mut self, graph: &Graph, passing: &Passing, written: &SharedSet<FieldId>) {
+        self.disturb_values(passing, written);
+        if self.known.is_empty() {
+            return;
+        }
+        for field in written.iter().filter_map(|id| graph.fields.get(*id)) {
+            self.known.forget(&place(field));
+            for name in &field.resets {
+                self.known.forget(&format!("state.{name}"));
+            }
+        }
+    }
+
+    /// Notes that fields may have got values, where it can't be told which tasks run beside: what is known of them stays.
+    pub fn disturb_values(&mut self, passing: &Passing, written: &SharedSet<FieldId>) {
         if written.is_empty() {
             return;
         }
@@ -102,15 +116,6 @@ impl Facts {
         self.fading.without(written);
         faded.keep(&passing.blank);
         self.unsure.join(&faded);
-        if self.known.is_empty() {
-            return;
-        }
-        for field in written.iter().filter_map(|id| graph.fields.get(*id)) {
-            self.known.forget(&place(field));
-            for name in &field.resets {
-                self.known.forget(&format!("state.{name}"));
-            }
-        }
     }
 
     fn touch(&mut self, id: FieldId, field: &Field) {

@@ -8,15 +8,26 @@ use crate::ir::FieldId;
 
 use super::says::Values;
 
-/// What is known of places on one way. A place is in one of the two.
+/// What is known of places on one way. A place is in one of the two lists.
 #[derive(Clone, Default, PartialEq)]
 pub struct Known {
     values: SharedMap<Arc<str>, Values>,
     /// Places of which nothing but that is known: they are not null.
     not_null: SharedSet<Arc<str>>,
+    vague: bool,
 }
 
 impl Known {
+    /// Whether more holds than there was room for: that a run comes here is in doubt.
+    pub(super) fn is_vague(&self) -> bool {
+        self.vague
+    }
+
+    /// Notes that more holds than there was room for.
+    pub(super) fn blur(&mut self) {
+        self.vague = true;
+    }
+
     pub(super) fn get(&self, place: &str) -> Option<&Values> {
         let not_null = || self.not_null.contains(place).then_some(&Values::NotNull);
         self.values.get(place).or_else(not_null)
@@ -73,18 +84,23 @@ impl Known {
 
 /// What is known behind a super-step of several tasks, of each of which it is said what is known behind it alone, and
 /// which fields it may have written; `None` where they contradict each other, so that no run takes that step. `fields`
-/// are those that each place is made of.
+/// are those that each place is made of. How many places were looked at is added to `looked`.
 pub(super) fn behind_all(
     tasks: &[(Known, BTreeSet<FieldId>)],
     fields: &BTreeMap<Arc<str>, BTreeSet<FieldId>>,
+    looked: &mut usize,
 ) -> Option<Known> {
     let touches = |place: &str, written: &BTreeSet<FieldId>| {
         let made = fields.get(place);
         made.is_some_and(|made| made.iter().any(|field| written.contains(field)))
     };
-    let mut all = Known::default();
+    let mut all = Known {
+        vague: tasks.iter().any(|(known, _)| known.vague),
+        ..Known::default()
+    };
     for (known, written) in tasks {
         for (place, values) in known.places() {
+            *looked += 1;
             if touches(&place, written) {
                 continue;
             }
@@ -98,6 +114,7 @@ pub(super) fn behind_all(
     let places = tasks.iter().flat_map(|(known, _)| known.places());
     let places: BTreeSet<Arc<str>> = places.map(|(place, _)| place).collect();
     for place in places {
+        *looked += tasks.len();
         let mut writers = tasks.iter().filter(|(_, written)| touches(&place, written));
         let Some((known, _)) = writers.next() else {
             continue;

@@ -13,14 +13,17 @@ use super::super::flow::{Cause, Spot, Way};
 use super::known::{Known, behind_all};
 use super::paths::{Counts, Paths, Step, Trail};
 
-/// Most moments and turns that are followed for one question.
-const MOST: usize = 2_000;
+/// Most turns and tasks of moments that are followed for one question.
+const MOST: usize = 4_000;
 
 /// Most of them for all questions of a graph. Beyond, the answers are in doubt.
 const BUDGET: usize = 150_000;
 
 /// Most ways on together that are tried of one moment.
 const TOGETHER: usize = 64;
+
+/// So many places looked at cost as much as a turn.
+const LOOKS: usize = 8;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -185,16 +188,23 @@ impl<'a> Lockstep<'_, '_, 'a> {
             tasks.running = std::mem::take(&mut tasks.deferred);
         }
         if tasks.running.is_empty() {
-            return (self.sought == Sought::End).then(|| self.to_end(at));
+            let ends = self.sought == Sought::End;
+            // More was known than there was room for.
+            self.whole &= !known.is_vague();
+            return (ends && !known.is_vague()).then(|| self.to_end(at));
         }
         if let Sought::Read(Spot::Node(id), read) = self.sought
             && tasks.running.contains(&id)
             && !tasks.live
-            && paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
+            && let Some(vague) = paths.reads_at(Spot::Node(id), (read, self.asked.0), &known)
         {
-            return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+            if !vague {
+                return Some(self.trail(&moment.led, moment.from, Spot::Node(id)));
+            }
+            self.whole = false;
         }
         let running: Vec<NodeId> = std::mem::take(&mut tasks.running).into_iter().collect();
+        self.spent += running.len();
         let mut choices: Vec<Vec<Choice>> = Vec::new();
         for id in &running {
             let choice = self.ways(*id, &known);
@@ -205,6 +215,11 @@ impl<'a> Lockstep<'_, '_, 'a> {
             choices.push(choice);
         }
         for picked in self.together(&choices) {
+            // What is known behind each task is put together for each choice.
+            self.spent += running.len();
+            if self.spent > MOST {
+                return None;
+            }
             let chosen = picked.iter().zip(&choices);
             let chosen: Vec<&Choice> = chosen.filter_map(|(n, choice)| choice.get(*n)).collect();
             let Some(known) = self.behind(&running, &chosen) else {
@@ -278,7 +293,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
     }
 
     /// What is known when all of them have taken their ways.
-    fn behind(&self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
+    fn behind(&mut self, running: &[NodeId], chosen: &[&Choice]) -> Option<Known> {
         if let [(_, known, _)] = chosen {
             return Some(known.clone());
         }
@@ -297,7 +312,10 @@ impl<'a> Lockstep<'_, '_, 'a> {
             (known.clone(), written)
         });
         let tasks: Vec<(Known, BTreeSet<FieldId>)> = tasks.collect();
-        behind_all(&tasks, &paths.fields)
+        let mut looked = 0;
+        let known = behind_all(&tasks, &paths.fields, &mut looked);
+        self.spent += looked / LOOKS;
+        known
     }
 
     /// Follows arrows through what takes no super-step: branches, joins whose members have all come, and nodes that have
@@ -333,7 +351,7 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     }
                     turn.tasks.waiting.retain(|(of, _)| *of != id);
                     if matches!(self.sought, Sought::Read(spot, _) if spot == Spot::Join(id))
-                        && self.lacks(&turn)
+                        && self.lacks(&turn, turn.known.is_vague())
                     {
                         return Some(self.trail(&turn.led, from, Spot::Join(id)));
                     }
@@ -362,8 +380,9 @@ impl<'a> Lockstep<'_, '_, 'a> {
                     if stop.branch {
                         if let Sought::Read(spot, read) = self.sought
                             && spot == at
-                            && self.paths.reads_at(at, (read, self.asked.0), &turn.known)
-                            && self.lacks(&turn)
+                            && let of = (read, self.asked.0)
+                            && let Some(vague) = self.paths.reads_at(at, of, &turn.known)
+                            && self.lacks(&turn, vague)
                         {
                             return Some(self.trail(&turn.led, from, at));
                         }
@@ -396,13 +415,13 @@ impl<'a> Lockstep<'_, '_, 'a> {
         (!(counted && full), full)
     }
 
-    /// Whether the field lacks a value in the middle of a step. What other tasks of the step have written to an `ephemeral` one
-    /// is not seen by all there.
-    fn lacks(&mut self, turn: &Turn<'a>) -> bool {
-        if turn.wrote && !turn.tasks.live {
+    /// Whether the field lacks a value in the middle of a step, where nothing is in doubt. What other tasks of the step have
+    /// written to an `ephemeral` one is not seen by all there.
+    fn lacks(&mut self, turn: &Turn<'a>, vague: bool) -> bool {
+        if (turn.wrote || vague) && !turn.tasks.live {
             self.whole = false;
         }
-        !turn.tasks.live && !turn.wrote
+        !turn.tasks.live && !turn.wrote && !vague
     }
 
     /// What follows at once behind a spot by its ways of a kind.

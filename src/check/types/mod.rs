@@ -4,7 +4,7 @@
 //! has a value). [`node`] goes through one node in the order in which it runs, [`walk`] through a graph.
 //!
 //! Reading order: [`facts`], [`cx`]; [`args`], [`write`](mod@write), [`jump`], [`cases`] and [`range`] (what conditions say), [`constant`], `choice`, `written`, [`route`] with `coverage`, [`work`], [`subgraph`], [`skip`], which add to [`cx::Cx`];
-//! [`node`], [`order`], [`company`], [`says`], `added`, `guards`, `known`, `explored`, `relevant`, [`paths`], `lockstep` and `run_told` (ways that no run takes), [`trail`], [`walk`], [`tell`]; [`tool`] and [`item`] for what stands outside graphs.
+//! [`node`], [`order`], [`company`], [`says`], `added`, `guards`, `known`, `explored`, `relevant`, [`paths`], `lockstep` and `run_told` (ways that no run takes), [`trail`], [`walk`], [`tell`], `unclear`; [`tool`] and [`item`] for what stands outside graphs.
 
 mod added;
 pub mod args;
@@ -34,6 +34,7 @@ pub mod subgraph;
 pub mod tell;
 pub mod tool;
 pub mod trail;
+mod unclear;
 mod unread;
 pub mod walk;
 pub mod work;

@@ -32,6 +32,9 @@ const MOST: usize = 40_000;
 /// Most states that are followed for all questions of a graph together.
 const BUDGET: usize = 150_000;
 
+/// To find what a question has to do with takes as long at so many spots as to follow one state.
+const CHEAPER: usize = 4;
+
 /// What counts as a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counts {
@@ -61,6 +64,10 @@ pub struct Paths<'p, 'a> {
     pub at_once: Vec<SharedSet<FieldId>>,
     /// The circle of each spot.
     pub circles: &'p [usize],
+    /// The place of each spot in the order of a run.
+    pub order: &'p [usize],
+    /// Spots where fields are read that are asked about.
+    pub readers: BTreeMap<FieldId, Vec<Spot>>,
     /// Fields of which nothing is kept from step to step.
     pub passing: &'p SharedSet<FieldId>,
     /// What each `exit when` says where it holds; none where the graph has none.
@@ -75,6 +82,8 @@ pub struct Paths<'p, 'a> {
     pub fields: BTreeMap<Arc<str>, BTreeSet<FieldId>>,
     /// The places that each field is a part of.
     pub places: BTreeMap<FieldId, Vec<Arc<str>>>,
+    /// By field that is reset, the fields whose writes reset it.
+    pub resets: BTreeMap<FieldId, Vec<FieldId>>,
     /// What was found before, by what was asked.
     pub explored: RefCell<Asked<'a>>,
     /// How many states have been followed for all questions so far.
@@ -97,13 +106,19 @@ pub struct Told<T> {
 /// The arrows of a way to a spot, each with what it leads to and where it comes from.
 pub type Trail = Vec<(Spot, Option<Spot>, Span)>;
 
+/// Which places are told apart.
+#[derive(Clone, Copy)]
+enum Apart<'o> {
+    /// All, as far as there is room.
+    All,
+    /// All, and nothing is found where there is no room.
+    AllOrNone,
+    /// These, as far as there is room.
+    These(&'o BTreeSet<Arc<str>>),
+}
+
 /// A way that is followed from a state, what is known behind it, and the places that are told apart.
-type Leading<'a, 'o> = (
-    &'a Way,
-    Option<usize>,
-    Known,
-    Option<&'o BTreeSet<Arc<str>>>,
-);
+type Leading<'a, 'o> = (&'a Way, Option<usize>, Known, Apart<'o>);
 
 /// An arrow of a way that a run can take: where it comes from, the way, and which of its goals.
 pub type Step<'a> = (Option<Spot>, &'a Way, &'a Goal);
@@ -123,6 +138,10 @@ impl<'a> Paths<'_, 'a> {
             slot.extend(&fact.fields);
         }
         for (id, field) in self.graph.fields.entries() {
+            let reset = field.resets.iter();
+            for reset in reset.filter_map(|name| self.graph.field(name)) {
+                self.resets.entry(reset).or_default().push(id);
+            }
             let place = format!("state.{}", field.name.node);
             for place in [format!("#{place}"), format!("#size({place})"), place] {
                 self.fields.entry(place.into()).or_default().insert(id);
@@ -159,7 +178,7 @@ impl<'a> Paths<'_, 'a> {
         first: &Known,
         (spot, field, read): (Spot, FieldId, Span),
     ) -> Option<Told<Trail>> {
-        let explored = self.explore(first, (field, Counts::May), (None, true))?;
+        let explored = self.explore(first, (field, Counts::May), (Apart::All, true))?;
         self.lacks_in(&explored, (spot, field, read))
     }
 
@@ -168,12 +187,15 @@ impl<'a> Paths<'_, 'a> {
         explored: &Explored<'a>,
         (spot, field, read): (Spot, FieldId, Span),
     ) -> Option<Told<Trail>> {
-        let here = explored.states.iter().enumerate();
-        let here = here.filter(|(_, state)| {
-            state.spot == spot && self.reads_at(spot, (read, field), &state.known)
+        let number = self.flow.number(spot);
+        let here = number.and_then(|number| explored.by_spot.get(number));
+        let here = here.into_iter().flatten().filter_map(|at| {
+            let state = explored.states.get(*at)?;
+            let vague = self.reads_at(spot, (read, field), &state.known)?;
+            Some((vague || state.vague, *at))
         });
-        let (found, seen) = here.min_by_key(|(_, state)| state.vague)?;
-        let sure = !seen.vague;
+        let (vague, found) = here.min()?;
+        let sure = !vague;
         let mut trail = Vec::new();
         let mut at = Some(found);
         while let Some(state) = at.and_then(|at| explored.states.get(at)) {
@@ -185,25 +207,31 @@ impl<'a> Paths<'_, 'a> {
         Some(Told { way: trail, sure })
     }
 
-    /// Whether a read in a node comes about, given what is known where the node begins.
+    /// Whether a read in a node comes about, given what is known where the node begins: `None` where it doesn't, and else
+    /// whether that is in doubt.
     pub(super) fn reads_at(
         &self,
         spot: Spot,
         (read, field): (Span, FieldId),
         known: &Known,
-    ) -> bool {
-        let Spot::Node(id) = spot else { return true };
+    ) -> Option<bool> {
+        let Spot::Node(id) = spot else {
+            return Some(known.is_vague());
+        };
         let (Some(node), Some(said)) = (self.graph.nodes.get(id), self.nodes.get(id.0 as usize))
         else {
-            return true;
+            return Some(known.is_vague());
         };
         let within = |outer: Span| {
             outer.file == read.file && outer.start <= read.start && read.end <= outer.end
         };
         let guards = said.guarded.get(&(read, field));
         let comes = |known: Known| {
-            let holds = |facts: &Vec<Fact>| self.and(&known, facts).is_some();
-            guards.is_none_or(|guards| guards.iter().any(holds))
+            let holds = |facts: &Vec<Fact>| Some(self.and(&known, facts)?.is_vague());
+            match guards {
+                Some(guards) => guards.iter().filter_map(holds).min(),
+                None => Some(known.is_vague()),
+            }
         };
         let early = node.skips.iter().map(|skip| skip.span);
         let early = early.chain(node.requires.iter().map(|require| require.condition.span));
@@ -223,7 +251,8 @@ impl<'a> Paths<'_, 'a> {
             .any(|goto| spans(&goto.node).into_iter().any(within));
         let edge = node.edges.iter().any(|jump| within(jump.span));
         if !routed {
-            return worked.is_some_and(comes) || (edge && skipped().any(comes));
+            let edge = skipped().filter(|_| edge).filter_map(comes);
+            return worked.and_then(comes).into_iter().chain(edge).min();
         }
         let facts = node.goto.iter().find_map(|goto| match &goto.node {
             Route::Arms(arms, _) => {
@@ -234,13 +263,12 @@ impl<'a> Paths<'_, 'a> {
             Route::Always(_) => None,
         });
         let taken = |known: Known| match facts {
-            Some(facts) => self.and(&known, facts).is_some_and(comes),
+            Some(facts) => self.and(&known, facts).and_then(comes),
             None => comes(known),
         };
-        worked
-            .map(|known| self.written(id, known))
-            .is_some_and(taken)
-            || skipped().any(taken)
+        let worked = worked.map(|known| self.written(id, known)).and_then(taken);
+        let skipped = skipped().filter_map(taken);
+        worked.into_iter().chain(skipped).min()
     }
 
     /// A way from `start` to `end` that leaves a field unwritten; `None` where no run takes one. Empty where
@@ -298,38 +326,39 @@ impl<'a> Paths<'_, 'a> {
         if let Some(known) = self.explored.borrow().get(&asked) {
             return known.clone();
         }
-        let vague = |found: &Explored| found.states.iter().any(|state| state.vague);
-        let mut found = self.explore(first, (field, counts), (None, false));
-        if found.as_ref().is_none_or(vague) {
+        let mut found = self.explore(first, asked, (Apart::AllOrNone, false));
+        if found.is_none() {
             // What has nothing to do with the field is left out.
-            let only = self.relevant(field);
-            let again = self.explore(first, (field, counts), (Some(&only), false));
-            found = again.or(found);
+            let spots = self.flow.stops.len() + self.flow.joins.len();
+            self.spent.set(self.spent.get() + spots / CHEAPER);
+            if self.spent.get() < BUDGET {
+                let only = self.relevant(field);
+                found = self.explore(first, asked, (Apart::These(&only), false));
+            }
         }
         let found = found.map(Rc::new);
         self.explored.borrow_mut().insert(asked, found.clone());
         found
     }
 
-    /// All states that a run may come to without having written the field. `only` are the places that are told apart. With
+    /// All states that a run may come to without having written the field. `apart` says which places are told apart. With
     /// `later`, runs that begin with what one has left are followed as well.
     fn explore(
         &self,
         first: &Known,
         (field, counts): (FieldId, Counts),
-        (only, later): (Option<&BTreeSet<Arc<str>>>, bool),
+        (apart, later): (Apart<'_>, bool),
     ) -> Option<Explored<'a>> {
         let mut explored = Explored {
             states: Vec::new(),
             start: Vec::new(),
+            by_spot: vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()],
         };
-        let mut by_spot: Vec<Vec<usize>> =
-            vec![Vec::new(); self.flow.stops.len() + self.flow.joins.len()];
         let mut open = VecDeque::new();
         for way in &self.flow.start {
             if let Some(known) = self.along(way, first.clone(), &self.start, field) {
-                let on = (way, None, known, only);
-                let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
+                let on = (way, None, known, apart);
+                let to = self.lead(&mut explored, &mut open, (on, false))?;
                 explored.start.push((way, to));
             }
         }
@@ -342,9 +371,10 @@ impl<'a> Paths<'_, 'a> {
                     continue;
                 }
                 for known in self.leave((spot, alone), (number, way), &known, field, counts) {
-                    if let Some(exit) = self.exit(spot, way, &known) {
-                        let ends = (exit, vec![None]);
-                        explored.states.get_mut(at)?.ways.push(ends);
+                    if let Some((exit, vague)) = self.exit(spot, way, &known) {
+                        let state = explored.states.get_mut(at)?;
+                        state.ways.push((exit, vec![None]));
+                        state.vague |= vague;
                     }
                     let ends = |goal: &Goal| matches!(goal.to, Spot::End | Spot::Leave);
                     if later && alone && way.goals.iter().all(ends) {
@@ -352,13 +382,13 @@ impl<'a> Paths<'_, 'a> {
                         kept.keep(|place| self.is_kept(place));
                         for way in &self.flow.start {
                             if let Some(known) = self.along(way, kept.clone(), &self.start, field) {
-                                let on = (way, Some(at), known, only);
-                                self.lead(&mut explored, &mut by_spot, &mut open, (on, true))?;
+                                let on = (way, Some(at), known, apart);
+                                self.lead(&mut explored, &mut open, (on, true))?;
                             }
                         }
                     }
-                    let on = (way, Some(at), known, only);
-                    let to = self.lead(&mut explored, &mut by_spot, &mut open, (on, false))?;
+                    let on = (way, Some(at), known, apart);
+                    let to = self.lead(&mut explored, &mut open, (on, false))?;
                     explored.states.get_mut(at)?.ways.push((way, to));
                 }
             }
@@ -370,9 +400,8 @@ impl<'a> Paths<'_, 'a> {
     fn lead(
         &self,
         explored: &mut Explored<'a>,
-        by_spot: &mut [Vec<usize>],
         open: &mut VecDeque<usize>,
-        ((way, from, known, only), anew): (Leading<'a, '_>, bool),
+        ((way, from, known, apart), anew): (Leading<'a, '_>, bool),
     ) -> Option<Vec<Option<usize>>> {
         let circle = |spot: Spot| self.flow.number(spot).and_then(|n| self.circles.get(n));
         let before = from.and_then(|from| explored.states.get(from));
@@ -396,14 +425,19 @@ impl<'a> Paths<'_, 'a> {
             if waits {
                 known.keep(|place| self.is_steady(place));
             }
-            if let Some(only) = only {
+            if let Apart::These(only) = apart {
                 known.keep(|place| only.contains(place));
             }
-            let there = by_spot.get_mut(number)?;
+            let there = explored.by_spot.get_mut(number)?;
             let over = there.len() >= STATES;
+            if over && matches!(apart, Apart::AllOrNone) {
+                return None;
+            }
             if over {
                 known = Known::default();
+                known.blur();
             }
+            let vague = was_vague || known.is_vague();
             let states = &explored.states;
             let same = |at: &&usize| {
                 states
@@ -427,7 +461,7 @@ impl<'a> Paths<'_, 'a> {
                 spot: goal.to,
                 again,
                 alone,
-                vague: was_vague || over,
+                vague,
                 known,
                 from,
                 arrow: goal,
@@ -463,7 +497,7 @@ impl<'a> Paths<'_, 'a> {
         }
         let on = self.taken(spot, (number, way), known, (field, counts));
         on.into_iter()
-            .map(|known| self.forget(known, disturbed.iter().copied()))
+            .map(|known| self.disturb(known, &disturbed))
             .collect()
     }
 
@@ -520,12 +554,16 @@ impl<'a> Paths<'_, 'a> {
             .collect()
     }
 
-    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it.
-    fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<&'a Way> {
+    /// The end that a graph may come to in place of a way out of a spot, given what is known behind it, and whether that is in
+    /// doubt.
+    fn exit(&self, spot: Spot, way: &Way, known: &Known) -> Option<(&'a Way, bool)> {
         let ends = self.ends.as_ref()?;
-        let holds = |facts: &Vec<Fact>| self.and(known, facts).is_some();
-        let may = ends.behind(self.flow, spot, way) && self.exits.iter().any(holds);
-        may.then_some(ends.way)
+        if !ends.behind(self.flow, spot, way) {
+            return None;
+        }
+        let holds = |facts: &Vec<Fact>| Some(self.and(known, facts)?.is_vague());
+        let vague = self.exits.iter().filter_map(holds).min()?;
+        Some((ends.way, vague))
     }
 
     /// What is known when a way is taken: its condition held, and its update was made. `None` where the
@@ -570,6 +608,10 @@ impl<'a> Paths<'_, 'a> {
         let mut known = known.clone();
         for fact in facts {
             if fact.fields.iter().any(|field| self.passing.contains(field)) {
+                continue;
+            }
+            if fact.values == Values::Untold {
+                known.blur();
                 continue;
             }
             let values = match known.get(&fact.place) {
@@ -617,6 +659,19 @@ impl<'a> Paths<'_, 'a> {
         for place in gone.iter().filter_map(|id| self.places.get(id)).flatten() {
             known.forget(place);
         }
+        known
+    }
+
+    /// Forgets what tasks beside one may write: far more fields, most often, than anything is known of.
+    fn disturb(&self, mut known: Known, written: &SharedSet<FieldId>) -> Known {
+        if written.is_empty() {
+            return known;
+        }
+        let writes = |field: &FieldId| {
+            let resets = self.resets.get(field).into_iter().flatten();
+            resets.chain([field]).any(|field| written.contains(field))
+        };
+        known.keep(|place| !self.fields.get(place).into_iter().flatten().any(writes));
         known
     }
 

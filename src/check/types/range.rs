@@ -51,9 +51,22 @@ impl Range {
         bounded(low, end(&constraints.max).unwrap_or(Range::ALL.high))
     }
 
+    /// Sizes that `@len` leaves.
+    pub fn sizes(constraints: &Constraints) -> Self {
+        let length = constraints.len;
+        length.map_or(Range::SIZES, |(least, most)| {
+            bounded((least as f64, true), (most as f64, true))
+        })
+    }
+
     /// The lowest and the highest number, each with whether it is one of them.
     pub fn bounds(self) -> ((f64, bool), (f64, bool)) {
         (self.low, self.high)
+    }
+
+    /// All from its lowest number to the highest of another.
+    pub fn to(self, other: Range) -> Range {
+        bounded(self.low, other.high)
     }
 
     /// Each number more by some other.
@@ -200,7 +213,7 @@ pub fn compared(reader: &mut Reader, expr: &Expr) -> Option<Compared> {
     };
     let range = comparison(op, number)?;
     let (subject, domain, whole) = match measured(place) {
-        Some(of) => (format!("size({})", path(of)?), Range::SIZES, true),
+        Some(of) => (format!("size({})", path(of)?), reader.sizes(of), true),
         None => {
             let subject = reader.subject(place)?;
             let whole = reader.is_whole(&subject);

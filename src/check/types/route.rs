@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ast::expr::{Expr, ExprKind, LogicalOp};
 use crate::base::Span;
-use crate::base::name::list;
+use crate::base::name::{either, list};
 use crate::diag::{Diagnostic, codes};
+use crate::expr::Type;
 use crate::expr::fold::same::{fingerprint, same};
+use crate::expr::infer::{constant, path};
 use crate::resolve::program::{Arm, Node, Route};
 
 use super::cases::{Atom, Atoms, Reader};
 use super::constant::Verdict;
-use super::coverage::covered;
+use super::coverage::{Coverage, coverage};
 use super::cx::Cx;
 use super::range::{Compared, Range, compared};
 
@@ -42,6 +44,9 @@ struct Case {
 
 /// Most pieces of what numbers are left that are told apart.
 const PIECES: usize = 64;
+
+/// Most parts of a case without an arm that are named.
+const MOST_PARTS: usize = 4;
 
 /// Values without an arm that are named one by one.
 const MOST_NAMED: usize = 8;
@@ -118,9 +123,16 @@ impl Cases {
             taken.add(case, arm, place);
             complete = self.covered(&taken, case).then_some(place);
         }
-        if complete.is_none() && sound && !covered(Reader::new(cx), arms) {
+        let open = match complete.is_none() && sound {
+            true => coverage(cx, arms),
+            false => Coverage::Full,
+        };
+        if !matches!(open, Coverage::Full) {
             let left = self.left(&taken);
-            let mut found = incomplete(&left, &cx.route_of(span), span);
+            let mut found = {
+                let (route, asks) = (cx.route_of(span), asked(cx, arms));
+                incomplete(&left, &open, (&route, &asks), span)
+            };
             // A case that stands there twice stands there in place of another.
             if let ([again], true) = (
                 twice.as_slice(),
@@ -218,7 +230,7 @@ impl Cases {
                 let first: Vec<&str> = first.collect();
                 format!("`{}` or one of {} others", first.join("`, `"), more - 3)
             }
-            _ => list(left.iter().map(String::as_str)),
+            _ => either(left.iter().map(String::as_str)),
         };
         match self.arms.iter().all(|case| case.whole.is_some()) {
             true => Left::Only(subject.clone(), left),
@@ -237,20 +249,71 @@ enum Left {
     Unknown,
 }
 
-fn incomplete(left: &Left, route: &str, span: Span) -> Diagnostic {
-    let message = match left {
-        Left::Only(subject, left) => {
+fn incomplete(left: &Left, open: &Coverage, (route, asks): (&str, &str), span: Span) -> Diagnostic {
+    let few = |parts: &[String]| (1..=MOST_PARTS).contains(&parts.len());
+    let case = match open {
+        Coverage::Open(case) if few(&case.parts) => Some((case.parts.join(" and "), case.sure)),
+        _ => None,
+    };
+    let message = match (left, open, &case) {
+        (_, Coverage::Unknown, _) => format!(
+            "whether the conditions of {route} cover all can't be told: there are too many cases, and no `else`"
+        ),
+        (Left::Only(subject, left), ..) => {
             format!("no arm of {route} is taken where `{subject}` is {left}")
         }
-        Left::Part(subject, left) => {
+        (Left::Part(subject, left), ..) => {
             format!("no arm of {route} is sure to be taken where `{subject}` is {left}")
         }
-        Left::Unknown => {
-            format!("the conditions of {route} may all be false, and there is no `else`")
+        (Left::Unknown, _, Some((case, true))) => {
+            format!("no arm of {route} is taken where {case}")
+        }
+        (Left::Unknown, _, Some((case, false))) => {
+            format!("no arm of {route} is sure to be taken where {case}")
+        }
+        (Left::Unknown, _, None) => {
+            format!("the conditions of {route}{asks} may all be false, and there is no `else`")
         }
     };
-    Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
-        .help("add an arm for what is left: `else -> TARGET`")
+    let found = Diagnostic::new(&codes::ROUTE_NOT_EXHAUSTIVE, message, span)
+        .help("add an arm for what is left: `else -> TARGET`");
+    match (left, case) {
+        (Left::Part(..), Some((case, true))) => found.here(format!("none is where {case}")),
+        _ => found,
+    }
+}
+
+/// The places that conditions ask for, for messages.
+fn asked(cx: &Cx, arms: &[Arm]) -> String {
+    let mut places: Vec<String> = Vec::new();
+    let mut open: Vec<&Expr> = arms.iter().filter_map(|arm| arm.when.as_ref()).collect();
+    open.reverse();
+    while let Some(expr) = open.pop() {
+        if constant(expr, &cx.program.types).is_some() {
+            continue;
+        }
+        match path(expr) {
+            // What macros bind has no type out here.
+            Some(place) if !places.contains(&place) && cx.quiet(expr) != Type::Error => {
+                places.push(place);
+            }
+            Some(_) => {}
+            None => {
+                let before = open.len();
+                expr.each_part(|part| open.push(part));
+                if let Some(parts) = open.get_mut(before..) {
+                    parts.reverse();
+                }
+            }
+        }
+        if places.len() > MOST_PARTS {
+            return String::new();
+        }
+    }
+    match places.is_empty() {
+        true => String::new(),
+        false => format!(" on {}", list(places.iter().map(String::as_str))),
+    }
 }
 
 impl Cx<'_> {

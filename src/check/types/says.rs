@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
 use crate::base::{SharedSet, Span, Spanned};
-use crate::expr::fold::same::same;
+use crate::expr::fold::same::{fingerprint, same};
 use crate::expr::infer::{constant, path, reads};
 use crate::expr::{Type, TypeTable};
 use crate::ir::FieldId;
@@ -20,7 +20,7 @@ use super::cx::Cx;
 use super::range::{Range, compared};
 
 /// Most conditions of a graph that are told apart only by how they are written.
-const CONDITIONS: usize = 256;
+const CONDITIONS: usize = 4_096;
 
 /// Most facts of the arms before it that an arm is read with.
 const CARRIED: usize = 256;
@@ -38,6 +38,8 @@ pub enum Values {
     Apart(Range),
     /// As many more as there were; of a write only.
     Plus(f64),
+    /// Of no place: more holds than there was room for. What is found behind it is in doubt.
+    Untold,
 }
 
 impl Values {
@@ -88,6 +90,41 @@ pub struct Fact {
     pub values: Values,
 }
 
+impl Fact {
+    /// In place of what there was no room for.
+    fn untold() -> Self {
+        Self {
+            place: "".into(),
+            fields: BTreeSet::new(),
+            values: Values::Untold,
+        }
+    }
+}
+
+/// Conditions of a graph that are told apart only by how they are written.
+#[derive(Debug, Default)]
+pub struct Conditions {
+    all: Vec<Expr>,
+    by_print: HashMap<u64, Vec<usize>>,
+}
+
+impl Conditions {
+    /// The number of a condition; `None` where there is no room for another one.
+    fn number(&mut self, expr: &Expr) -> Option<usize> {
+        let alike = self.by_print.entry(fingerprint(expr)).or_default();
+        let known = |at: &&usize| self.all.get(**at).is_some_and(|known| same(known, expr));
+        if let Some(at) = alike.iter().find(known) {
+            return Some(*at);
+        }
+        let at = self.all.len();
+        (at < CONDITIONS).then(|| {
+            alike.push(at);
+            self.all.push(expr.clone());
+            at
+        })
+    }
+}
+
 /// What a node says, gathered while it is typed.
 #[derive(Debug, Default)]
 pub struct Saying {
@@ -108,20 +145,10 @@ pub struct Saying {
     /// What holds where a field is read, for each of its places in an expression or template.
     pub guarded: HashMap<(Span, FieldId), Vec<Vec<Fact>>>,
     /// Conditions that are told apart only by how they are written.
-    pub conditions: Vec<Expr>,
+    pub conditions: Conditions,
 }
 
 impl Saying {
-    fn number(&mut self, expr: &Expr) -> Option<usize> {
-        let known = self.conditions.iter().position(|known| same(known, expr));
-        known.or_else(|| {
-            (self.conditions.len() < CONDITIONS).then(|| {
-                self.conditions.push(expr.clone());
-                self.conditions.len() - 1
-            })
-        })
-    }
-
     /// The place of the state that a result is kept in.
     fn kept(&self, place: &str) -> Option<(String, FieldId)> {
         let (sign, rest) = match place.strip_prefix("#size(") {
@@ -247,8 +274,8 @@ impl Cx<'_> {
     }
 }
 
-/// Adds what holds where a condition does not to what holds where those before it did not. Of one place whose values are
-/// told one by one there is one fact.
+/// Adds what holds where a condition does not to what holds where those before it did not. Of one place there is one fact
+/// where that says as much.
 fn carry(so_far: &mut Vec<Fact>, more: Vec<Fact>) {
     for fact in more {
         let known = so_far.iter_mut().find_map(|known| {
@@ -256,7 +283,9 @@ fn carry(so_far: &mut Vec<Fact>, more: Vec<Fact>) {
                 return None;
             }
             let both = match (&known.values, &fact.values) {
-                (Values::Atoms(_), Values::Atoms(_)) => known.values.and(&fact.values)?,
+                (Values::Atoms(_), Values::Atoms(_)) | (Values::Range(..), Values::Range(..)) => {
+                    known.values.and(&fact.values)?
+                }
                 _ => return None,
             };
             Some((known, both))
@@ -265,6 +294,8 @@ fn carry(so_far: &mut Vec<Fact>, more: Vec<Fact>) {
             known.values = both;
         } else if so_far.len() < CARRIED {
             so_far.push(fact);
+        } else if so_far.len() == CARRIED {
+            so_far.push(Fact::untold());
         }
     }
 }
@@ -336,8 +367,13 @@ fn read(cx: &Cx, saying: &mut Saying, condition: &Expr, truth: bool) -> Vec<Fact
             .clone()
             .any(|(name, _)| &**name != "context" && &**name != "params");
         let mut fields: BTreeSet<FieldId> = read.fields.into_iter().map(FieldId).collect();
-        let Some((mut place, values)) = said(&mut reader, saying, expr, (truth, own)) else {
-            continue;
+        let (mut place, values) = match said(&mut reader, saying, expr, (truth, own)) {
+            Some(said) => said,
+            None if own => continue,
+            None => {
+                found.push(Fact::untold());
+                continue;
+            }
         };
         if own {
             let Some((kept, field)) = saying.kept(&place) else {
@@ -355,7 +391,7 @@ fn read(cx: &Cx, saying: &mut Saying, condition: &Expr, truth: bool) -> Vec<Fact
     found
 }
 
-/// What one condition says of one place. `own` says that it reads names of its node.
+/// What one condition says of one place; `None` where nothing could be kept of it. `own` says that it reads names of its node.
 fn said(
     reader: &mut Reader,
     saying: &mut Saying,
@@ -388,8 +424,8 @@ fn said(
         return None;
     }
     let (number, truth) = match opposite(expr) {
-        Some(opposite) => (saying.number(&opposite)?, !truth),
-        None => (saying.number(expr)?, truth),
+        Some(opposite) => (saying.conditions.number(&opposite)?, !truth),
+        None => (saying.conditions.number(expr)?, truth),
     };
     let atoms = Atoms::from([Atom::Bool(truth)]);
     Some((format!("?{number}"), Values::Atoms(atoms)))

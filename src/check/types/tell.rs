@@ -21,7 +21,8 @@ use super::known::Known;
 use super::lockstep::{Found, Sought, trail};
 use super::node;
 use super::paths::{Counts, Paths, Step, Trail};
-use super::says::Saying;
+use super::says::{Conditions, Saying};
+use super::unclear::Unclear;
 use super::walk::{Typed, Walk};
 
 /// What is asked of an `out` field.
@@ -140,8 +141,13 @@ impl<'a> Walk<'a> {
         if reads.is_empty() && asked.is_empty() {
             return Vec::new();
         }
-        let paths = self.paths();
+        let mut readers: BTreeMap<FieldId, Vec<Spot>> = BTreeMap::new();
+        for (spot, field, ..) in &reads {
+            readers.entry(*field).or_default().push(*spot);
+        }
+        let paths = self.paths(readers);
         let first = paths.at_start(&self.program.types);
+        let mut unclear = Unclear::default();
         for (spot, field, read, counts) in reads {
             let Some(declared) = self.graph.fields.get(field) else {
                 continue;
@@ -157,12 +163,14 @@ impl<'a> Walk<'a> {
                         .report(self.flow, types, (spot, trail), of, read);
                     diags.push(found);
                 }
+                Answer::Perhaps(Doubt::TooMuch) => unclear.add(field, read),
                 Answer::Perhaps(doubt) => {
                     let shown = types.show(&declared.ty.node).to_string();
                     diags.push(may_be_unset(&declared.name, &shown, read, doubt));
                 }
             }
         }
+        unclear.report(self.graph, &self.program.types, diags);
         let left = asked.iter().map(|(field, asked)| {
             let way = match asked {
                 Asked::Never => paths.avoids(&first, *field, Counts::May),
@@ -283,8 +291,8 @@ impl<'a> Walk<'a> {
     }
 
     /// All that is said on the ways of the graph: each node is read once more.
-    fn paths(&self) -> Paths<'_, 'a> {
-        let mut conditions = Vec::new();
+    fn paths(&self, readers: BTreeMap<FieldId, Vec<Spot>>) -> Paths<'_, 'a> {
+        let mut conditions = Conditions::default();
         let mut cx = self.cx(Facts::at_start(self.graph));
         cx.saying = Some(Saying::default());
         if let Some(route) = &self.graph.start {
@@ -306,7 +314,7 @@ impl<'a> Walk<'a> {
             let mut cx = self.cx(Facts::default());
             cx.saying = Some(Saying::default());
             cx.jump(&join.to, &mut Behind::new());
-            said(cx, &mut Vec::new())
+            said(cx, &mut Conditions::default())
         });
         let at_once = self.entries.iter().zip(self.flow.stops.iter());
         let at_once = at_once.map(|(entry, stop)| match entry {
@@ -327,6 +335,8 @@ impl<'a> Walk<'a> {
             beside: &self.beside,
             at_once: at_once.collect(),
             circles: &self.circles,
+            order: &self.order,
+            readers,
             passing: &self.passing.all,
             exits,
             ends: Exits::of(self.program, graph, self.flow),
@@ -334,6 +344,7 @@ impl<'a> Walk<'a> {
             kept: self.is_kept(),
             fields: BTreeMap::new(),
             places: BTreeMap::new(),
+            resets: BTreeMap::new(),
             explored: RefCell::default(),
             spent: Cell::new(0),
             stepped: Cell::new(0),
@@ -361,7 +372,7 @@ impl<'a> Walk<'a> {
     fn said_by(
         &self,
         id: NodeId,
-        conditions: &mut Vec<crate::ast::expr::Expr>,
+        conditions: &mut Conditions,
         noted: &mut Noted<Arc<str>>,
     ) -> Saying {
         let (Some(declared), Some(entry)) = (
@@ -419,7 +430,7 @@ fn is_proven(found: &Diagnostic) -> bool {
     !found.facts.contains(&Fact::Unproven)
 }
 
-fn said(cx: Cx, conditions: &mut Vec<crate::ast::expr::Expr>) -> Saying {
+fn said(cx: Cx, conditions: &mut Conditions) -> Saying {
     let mut said = cx.saying.unwrap_or_default();
     *conditions = std::mem::take(&mut said.conditions);
     said

@@ -158,6 +158,8 @@ pub(super) struct Walk<'a> {
     pub(super) passing: Passing,
     /// Fields that other tasks may write while a node runs, by node.
     pub(super) beside: Vec<SharedSet<FieldId>>,
+    /// Whether it is known which tasks run beside others.
+    told_apart: bool,
     pub(super) entries: Vec<Option<Entry>>,
     /// What each member of a join brings, by join and member.
     pub(super) brought: IdVec<JoinId, Vec<Option<Facts>>>,
@@ -203,6 +205,7 @@ impl<'a> Walk<'a> {
             }),
             passing: Passing::of(graph),
             beside: beside(flow, together),
+            told_apart: together.complete(),
             entries: vec![None; flow.stops.len()],
             brought: flow
                 .joins
@@ -403,7 +406,10 @@ impl<'a> Walk<'a> {
         beside: &SharedSet<FieldId>,
         company: &Company,
     ) {
-        facts.disturb_all(self.graph, &self.passing, beside);
+        match self.told_apart {
+            true => facts.disturb_all(self.graph, &self.passing, beside),
+            false => facts.disturb_values(&self.passing, beside),
+        }
         let node = match from {
             Some(Spot::Node(id)) => Some(id),
             _ => None,

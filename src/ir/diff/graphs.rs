@@ -40,6 +40,7 @@ impl<'f> Versions<'f> {
         self.leaves(both);
         self.nodes(both);
         self.joins(both);
+        self.lost(both);
     }
 
     /// Names by which a graph leaves to its caller.

@@ -11,7 +11,7 @@
 //! trees, and whatever differs and nobody has claimed is said too: there is no part of the IR that no comparison has.
 //!
 //! Reading order: [`finding`], [`fit`] (is every value of one type one of the other?), then one file for each
-//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] (of them, in threads), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
+//! subject of the contract: [`graphs`], [`joins`], [`fields`], [`kept`] and [`lost`] (of them, in threads), [`context`], [`nodes`], [`work`], [`outside`]; then [`tree`] (a flow in names), [`mod@used`] (where types show), [`rest`]
 //! with [`order`] and [`scope`], and [`things`] (all else) and [`words`] (what its parts are called).
 
 mod context;
@@ -21,6 +21,7 @@ mod fit;
 mod graphs;
 mod joins;
 mod kept;
+mod lost;
 mod nodes;
 mod order;
 mod outside;

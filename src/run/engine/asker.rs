@@ -35,7 +35,7 @@ impl Engine {
                 None => Err(self.unread(open, "whether", "may be called")),
             };
         }
-        node.and_then(|node| own(node, open)).ok_or_else(|| {
+        node.and_then(|node| own(node, &open.node)).ok_or_else(|| {
             // A node that is there under its name has not been renamed.
             let gone = match node {
                 Some(_) => Gone::Question,
@@ -47,6 +47,12 @@ impl Engine {
             );
             StartError::Version { message, gone }
         })
+    }
+
+    /// The type of which a task takes the answer to a question at a path, where it asks it at all in this version.
+    pub(super) fn takes(&self, graph: GraphId, task: &str, path: &str) -> Option<&Type> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        own(self.asker(graph, task)?, name)
     }
 
     /// The node of a task, by the task's key: `0:content/1:inner[2]`.
@@ -97,14 +103,14 @@ impl Engine {
 }
 
 /// The type of the answer that a node waits for under that name: its own, or of an interrupt around it.
-fn own<'p>(node: &'p NodePlan, open: &OpenInterrupt) -> Option<&'p Type> {
-    if *node.name == *open.node {
+fn own<'p>(node: &'p NodePlan, name: &str) -> Option<&'p Type> {
+    if *node.name == *name {
         return match &node.work {
             WorkPlan::Interrupt { expect, .. } => Some(expect),
             _ => None,
         };
     }
     let mut stops = node.before.iter().chain(&node.after);
-    let stop = stops.find(|stop| *stop.name == *open.node)?;
+    let stop = stops.find(|stop| *stop.name == *name)?;
     Some(&stop.expect)
 }

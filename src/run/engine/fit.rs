@@ -12,6 +12,7 @@ use crate::expr::accept::accept;
 use crate::ir::{Field, Graph, GraphId, Node};
 use crate::run::frame::{is_log, log_name};
 use crate::run::refit::{refit_field, refit_fields, refit_write};
+use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
 use crate::run::work::cached;
 use crate::run::{kept, schedule};
@@ -263,11 +264,16 @@ fn base(name: &str) -> &str {
     }
 }
 
-/// Holds results of caches that tasks go on with against their nodes.
+/// Holds what tasks go on with against their nodes: results of caches, and answers to questions that are asked still.
 ///
 /// # Errors
 /// [`StartError::Version`]
 pub(super) fn effects(names: &Names<'_>, effects: &[EffectRecord]) -> Result<(), StartError> {
+    let answers = effects.iter();
+    let answers = answers.filter(|effect| effect.kind == "answer" && effect.id != BEFORE);
+    for answer in answers {
+        held_answer(names, answer)?;
+    }
     let flow = &names.engine.plan.flow;
     for effect in effects.iter().filter(|effect| effect.kind == "cache") {
         let (Some(id), node) = names.walk(&effect.task).at else {
@@ -282,5 +288,22 @@ pub(super) fn effects(names: &Names<'_>, effects: &[EffectRecord]) -> Result<(),
             refused(message, Gone::Other)
         })?;
     }
+    Ok(())
+}
+
+fn held_answer(names: &Names<'_>, answer: &EffectRecord) -> Result<(), StartError> {
+    let engine = names.engine;
+    let Some(ty) = engine.takes(names.root, &answer.task, &answer.subject) else {
+        return Ok(());
+    };
+    accept(&answer.outcome, ty, &engine.plan.flow.types).map_err(|wrong| {
+        let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
+        let message = format!(
+            "the flow has changed since the thread's last step, and the answer that `{}` was given is not of its type any more: {}",
+            answer.subject,
+            problems.join("; ")
+        );
+        refused(message, Gone::Other)
+    })?;
     Ok(())
 }

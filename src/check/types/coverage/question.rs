@@ -1,348 +1,221 @@
 //! From conditions to questions: what each part of a condition asks, and of what.
 
-use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
-
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::expr::Type;
-use crate::expr::fold::same::{fingerprint, same};
 use crate::expr::infer::path;
 
 use super::super::cases::{Atom, Reader};
-use super::super::constant::changes;
-use super::super::range::{Range, comparison, measured, number, turned};
+use super::super::range::{Range, comparison, number, turned};
+use super::asked::{Questions, Reading};
 use super::formula::Formula;
-use super::search::Among;
-use super::set::Set;
-use super::space::{Place, Space, Which};
-
-/// The answers to which of two values is more, by number.
-const LESS: u32 = 0;
-const EQUAL: u32 = 1;
-const MORE: u32 = 2;
+use super::space::{Space, Which};
+use super::ties::{EQUAL, LESS, MORE};
 
 /// Some answers to a question, or all but those.
 pub struct Ask {
-    of: usize,
-    which: Which,
+    /// Number of the question.
+    pub of: usize,
+    /// The answers.
+    pub which: Which,
+    /// Whether these are meant, or all others.
+    pub truth: bool,
+}
+
+/// Most parts of conditions that are read. A `?:` and a comparison of conditions ask what their parts ask for both of its
+/// values, so that each one within another doubles that.
+const PARTS: usize = 50_000;
+
+/// What a condition asks where it holds, or where it doesn't.
+pub fn read<'e>(to: &mut Questions<'_, '_, 'e>, expr: &'e Expr, truth: bool) -> Formula<Ask> {
+    to.parts += 1;
+    if to.parts > PARTS {
+        to.too_much = true;
+        return to.whole(expr, truth);
+    }
+    match &expr.kind {
+        ExprKind::Literal(Literal::Bool(value)) => Formula::Is(*value == truth),
+        ExprKind::Unary(UnaryOp::Not, inner) => read(to, inner, !truth),
+        ExprKind::Logical(op, operands) => {
+            let parts = operands.iter().map(|part| read(to, part, truth)).collect();
+            all(parts, (*op == LogicalOp::And) == truth)
+        }
+        ExprKind::Conditional(condition, yes, no) if to.reading == Reading::Deep => {
+            let yes = [read(to, condition, true), read(to, yes, truth)];
+            let no = [read(to, condition, false), read(to, no, truth)];
+            Formula::Any([yes, no].map(|way| Formula::All(way.into())).into())
+        }
+        ExprKind::Binary(op, left, right) => match op.node {
+            BinaryOp::Equal => equal(to, (left, right), truth),
+            BinaryOp::NotEqual => equal(to, (left, right), !truth),
+            BinaryOp::In => one_of(to, expr, (left, right), truth),
+            op => match comparison(op, 0.0) {
+                Some(_) => ordered(to, op, (left, right), truth),
+                None => to.whole(expr, truth),
+            },
+        },
+        ExprKind::Call {
+            target: None,
+            function,
+            args,
+        } if function.node == "has" => match args.as_slice() {
+            [field] => has(to, expr, field, truth),
+            _ => to.whole(expr, truth),
+        },
+        _ => to.whole(expr, truth),
+    }
+}
+
+/// `a == b`
+fn equal<'e>(
+    to: &mut Questions<'_, '_, 'e>,
+    (left, right): (&'e Expr, &'e Expr),
     truth: bool,
-}
-
-/// The questions that conditions ask.
-pub struct Questions<'r, 'cx, 'e> {
-    reader: Reader<'r, 'cx>,
-    /// By what is asked: a path, or what [`Questions::name`] calls it.
-    numbers: HashMap<String, usize>,
-    spaces: Vec<Space>,
-    /// Expressions that are no paths, by fingerprint, each with its number.
-    others: HashMap<u64, Vec<(&'e Expr, usize)>>,
-    /// How many names were made.
-    made: usize,
-}
-
-impl<'r, 'cx, 'e> Questions<'r, 'cx, 'e> {
-    /// Nothing has been asked.
-    pub fn new(reader: Reader<'r, 'cx>) -> Self {
-        Self {
-            reader,
-            numbers: HashMap::new(),
-            spaces: Vec::new(),
-            others: HashMap::new(),
-            made: 0,
-        }
+) -> Formula<Ask> {
+    if let (Some(a), Some(b)) = (to.reader.atom(left), to.reader.atom(right)) {
+        return Formula::Is((a == b) == truth);
     }
-
-    /// What a condition asks where it holds, or where it doesn't.
-    pub fn read(&mut self, expr: &'e Expr, truth: bool) -> Formula<Ask> {
-        match &expr.kind {
-            ExprKind::Literal(Literal::Bool(value)) => Formula::Is(*value == truth),
-            ExprKind::Unary(UnaryOp::Not, inner) => self.read(inner, !truth),
-            ExprKind::Logical(op, operands) => {
-                let parts = operands.iter().map(|part| self.read(part, truth)).collect();
-                all(parts, (*op == LogicalOp::And) == truth)
-            }
-            ExprKind::Conditional(condition, yes, no) if !chooses(condition) => {
-                let yes = [self.read(condition, true), self.read(yes, truth)];
-                let no = [self.read(condition, false), self.read(no, truth)];
-                Formula::Any([yes, no].map(|way| Formula::All(way.into())).into())
-            }
-            ExprKind::Binary(op, left, right) => match op.node {
-                BinaryOp::Equal => self.equal(left, right, truth),
-                BinaryOp::NotEqual => self.equal(left, right, !truth),
-                BinaryOp::In => self.one_of(expr, (left, right), truth),
-                op => match comparison(op, 0.0) {
-                    Some(_) => self.ordered(op, (left, right), truth),
-                    None => self.whole(expr, truth),
-                },
-            },
-            ExprKind::Call {
-                target: None,
-                function,
-                args,
-            } if function.node == "has" => match args.as_slice() {
-                [field] => self.has(expr, field, truth),
-                _ => self.whole(expr, truth),
-            },
-            _ => self.whole(expr, truth),
+    for (subject, value) in [(left, right), (right, left)] {
+        if let Some(at) = number(value, &to.reader.cx.program.types) {
+            return numbers(to, subject, Range::point(at), truth);
         }
-    }
-
-    /// The formulas with numbered answers, and all answers to each question with how many there are numbers for.
-    pub fn answers(
-        mut self,
-        formulas: Vec<Formula<Ask>>,
-    ) -> (Vec<Formula<Among>>, Vec<(Set, u32)>) {
-        self.spaces.iter_mut().for_each(Space::settle);
-        let spaces = &self.spaces;
-        let mut numbered = |ask: Ask| {
-            let space = spaces.get(ask.of);
-            let these = space.map_or(Set::of([]), |space| {
-                let these = space.among(&ask.which);
-                match ask.truth {
-                    true => these,
-                    false => these.others(space.size()),
+        if let Some(atom) = to.reader.atom(value) {
+            return match atom {
+                Atom::Bool(value) if is_condition(&to.reader, subject) => {
+                    read(to, subject, value == truth)
                 }
-            });
-            let (of, these) = (ask.of, Rc::new(these));
-            Among { of, these }
-        };
-        let formulas = formulas.into_iter();
-        let formulas = formulas.map(|formula| formula.map(&mut numbered)).collect();
-        let all = spaces.iter().map(|space| (space.all(), space.size()));
-        (formulas, all.collect())
-    }
-
-    /// `a == b`
-    fn equal(&mut self, left: &'e Expr, right: &'e Expr, truth: bool) -> Formula<Ask> {
-        for (subject, value) in [(left, right), (right, left)] {
-            if let Some(at) = number(value, &self.reader.cx.program.types) {
-                return self.number(subject, Range::point(at), truth);
-            }
-            if is_empty(value) && sized(&self.reader.cx.quiet(subject)) {
-                let size = self.size(subject);
-                return self.within(size, Range::point(0.0), truth);
-            }
-            if let Some(atom) = self.reader.atom(value) {
-                return self.atom(subject, atom, truth);
-            }
-        }
-        let (question, _) = self.order(left, right);
-        ask(question, Which::Some(vec![EQUAL]), truth)
-    }
-
-    /// `x in [a, b]` asks the same as `x == a || x == b`.
-    fn one_of(
-        &mut self,
-        expr: &'e Expr,
-        (item, list): (&'e Expr, &'e Expr),
-        truth: bool,
-    ) -> Formula<Ask> {
-        match &list.kind {
-            ExprKind::List(items) if items.iter().all(|item| !item.optional) => {
-                let parts = items.iter();
-                let parts = parts.map(|other| self.equal(item, &other.value, truth));
-                all(parts.collect(), !truth)
-            }
-            _ => self.whole(expr, truth),
-        }
-    }
-
-    /// `a < b` and its like.
-    fn ordered(
-        &mut self,
-        op: BinaryOp,
-        (left, right): (&'e Expr, &'e Expr),
-        truth: bool,
-    ) -> Formula<Ask> {
-        let types = &self.reader.cx.program.types;
-        let sides = match (number(left, types), number(right, types)) {
-            (_, Some(at)) => Some((left, Some(op), at)),
-            (Some(at), None) => Some((right, turned(op), at)),
-            _ => None,
-        };
-        let range = sides.and_then(|(subject, op, at)| Some((subject, comparison(op?, at)?)));
-        if let Some((subject, range)) = range {
-            return self.number(subject, range, truth);
-        }
-        let (question, turns) = self.order(left, right);
-        let op = if turns { turned(op) } else { Some(op) };
-        let which = match op {
-            Some(BinaryOp::Less) => vec![LESS],
-            Some(BinaryOp::LessEqual) => vec![LESS, EQUAL],
-            Some(BinaryOp::Greater) => vec![MORE],
-            _ => vec![EQUAL, MORE],
-        };
-        ask(question, Which::Some(which), truth)
-    }
-
-    /// Which of two values is more, and whether they are asked for the other way round.
-    fn order(&mut self, left: &'e Expr, right: &'e Expr) -> (usize, bool) {
-        let (a, b) = (self.name(left), self.name(right));
-        let turns = a > b;
-        let key = match turns {
-            true => format!("{b} ? {a}"),
-            false => format!("{a} ? {b}"),
-        };
-        (self.question(key, || Space::Of(3)), turns)
-    }
-
-    /// A number of a place, or a size.
-    fn number(&mut self, subject: &'e Expr, range: Range, truth: bool) -> Formula<Ask> {
-        let question = match measured(subject) {
-            Some(of) => self.size(of),
-            None => self.place(subject),
-        };
-        self.within(question, range, truth)
-    }
-
-    fn within(&mut self, question: usize, range: Range, truth: bool) -> Formula<Ask> {
-        if let Some(Space::Place(place)) = self.spaces.get_mut(question) {
-            let (low, high) = range.bounds();
-            let cuts = [low.0, high.0].into_iter().filter(|at| at.is_finite());
-            place.cuts.extend(cuts);
-        }
-        ask(question, Which::Numbers(range), truth)
-    }
-
-    /// A text, a bool or null of a place.
-    fn atom(&mut self, subject: &'e Expr, atom: Atom, truth: bool) -> Formula<Ask> {
-        let question = self.place(subject);
-        if let Some(Space::Place(place)) = self.spaces.get_mut(question)
-            && place.open
-        {
-            place.atoms.insert(atom.clone());
-        }
-        ask(question, Which::Atom(atom), truth)
-    }
-
-    /// `has(x.f)`: which of several records `x` is, or that a field is not null.
-    fn has(&mut self, expr: &'e Expr, field: &'e Expr, truth: bool) -> Formula<Ask> {
-        let ExprKind::Select {
-            operand,
-            field: name,
-            optional: false,
-        } = &field.kind
-        else {
-            return self.whole(expr, truth);
-        };
-        let types = &self.reader.cx.program.types;
-        let Type::Union(members) = self.reader.cx.quiet(operand).without_null() else {
-            return match self.reader.cx.quiet(field) {
-                Type::Nullable(_) | Type::Json => self.atom(field, Atom::Null, !truth),
-                _ => self.whole(expr, truth),
+                _ => to.atom(subject, atom, truth),
             };
-        };
-        let (mut surely, mut perhaps) = (Vec::new(), Vec::new());
-        for (at, member) in (0..).zip(members.iter()) {
-            let Type::Record(id) = member else {
-                return self.whole(expr, truth);
-            };
-            let fields = types.records.get(*id).into_iter().flat_map(|r| &r.fields);
-            match fields.into_iter().find(|known| known.name == name.node) {
-                Some(known) if known.ty.admits_null() => perhaps.push(at),
-                Some(_) => surely.push(at),
-                None => {}
-            }
         }
-        let key = format!("{} is", self.name(operand));
-        let question = self.question(key, || Space::Of(members.len() as u32));
-        let surely = ask(question, Which::Some(surely), truth);
-        if perhaps.is_empty() {
-            return surely;
+        if is_empty(value) && sized(&to.reader.cx.quiet(subject)) {
+            let size = to.size(subject);
+            return to.within(size, Range::point(0.0), truth);
         }
-        let parts = [
-            ask(question, Which::Some(perhaps), truth),
-            self.whole(expr, truth),
-        ];
-        all(vec![surely, all(parts.into(), truth)], !truth)
     }
-
-    /// A condition as it stands.
-    fn whole(&mut self, expr: &'e Expr, truth: bool) -> Formula<Ask> {
-        if path(expr).is_some() {
-            let question = self.place(expr);
-            let bool = Atom::Bool(true);
-            if let Some(Space::Place(place)) = self.spaces.get(question)
-                && place.atoms.contains(&bool)
-            {
-                return ask(question, Which::Atom(bool), truth);
-            }
-        }
-        let key = format!("{} holds", self.name(expr));
-        let question = self.question(key, || Space::Of(2));
-        ask(question, Which::Some(vec![1]), truth)
+    let conditions = |expr| to.reader.cx.quiet(expr) == Type::Bool;
+    let deep = to.reading == Reading::Deep;
+    if deep && conditions(left) && conditions(right) {
+        let ways = [true, false].map(|value| {
+            Formula::All(vec![read(to, left, value), read(to, right, value == truth)])
+        });
+        return Formula::Any(ways.into());
     }
+    let (question, _) = to.order(left, right);
+    ask(question, Which::Some(vec![EQUAL]), truth)
+}
 
-    fn size(&mut self, of: &'e Expr) -> usize {
-        let key = format!("size of {}", self.name(of));
-        self.question(key, || {
-            Space::Place(Place {
-                atoms: BTreeSet::new(),
-                open: false,
-                numbers: Some(true),
-                range: Range::SIZES,
-                whole: true,
-                cuts: Vec::new(),
-            })
-        })
-    }
-
-    fn place(&mut self, expr: &'e Expr) -> usize {
-        let key = self.name(expr);
-        if let Some(known) = self.numbers.get(&key) {
-            return *known;
+/// `x in [a, b]` asks the same as `x == a || x == b`.
+fn one_of<'e>(
+    to: &mut Questions<'_, '_, 'e>,
+    expr: &'e Expr,
+    (item, list): (&'e Expr, &'e Expr),
+    truth: bool,
+) -> Formula<Ask> {
+    match &list.kind {
+        ExprKind::List(items) if items.iter().all(|item| !item.optional) => {
+            let parts = items.iter();
+            let parts = parts.map(|other| equal(to, (item, &other.value), truth));
+            all(parts.collect(), !truth)
         }
-        let ty = self.reader.cx.quiet(expr);
-        let mut atoms: BTreeSet<Atom> = self.reader.values(&ty).iter().cloned().collect();
-        let own = ty.without_null();
-        let number = matches!(own, Type::Int | Type::Uint | Type::Float);
-        let open = atoms.contains(&Atom::Other);
-        if number || own == Type::Error {
-            atoms.remove(&Atom::Other);
-        }
-        let place = Place {
-            open: open && !number,
-            numbers: match own {
-                Type::Json | Type::Union(_) | Type::Error => None,
-                _ => Some(number),
-            },
-            range: self.reader.bounds(expr),
-            whole: own == Type::Int,
-            cuts: Vec::new(),
-            atoms,
-        };
-        self.question(key, || Space::Place(place))
-    }
-
-    fn question(&mut self, key: String, space: impl FnOnce() -> Space) -> usize {
-        let next = self.spaces.len();
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.spaces.push(space());
-        }
-        number
-    }
-
-    /// A name that is the same for expressions that have the same value.
-    fn name(&mut self, expr: &'e Expr) -> String {
-        if let Some(path) = path(expr) {
-            return path;
-        }
-        let alike = self.others.entry(fingerprint(expr)).or_default();
-        let known = alike.iter().find(|(known, _)| same(known, expr));
-        let number = match known {
-            Some((known, number)) if !changes(known) => *number,
-            _ => {
-                self.made += 1;
-                alike.push((expr, self.made));
-                self.made
-            }
-        };
-        format!("#{number}")
+        _ => to.whole(expr, truth),
     }
 }
 
-fn ask(of: usize, which: Which, truth: bool) -> Formula<Ask> {
+/// `a < b` and its like.
+fn ordered<'e>(
+    to: &mut Questions<'_, '_, 'e>,
+    op: BinaryOp,
+    (left, right): (&'e Expr, &'e Expr),
+    truth: bool,
+) -> Formula<Ask> {
+    let types = &to.reader.cx.program.types;
+    let (a, b) = (number(left, types), number(right, types));
+    if let (Some(a), Some(range)) = (a, b.and_then(|b| comparison(op, b))) {
+        return Formula::Is(Range::point(a).within(range) == truth);
+    }
+    let sides = match (a, b) {
+        (_, Some(at)) => Some((left, Some(op), at)),
+        (Some(at), None) => Some((right, turned(op), at)),
+        _ => None,
+    };
+    let range = sides.and_then(|(subject, op, at)| Some((subject, comparison(op?, at)?)));
+    if let Some((subject, range)) = range {
+        return numbers(to, subject, range, truth);
+    }
+    let (question, turns) = to.order(left, right);
+    for side in [left, right] {
+        let value = to.value(side);
+        to.least(value);
+    }
+    let op = if turns { turned(op) } else { Some(op) };
+    let which = match op {
+        Some(BinaryOp::Less) => vec![LESS],
+        Some(BinaryOp::LessEqual) => vec![LESS, EQUAL],
+        Some(BinaryOp::Greater) => vec![MORE],
+        _ => vec![EQUAL, MORE],
+    };
+    ask(question, Which::Some(which), truth)
+}
+
+/// A number of a place, or a size.
+fn numbers<'e>(
+    to: &mut Questions<'_, '_, 'e>,
+    subject: &'e Expr,
+    range: Range,
+    truth: bool,
+) -> Formula<Ask> {
+    let question = to.value(subject);
+    to.within(question, range, truth)
+}
+
+/// `has(x.f)`: which of several records `x` is, or that a field is not null.
+fn has<'e>(
+    to: &mut Questions<'_, '_, 'e>,
+    expr: &'e Expr,
+    field: &'e Expr,
+    truth: bool,
+) -> Formula<Ask> {
+    let ExprKind::Select {
+        operand,
+        field: name,
+        optional: false,
+    } = &field.kind
+    else {
+        return to.whole(expr, truth);
+    };
+    let types = &to.reader.cx.program.types;
+    let Type::Union(members) = to.reader.cx.quiet(operand).without_null() else {
+        return match to.reader.cx.quiet(field) {
+            Type::Nullable(_) | Type::Json => to.atom(field, Atom::Null, !truth),
+            _ => to.whole(expr, truth),
+        };
+    };
+    let (mut surely, mut perhaps) = (Vec::new(), Vec::new());
+    for (at, member) in (0..).zip(members.iter()) {
+        let Type::Record(id) = member else {
+            return to.whole(expr, truth);
+        };
+        let fields = types.records.get(*id).into_iter().flat_map(|r| &r.fields);
+        match fields.into_iter().find(|known| known.name == name.node) {
+            Some(known) if known.ty.admits_null() => perhaps.push(at),
+            Some(_) => surely.push(at),
+            None => {}
+        }
+    }
+    let key = format!("{} is", to.name(operand));
+    let question = to.question(key, || Space::Of(members.len() as u32));
+    let surely = ask(question, Which::Some(surely), truth);
+    if perhaps.is_empty() {
+        return surely;
+    }
+    let parts = [
+        ask(question, Which::Some(perhaps), truth),
+        to.whole(expr, truth),
+    ];
+    all(vec![surely, all(parts.into(), truth)], !truth)
+}
+
+/// Some answers to a question.
+pub(super) fn ask(of: usize, which: Which, truth: bool) -> Formula<Ask> {
     Formula::Ask(Ask { of, which, truth })
 }
 
@@ -353,22 +226,14 @@ fn all(parts: Vec<Formula<Ask>>, all: bool) -> Formula<Ask> {
     }
 }
 
-/// Whether there is a `?:` in an expression: read for both of its values, one in another would double it.
-fn chooses(expr: &Expr) -> bool {
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        if matches!(expr.kind, ExprKind::Conditional(..)) {
-            return true;
-        }
-        expr.each_part(|part| open.push(part));
-    }
-    false
+/// Whether an expression is a condition by itself, and not a place that holds `true` or `false`.
+fn is_condition(reader: &Reader, expr: &Expr) -> bool {
+    path(expr).is_none() && reader.cx.quiet(expr) == Type::Bool
 }
 
-/// `""`, `[]`, `{}`
+/// `[]`, `{}`
 fn is_empty(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Literal(Literal::String(text)) => text.is_empty(),
         ExprKind::List(items) => items.is_empty(),
         ExprKind::Map(entries) => entries.is_empty(),
         _ => false,
@@ -377,8 +242,5 @@ fn is_empty(expr: &Expr) -> bool {
 
 /// Whether being empty is the same as having the size 0.
 fn sized(ty: &Type) -> bool {
-    matches!(
-        ty.without_null(),
-        Type::String | Type::List(_) | Type::Map(_)
-    )
+    matches!(ty.without_null(), Type::List(_) | Type::Map(_))
 }

@@ -1,13 +1,15 @@
 //! Looks for answers for which all of some formulas hold.
 //!
 //! What a formula leaves to a single question narrows its answers; where only choices are left, one of them is tried both
-//! ways. The steps are counted: routes are small, and one that is beyond is taken for open.
+//! ways. What ties answers to each other is followed with each. The steps are counted: routes are small, and of one that is
+//! beyond nothing is known.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::formula::Formula;
 use super::set::Set;
+use super::ties::{Answers, Ties};
 
 /// Most steps of one search.
 const STEPS: usize = 100_000;
@@ -22,12 +24,12 @@ pub struct Among {
 }
 
 /// What was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Found {
     /// No answers for which all of them hold.
     Nothing,
-    /// Some.
-    Something,
+    /// For each of these answers they hold, by question.
+    Something(Answers),
     /// The search was too long.
     TooMuch,
 }
@@ -35,21 +37,27 @@ pub enum Found {
 /// Answers that are still possible, and what must hold of them.
 #[derive(Clone)]
 struct State {
-    answers: Vec<Rc<Set>>,
+    answers: Answers,
     formulas: Vec<Rc<Formula<Among>>>,
 }
 
-/// Whether there are answers for which all formulas hold. `answers` are all there are to each question, and how many there are
-/// numbers for.
-pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>) -> Found {
-    let (all, ends): (Vec<Set>, Vec<u32>) = answers.into_iter().unzip();
-    if all.iter().any(Set::is_empty) {
-        return Found::Something;
+/// Looks for answers for which all formulas hold. `answers` are all there are to each question, and how many there are numbers
+/// for.
+pub fn found(formulas: &[Formula<Among>], answers: &[(Set, u32)], ties: &Ties) -> Found {
+    let ends = answers.iter().map(|(_, end)| *end).collect();
+    let answers = answers.iter().map(|(all, _)| Rc::new(all.clone()));
+    let answers: Answers = answers.collect();
+    if answers.iter().any(|all| all.is_empty()) {
+        return Found::Something(answers);
     }
-    let mut search = Search { ends, steps: 0 };
+    let mut search = Search {
+        ends,
+        ties,
+        steps: 0,
+    };
     let mut open = vec![State {
-        answers: all.into_iter().map(Rc::new).collect(),
-        formulas: formulas.into_iter().map(Rc::new).collect(),
+        answers,
+        formulas: formulas.iter().cloned().map(Rc::new).collect(),
     }];
     while let Some(state) = open.pop() {
         let settled = search.settle(state);
@@ -57,8 +65,12 @@ pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>) -> Found {
             return Found::TooMuch;
         }
         let Some(state) = settled else { continue };
-        let Some(choice) = state.choice() else {
-            return Found::Something;
+        let choice = match state.formulas.is_empty() {
+            true => ties.choice(&state.answers),
+            false => state.choice(),
+        };
+        let Some(choice) = choice else {
+            return Found::Something(state.answers);
         };
         open.extend(search.both(state, &choice));
     }
@@ -66,7 +78,7 @@ pub fn found(formulas: Vec<Formula<Among>>, answers: Vec<(Set, u32)>) -> Found {
 }
 
 impl State {
-    /// What to try next; `None` where nothing is left to be chosen.
+    /// What to try next of what the formulas leave.
     fn choice(&self) -> Option<Among> {
         let mut formula = &**self.formulas.first()?;
         loop {
@@ -79,12 +91,13 @@ impl State {
     }
 }
 
-struct Search {
+struct Search<'t> {
     ends: Vec<u32>,
+    ties: &'t Ties,
     steps: usize,
 }
 
-impl Search {
+impl Search<'_> {
     /// Both sides of a choice.
     fn both(&mut self, state: State, choice: &Among) -> Vec<State> {
         self.steps += state.answers.len();
@@ -115,8 +128,14 @@ impl Search {
                     some @ Formula::Any(_) => state.formulas.push(Rc::new(some)),
                 }
             }
-            if single.is_empty() || self.steps > STEPS {
+            if self.steps > STEPS {
                 return Some(state);
+            }
+            if single.is_empty() {
+                match self.ties.narrow(&mut state.answers, &mut self.steps)? {
+                    true => continue,
+                    false => return Some(state),
+                }
             }
             for (of, sets) in single {
                 let end = self.ends.get(of).copied().unwrap_or_default();

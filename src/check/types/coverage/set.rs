@@ -29,6 +29,29 @@ impl Set {
         self.0.is_empty()
     }
 
+    /// Whether a number is in it.
+    pub fn has(&self, number: u32) -> bool {
+        let before = self.0.partition_point(|(from, _)| *from <= number);
+        let range = before.checked_sub(1).and_then(|at| self.0.get(at));
+        range.is_some_and(|(_, to)| number < *to)
+    }
+
+    /// The lowest and the highest number in it.
+    pub fn ends(&self) -> Option<(u32, u32)> {
+        Some((self.0.first()?.0, self.0.last()?.1 - 1))
+    }
+
+    /// The only number in it.
+    pub fn one(&self) -> Option<u32> {
+        let (first, last) = self.ends()?;
+        (first == last).then_some(first)
+    }
+
+    /// The numbers in it, from below.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flat_map(|(from, to)| *from..*to)
+    }
+
     /// How many ranges it is made of.
     pub fn ranges(&self) -> usize {
         self.0.len()

@@ -1,9 +1,11 @@
 //! All answers to one question, numbered.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::super::cases::Atom;
 use super::super::range::Range;
+use super::classes::Classes;
 use super::set::Set;
 
 /// What may be answered.
@@ -16,10 +18,10 @@ pub enum Space {
 
 /// Values of a place that are told apart.
 pub struct Place {
-    /// Null, texts, bools, and [`Atom::Other`].
+    /// Null, texts, bools, and [`Atom::Other`]: those of its type, and those that conditions name.
     pub atoms: BTreeSet<Atom>,
-    /// Whether any other text or value may be there that a condition names.
-    pub open: bool,
+    /// Which others it may be.
+    pub open: Opens,
     /// Whether numbers may be there; `None` where its type is not known, and then only what is asked says so.
     pub numbers: Option<bool>,
     /// The numbers that it may be.
@@ -28,6 +30,19 @@ pub struct Place {
     pub whole: bool,
     /// Numbers that conditions name.
     pub cuts: Vec<f64>,
+    /// What is told apart, once all that is asked is known; shared by places that are compared.
+    pub classes: Rc<Classes>,
+}
+
+/// What a place may be beside the values of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    /// Nothing.
+    Nothing,
+    /// Any text.
+    Texts,
+    /// Any value.
+    All,
 }
 
 /// Which answers an ask takes.
@@ -41,52 +56,20 @@ pub enum Which {
 }
 
 impl Space {
-    /// Readies the numbers, once all that is asked is known.
-    pub fn settle(&mut self) {
-        let Space::Place(place) = self else {
-            return;
-        };
-        place.cuts.sort_by(f64::total_cmp);
-        place.cuts.dedup();
-        let numbers = place.numbers.unwrap_or(!place.cuts.is_empty());
-        if !numbers {
-            place.cuts.clear();
-        }
-        place.numbers = Some(numbers);
-        if place.atoms.is_empty() && !numbers {
-            place.atoms.insert(Atom::Other);
-        }
-    }
-
     /// How many answers there are numbers for.
     pub fn size(&self) -> u32 {
         match self {
             Space::Of(many) => *many,
-            Space::Place(place) => {
-                let pieces = match place.numbers {
-                    Some(true) => 2 * place.cuts.len() + 1,
-                    _ => 0,
-                };
-                (place.atoms.len() + pieces) as u32
-            }
+            Space::Place(place) => place.classes.count(),
         }
     }
 
     /// The answers that there can be.
     pub fn all(&self) -> Set {
-        let Space::Place(place) = self else {
-            return Set::below(self.size());
-        };
-        let before = place.atoms.len() as u32;
-        let pieces = (before..self.size()).filter(|at| {
-            let piece = place.piece(*at - before).and(place.range);
-            !piece.is_empty(place.whole)
-        });
-        Set::of(
-            [(0, before)]
-                .into_iter()
-                .chain(pieces.map(|at| (at, at + 1))),
-        )
+        match self {
+            Space::Of(many) => Set::below(*many),
+            Space::Place(place) => place.all(),
+        }
     }
 
     /// The answers that are taken.
@@ -94,49 +77,71 @@ impl Space {
         match (which, self) {
             (Which::Some(these), _) => Set::of(these.iter().map(|at| (*at, *at + 1))),
             (Which::Atom(atom), Space::Place(place)) => {
-                let at = place.atoms.iter().position(|known| known == atom);
-                Set::of(at.map(|at| (at as u32, at as u32 + 1)))
+                Set::of(place.classes.atom(atom).map(|at| (at, at + 1)))
             }
-            (Which::Numbers(range), Space::Place(place)) if place.numbers == Some(true) => {
-                let before = place.atoms.len() as u32;
-                let (low, high) = range.bounds();
-                let (from, to) = (place.from(low), place.to(high));
-                Set::of([(before + from, before + to)])
-            }
+            (Which::Numbers(range), Space::Place(place)) => place.classes.of_range(*range),
             _ => Set::of([]),
         }
     }
 }
 
 impl Place {
-    /// A piece of the numbers: what lies before, on or behind the cuts, from below.
-    fn piece(&self, at: u32) -> Range {
-        let cut = |i: usize| self.cuts.get(i).copied();
-        let i = at as usize / 2;
-        match (at % 2, cut(i)) {
-            (1, Some(on)) => Range::point(on),
-            (_, behind) => {
-                let before = i.checked_sub(1).and_then(cut);
-                Range::between(before, behind)
-            }
+    /// A place with these values.
+    pub fn new(atoms: BTreeSet<Atom>, open: Opens, numbers: Option<bool>) -> Self {
+        Self {
+            atoms,
+            open,
+            numbers,
+            range: Range::ALL,
+            whole: false,
+            cuts: Vec::new(),
+            classes: Rc::default(),
         }
     }
 
-    /// The first piece of a range with this lower bound.
-    fn from(&self, (at, taken): (f64, bool)) -> u32 {
-        let before = self.cuts.partition_point(|cut| *cut < at);
-        match at.is_finite() {
-            true => 2 * before as u32 + if taken { 1 } else { 2 },
-            false => 0,
+    /// A size.
+    pub fn size(range: Range) -> Self {
+        Self {
+            range,
+            whole: true,
+            ..Self::new(BTreeSet::new(), Opens::Nothing, Some(true))
         }
     }
 
-    /// The piece behind the last one of a range with this upper bound.
-    fn to(&self, (at, taken): (f64, bool)) -> u32 {
-        let before = self.cuts.partition_point(|cut| *cut < at);
-        match at.is_finite() {
-            true => 2 * before as u32 + if taken { 2 } else { 1 },
-            false => 2 * self.cuts.len() as u32 + 1,
-        }
+    /// A value that is written out.
+    pub fn value(atom: Atom) -> Self {
+        Self::new(BTreeSet::from([atom]), Opens::Nothing, Some(false))
+    }
+
+    /// Whether there are numbers among its values. Asked when all cuts are known.
+    pub fn has_numbers(&self) -> bool {
+        self.numbers.unwrap_or(!self.cuts.is_empty())
+    }
+
+    /// Whether it is no place, but a value that is written out.
+    pub fn is_written_out(&self) -> bool {
+        self.atoms.len() == 1 && self.open == Opens::Nothing && self.numbers == Some(false)
+    }
+
+    fn all(&self) -> Set {
+        let classes = &self.classes;
+        let may = |atom: &Atom| match (self.open, atom) {
+            _ if self.atoms.contains(atom) => true,
+            (Opens::Nothing, _) | (_, Atom::Null | Atom::Other) => false,
+            (Opens::Texts, _) => matches!(atom, Atom::Text(_)),
+            (Opens::All, _) => true,
+        };
+        let atoms = (0..).zip(&classes.atoms);
+        let atoms = atoms.filter(|(_, atom)| may(atom)).map(|(at, _)| at);
+        let numbers = match self.has_numbers() {
+            true => classes.of_range(self.range),
+            false => Set::of([]),
+        };
+        let numbers = numbers.numbers().filter(|class| {
+            let range = classes.range(*class).and(self.range);
+            !range.is_empty(self.whole)
+        });
+        let all: Vec<u32> = atoms.chain(numbers).collect();
+        Set::of(all.into_iter().map(|at| (at, at + 1)))
     }
 }
