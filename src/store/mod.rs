@@ -1,7 +1,7 @@
 //! Where threads are kept: [`MemoryStore`] and [`SqliteStore`] behind
 //! [`crate::run::store::Store`].
 //!
-//! What both must mean is written once: `rules` says which records are refused, `fold` how a
+//! What both must mean is written once: `rules` says which records are refused and what a compaction keeps, `fold` how a
 //! field is put together from its changes. `tests/store` runs one suite against every store.
 //! When to append what, and what a record's content means, is the runtime's business.
 
