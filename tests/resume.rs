@@ -425,6 +425,30 @@ async fn a_thread_under_way_is_forked_but_not_edited() {
 }
 
 #[tokio::test]
+async fn an_edit_says_what_nobody_asks_about_any_more() {
+    let bench = bench(&ASKED.replace("-> string\n", "-> string @idempotent(false)\n"));
+    bench.fetch.hangs.store(true, Ordering::SeqCst);
+    let cut_off = tokio::time::timeout(Duration::from_millis(50), bench.start(json!({})));
+    assert!(cut_off.await.is_err());
+    bench.fetch.hangs.store(false, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let behind = Edit {
+        as_node: Some("a".to_owned()),
+        ..log(json!(["by hand"]))
+    };
+    let edited = bench.engine.edit("t", &behind).await.unwrap();
+    assert_eq!(
+        (edited.replaced, edited.in_doubt),
+        (vec!["a".into()], vec!["fetch".into()])
+    );
+    let asked = bench.resume(&[]).await;
+    assert_eq!(asked.interrupts[0].ask, json!("?"));
+    // A call that has ended is in no doubt.
+    let edited = bench.engine.edit("t", &log(json!([]))).await.unwrap();
+    assert_eq!(edited.in_doubt, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_store_that_was_made_for_runs_alone_says_so() {
     let bench = bench(ASKED);
     bench.start(json!({})).await;

@@ -164,6 +164,11 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
             open.path, open.id
         ));
     }
+    for tool in &edited.in_doubt {
+        context.say(&format!(
+            "warning: a call of `{tool}` had begun, and nobody asks any more whether it happened"
+        ));
+    }
     if edited.state != RunState::Done {
         context.say(&format!("go on with: {}", hint.resume()));
     }

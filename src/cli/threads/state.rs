@@ -162,6 +162,9 @@ fn print(
         put("replaced", json!(edited.replaced));
         let dropped = edited.dropped.iter().map(OpenInterrupt::to_json);
         put("dropped", dropped.collect());
+        if !edited.in_doubt.is_empty() {
+            put("in_doubt", json!(edited.in_doubt));
+        }
     }
     let json = Json::Object(json);
     output::print(&match shelf.format {

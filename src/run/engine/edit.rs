@@ -66,6 +66,9 @@ pub struct Edited {
     pub replaced: Vec<String>,
     /// Interrupts that were open, and are not any more.
     pub dropped: Vec<OpenInterrupt>,
+    /// Tools that must not be called twice, of which a call in what has given way had begun: whether it happened is not known, and
+    /// nobody is asked any more.
+    pub in_doubt: Vec<String>,
     /// Where the thread stands: [`RunState::Ready`], unless nothing is left to do or other interrupts are still open.
     pub state: RunState,
 }
@@ -182,6 +185,7 @@ impl Engine {
             next: schedule::next_nodes(plan, &frame.agenda),
             replaced,
             dropped,
+            in_doubt: stale::in_doubt(&taken.image, place.image),
             state,
         };
         records.push(Record::Checkpoint(Checkpoint {

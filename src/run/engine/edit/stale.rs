@@ -8,6 +8,7 @@ use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{
     EffectKey, FrameImage, ListedEffect, Record, Store, StoreError, ThreadImage,
 };
+use crate::run::work::doubt;
 
 use super::super::open_interrupts;
 use super::Target;
@@ -85,6 +86,16 @@ pub(super) async fn forgotten(
                 }),
         );
     }
+}
+
+/// Tools of which a call had begun in what an edit of that frame takes the place of, and nobody knows whether it happened.
+pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> {
+    let root_step = image.frames.first().map_or(0, |root| root.step);
+    let gone = image.effects.iter().filter(|effect| {
+        effect.root_step == root_step
+            && step_in(&edited.frame, &effect.task).is_some_and(|step| step == edited.step)
+    });
+    doubt::open_calls(gone)
 }
 
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
