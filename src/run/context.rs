@@ -1,7 +1,7 @@
 //! What all tasks of a run share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,8 @@ pub struct RunContext {
     pub images: Mutex<BTreeMap<String, FrameImage>>,
     /// What the thread was forked from, where it was.
     pub forked_from: Option<ForkedFrom>,
+    /// Whether this process has kept a checkpoint.
+    pub has_kept: AtomicBool,
 }
 
 impl RunContext {
@@ -106,6 +108,11 @@ impl RunContext {
     pub fn asking_thread(&self) -> &str {
         let forked = self.forked_from.as_ref();
         forked.map_or(&self.thread_id, |from| &from.first)
+    }
+
+    /// Whether this is the first checkpoint that this process keeps; notes that it is kept.
+    pub fn is_first_kept(&self) -> bool {
+        !self.has_kept.swap(true, Ordering::Relaxed)
     }
 
     /// Counts a committed super-step.

@@ -1,7 +1,7 @@
 //! Where threads are kept: [`MemoryStore`], [`SqliteStore`] and [`PostgresStore`] behind
 //! [`crate::run::store::Store`].
 //!
-//! What all must mean is written once: `rules` says which records are refused, `fold` how a
+//! What all must mean is written once: `rules` says which records are refused and what a compaction keeps, `fold` how a
 //! field is put together from its changes, `append`, `row` and `change` how records are rows of a
 //! database. `tests/store` runs one suite against every store.
 //! When to append what, and what a record's content means, is the runtime's business.

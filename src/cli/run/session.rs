@@ -477,7 +477,7 @@ fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
 }
 
 /// An id that can be read out: `t-` and eight letters and digits that aren't taken for others.
-fn new_thread() -> String {
+pub fn new_thread() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let bits = uuid::Uuid::new_v4().as_u128();
     let letter = |index: u32| {

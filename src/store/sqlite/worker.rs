@@ -30,9 +30,11 @@ pub(super) struct Worker {
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
+type Work = Box<dyn FnOnce(&mut Connection, &Presence) + Send>;
+
 enum Job {
     Append(Append, Reply),
-    Work(Box<dyn FnOnce(&mut Connection, &Presence) + Send>),
+    Work(Work),
 }
 
 impl Worker {
