@@ -92,9 +92,15 @@ pub struct RunOptions {
     /// When the journal is on disk
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub durability: Durability,
-    /// The most super-steps of this run
+    /// The most super-steps of this run, those before a resume counted in
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
+    /// The most tasks of the run that work at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_concurrency: Option<u32>,
+    /// The most tasks of one super-step
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_tasks: Option<u32>,
     /// Change a thread of an earlier version of the flow as its `migrate` blocks say
     #[arg(long)]
     pub migrate: bool,

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start, in_turns};
 use crate::base::{SourceMap, name};
-use crate::ir::{Flow, GraphId};
+use crate::ir::{ErrorKind, Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
@@ -168,6 +168,8 @@ impl<'a> Session<'a> {
             options: engine::RunOptions {
                 durability: how.durability.into(),
                 recursion_limit: how.recursion_limit.map(u64::from),
+                max_concurrency: how.max_concurrency.map(|most| most as usize),
+                max_tasks: how.max_tasks.map(|most| most as usize),
                 timeout: how.timeout,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
@@ -201,6 +203,7 @@ impl<'a> Session<'a> {
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
+        self.options.drain = signals.drain.clone();
         let dropped = match first {
             Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
@@ -220,7 +223,7 @@ impl<'a> Session<'a> {
                 }
                 (Err(failure), None) => return Err(failure),
             };
-            if result.state != RunState::Interrupted || signals.cancel.is_cancelled() {
+            if result.state != RunState::Interrupted || signals.is_heard() {
                 break result;
             }
             signals.asking(true);
@@ -353,6 +356,10 @@ impl<'a> Session<'a> {
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
                 let failure = failure.lines(lines);
                 match self.keeps {
+                    true if error.kind == ErrorKind::RecursionLimit => failure.help(format!(
+                        "with a higher limit (`--recursion-limit`, `--max-tasks`) it goes on: {}",
+                        self.hint.resume()
+                    )),
                     true => failure.help(format!(
                         "when its cause is gone, go on with: {}",
                         self.hint.resume()
