@@ -93,8 +93,19 @@ impl RunContext {
                 ns: ns.to_owned(),
                 step,
                 node,
+                skipped: 0,
                 kind,
             });
+        }
+    }
+
+    /// Waits for whoever reads the events, where that falls behind, for as long as a run does.
+    pub async fn room(&self) {
+        if let Some(events) = &self.events
+            && !events.has_room()
+        {
+            let _waits = self.journal.waits();
+            events.room().await;
         }
     }
 

@@ -80,7 +80,9 @@ impl TaskLimit {
         for node in nodes {
             *of_node.entry(node).or_default() += 1;
         }
-        let most = of_node.iter().max_by_key(|(node, of)| (**of, std::cmp::Reverse(**node)));
+        let most = of_node
+            .iter()
+            .max_by_key(|(node, of)| (**of, std::cmp::Reverse(**node)));
         let (node, of) = most.map_or((NodeId(0), 0), |(node, of)| (*node, *of));
         let name = &graph.nodes[node].name;
         let message = format!(

@@ -166,8 +166,9 @@ async fn run_tasks(
         let effects = EffectScope::new(frame.task_key(&node.name, send), stop.clone());
         let effects = effects.ranked(&frame.rank, task.node);
         if node.pure {
+            cx.room().await;
             let outcome = run_pure(&around, frame, node, task, &effects);
-            let outcome = outcomes.hold(outcome, node);
+            let outcome = outcomes.hold(outcome, node, frame);
             stop_others(cx, &outcome, siblings.as_ref());
             outcomes.put(index, outcome);
         } else {
@@ -180,7 +181,7 @@ async fn run_tasks(
     }
     let mut running: FuturesUnordered<_> = futures.into_iter().collect();
     while let Some((index, node, outcome)) = running.next().await {
-        let outcome = outcomes.hold(outcome, node);
+        let outcome = outcomes.hold(outcome, node, frame);
         stop_others(cx, &outcome, siblings.as_ref());
         outcomes.put(index, outcome);
     }
@@ -208,7 +209,7 @@ impl Outcomes {
     }
 
     /// The outcome, or that the tasks so far lead to more than a step may have: before all of them have been made.
-    fn hold(&mut self, outcome: Outcome, node: &NodePlan) -> Outcome {
+    fn hold(&mut self, outcome: Outcome, node: &NodePlan, frame: &Frame) -> Outcome {
         let Outcome::Done(output) = &outcome else {
             return outcome;
         };
@@ -216,7 +217,7 @@ impl Outcomes {
         self.sent += sends.filter(|next| matches!(next, Next::Send(..))).count();
         match self.limit.hold_sent(self.sent, &node.name) {
             Ok(()) => outcome,
-            Err(error) => Outcome::Failed(error),
+            Err(error) => Outcome::Failed(located(error, frame, node)),
         }
     }
 
@@ -321,6 +322,7 @@ async fn run_task(
         Ok(slot) => slot,
         Err(error) => return Outcome::Failed(error),
     };
+    around.cx.room().await;
     started(around, node, task, effects);
     if node.on_error.is_some()
         && let Some(error) = effects.handled(around.cx)

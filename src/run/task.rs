@@ -187,9 +187,7 @@ impl<'a> TaskRun<'a> {
             ("step", Value::Int(self.around.step as i64)),
             (
                 "remaining_steps",
-                Value::Int(
-                    i64::try_from(cx.remaining_steps(self.around.made)).unwrap_or(i64::MAX),
-                ),
+                Value::Int(i64::try_from(cx.remaining_steps(self.around.made)).unwrap_or(i64::MAX)),
             ),
             ("attempt", Value::Int(1)),
         ];

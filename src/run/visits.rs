@@ -41,7 +41,8 @@ impl Visits {
         self.changes = field.map_or(0, |field| field.changes);
         let of_field = field.and_then(|field| field.value.as_map());
         let of_field = of_field.into_iter().flat_map(Map::iter);
-        let of_field = of_field.filter_map(|(name, count)| Some((name.as_str()?, as_count(count)?)));
+        let of_field =
+            of_field.filter_map(|(name, count)| Some((name.as_str()?, as_count(count)?)));
         let earlier = schedule::visits(&image.schedule);
         let earlier = earlier.iter().map(|(name, count)| (name.as_str(), *count));
         let known: BTreeMap<&str, NodeId> = graph

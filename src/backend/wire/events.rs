@@ -44,17 +44,20 @@ pub fn events(
     idle: Option<Duration>,
 ) -> Events {
     let mut left = LIMIT;
-    let chunks = unfold(Box::pin(response.bytes_stream()), move |mut chunks| async move {
-        let next = chunks.next();
-        let chunk = match idle {
-            None => next.await?.map_err(Broken::Transport),
-            Some(idle) => match tokio::time::timeout(idle, next).await {
-                Ok(chunk) => chunk?.map_err(Broken::Transport),
-                Err(_) => Err(Broken::Silent(idle)),
-            },
-        };
-        Some((chunk, chunks))
-    });
+    let chunks = unfold(
+        Box::pin(response.bytes_stream()),
+        move |mut chunks| async move {
+            let next = chunks.next();
+            let chunk = match idle {
+                None => next.await?.map_err(Broken::Transport),
+                Some(idle) => match tokio::time::timeout(idle, next).await {
+                    Ok(chunk) => chunk?.map_err(Broken::Transport),
+                    Err(_) => Err(Broken::Silent(idle)),
+                },
+            };
+            Some((chunk, chunks))
+        },
+    );
     let bytes = chunks.map(move |chunk| {
         let chunk = chunk?;
         left = left.checked_sub(chunk.len()).ok_or(Broken::TooLong)?;

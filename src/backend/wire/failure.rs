@@ -60,7 +60,10 @@ impl Failure {
     /// A stream said nothing for as long as it may.
     pub fn silent(peer: &str, idle: Duration) -> Self {
         let idle = crate::base::duration::show(idle);
-        Self::new(ErrorKind::Timeout, format!("`{peer}` said nothing for {idle}"))
+        Self::new(
+            ErrorKind::Timeout,
+            format!("`{peer}` said nothing for {idle}"),
+        )
     }
 
     /// Whether our side ended the call: its time was up, or the run was cancelled.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
+use tokio::task::spawn_blocking;
 
 use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start, in_turns};
@@ -286,7 +287,9 @@ impl<'a> Session<'a> {
             events: Some(sink),
             ..self.options.clone()
         };
-        let reader = tokio::spawn(watch.follow(events));
+        // Writing may block, for as long as nobody reads: that must not keep the run from going on.
+        let reading = Handle::current();
+        let reader = spawn_blocking(move || reading.block_on(watch.follow(events)));
         let at_the_store = Arc::clone(&options.at_the_store);
         let run = async {
             match leg {

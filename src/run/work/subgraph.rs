@@ -48,7 +48,9 @@ pub async fn work(
     child.before = run.around.made;
     let limit = plan.flow.graphs[graph].recursion_limit;
     let kept = cx.steps_within(&key);
-    child.limits.extend(limit.map(|most| StepLimit::new(most, kept)));
+    child
+        .limits
+        .extend(limit.map(|most| StepLimit::new(most, kept)));
     child.tracked = frame.tracked && persist != Persist::None;
     let lasting = (persist == Persist::Thread).then(|| lasting(run));
     child.callers.clone_from(&frame.callers);

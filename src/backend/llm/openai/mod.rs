@@ -98,9 +98,13 @@ impl fmt::Debug for Settings {
             self.structured,
         );
         let text = format!(
-            "{name} at {base_url}, {api_key:?}, {headers:?}, {timeout:?}, {idle:?}, {most:?}, {field}, {way:?}, {:?}",
+            "{name} at {base_url}, {api_key:?}, {headers:?}, {timeout:?}, {most:?}, {field}, {way:?}, {:?}",
             self.extra_body
         );
+        let text = match idle {
+            Some(idle) => format!("{text}, idle {idle:?}"),
+            None => text,
+        };
         f.write_str(&self.secrets.scrub(&text))
     }
 }
