@@ -252,6 +252,76 @@ fn a_run_that_nobody_reads_goes_on() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A reader that keeps stdout open and does not read holds the process, which has its lines to write, and not the run.
+#[test]
+fn a_run_whose_reader_does_not_read_goes_on() {
+    let folder = project("not-read");
+    let flow = "\
+graph Loop {
+  state { out n: int via add = 0 }
+  start -> step
+  node step: update { set { n: 1 } goto { when state.n >= 230 -> end else -> step } }
+}
+";
+    std::fs::write(folder.join("loop.graph"), flow).unwrap();
+    // More than a pipe takes, and less than a run waits for.
+    let args = ["run", "loop.graph", "--thread", "t", "--stream", "debug"];
+    let mut child = graphc(&folder, &args)
+        .env("TOKIO_WORKER_THREADS", "1")
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(9);
+    loop {
+        let list = graphc(&folder, &["threads", "--format", "json"]);
+        let list = { list }.output().unwrap();
+        let text = String::from_utf8_lossy(&list.stdout).into_owned();
+        if text.contains("\"done\"") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the run waits for its reader");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "all was written");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(json(&output)["output"]["n"], 230);
+    assert!(output.stdout.len() > 80_000, "{}", output.stdout.len());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A reader that goes on in another process leaves out what it knows.
+#[test]
+fn a_reader_goes_on_behind_what_it_has_seen() {
+    let folder = project("after");
+    let args = ["run", "two.graph", "--thread", "t", "--stream", "tasks"];
+    let mut child = half_way(&folder, &args);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let last = json(&output);
+    assert_eq!(
+        (&last["id"], &last["node"]),
+        (&"1:second".into(), &"second".into())
+    );
+    std::fs::write(folder.join("go"), "").unwrap();
+    let args = ["resume", "two.graph", "--thread", "t", "--stream", "tasks"];
+    let output = graphc(&folder, &args)
+        .args(["--after", "1:second"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ids: Vec<_> = lines.iter().map(|line| line["id"].as_str()).collect();
+    assert_eq!(ids, [Some("1:second#end"), None]);
+    assert_eq!(
+        (&lines[0]["seq"], &lines[1]["type"]),
+        (&1.into(), &"result".into())
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A thread whose process was killed is not shown as running.
 #[test]
 fn a_killed_run_is_shown_as_cut_off() {

@@ -256,6 +256,19 @@ impl EventKind {
 }
 
 impl Event {
+    /// Key of the task that it is of, or of what told it beside a task.
+    pub fn task(&self) -> &str {
+        match &self.kind {
+            EventKind::Token { by, .. } => &by.task,
+            _ => Self::task_of(&self.id),
+        }
+    }
+
+    /// The same of an id.
+    pub fn task_of(id: &str) -> &str {
+        id.split('#').next().unwrap_or_default()
+    }
+
     /// The line of `graphc run --stream` (docs/cli.md).
     pub fn to_json(&self) -> Json {
         let kind = self.kind.mode().map_or("dropped", Mode::word);

@@ -76,7 +76,10 @@ pub fn engine(text: &str, model: Option<Model>, tool: Option<Arc<Tool>>) -> (Eng
     let models = plan.flow.models.iter();
     let models = models.map(|_| Arc::clone(model.as_ref().unwrap()));
     let tools = plan.flow.tools.iter();
-    let tools = tools.map(|_| tool.clone().map(|tool| tool as Arc<dyn ToolBackend>));
+    let tools = tools.map(|declared| {
+        let tool = tool.clone().filter(|_| declared.body.is_none());
+        tool.map(|tool| tool as Arc<dyn ToolBackend>)
+    });
     let graph = plan.flow.graph("Main").unwrap();
     let backends = Backends {
         models: models.collect(),

@@ -2,9 +2,10 @@
 //!
 //! [`session`] puts together what a run needs and drives it through its interrupts. Beside it:
 //! [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
-//! a person), [`watch`] with [`progress`] (what is shown while it runs), [`signals`] (Ctrl-C),
+//! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C),
 //! [`hint`] and [`example`] (the command that goes on).
 
+mod again;
 pub mod answers;
 pub mod ask;
 pub mod example;
@@ -201,6 +202,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             given,
             alone: args.no_answers,
             resumes: false,
+            after: Vec::new(),
         },
         context,
     )?;

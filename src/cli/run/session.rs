@@ -52,6 +52,8 @@ pub struct Wanted {
     pub alone: bool,
     /// Whether the thread must be there: then no store is made to look for it.
     pub resumes: bool,
+    /// Ids of the events that the reader of a stream has seen last.
+    pub after: Vec<String>,
 }
 
 /// One stretch of a run, from where it begins to its end or the next interrupt.
@@ -176,7 +178,7 @@ impl<'a> Session<'a> {
                 interrupt_before: wanted.interrupt_before,
                 ..engine::RunOptions::default()
             },
-            watch: Watch::new(&how.stream, context),
+            watch: Watch::new(&how.stream, wanted.after, context),
             answers,
             hint,
             script,

@@ -57,14 +57,6 @@ fn is_loose(event: &Event) -> bool {
     matches!(event.kind, EventKind::Token { .. } | EventKind::Values(_))
 }
 
-/// The task that an event is of: that of its speaker, else what its id begins with.
-fn task_of(event: &Event) -> &str {
-    match &event.kind {
-        EventKind::Token { by, .. } => &by.task,
-        _ => event.id.split('#').next().unwrap_or_default(),
-    }
-}
-
 impl Queue {
     /// A queue with nothing in it.
     pub fn new(patience: Patience) -> Self {
@@ -116,7 +108,7 @@ impl Queue {
             }
             EventKind::Dropped { .. } => {}
             _ => {
-                self.last_of.insert(task_of(&event).to_owned(), position);
+                self.last_of.insert(event.task().to_owned(), position);
             }
         }
         let weight = weight(&event);
@@ -130,7 +122,7 @@ impl Queue {
 
     /// Puts a token to those before it, where its task has said nothing else since.
     fn join(&mut self, event: &Event) -> bool {
-        let last = self.last_of.get(task_of(event));
+        let last = self.last_of.get(event.task());
         let Some(waiting) = last.and_then(|position| self.events.get_mut(position)) else {
             return false;
         };
@@ -186,7 +178,7 @@ impl Queue {
         self.bytes -= queued.weight;
         match &event.kind {
             EventKind::Values(_) => forget(&mut self.state_of, &event.ns, position),
-            _ => forget(&mut self.last_of, task_of(&event), position),
+            _ => forget(&mut self.last_of, event.task(), position),
         }
         if !is_loose(&event) {
             self.firm -= 1;
