@@ -8,6 +8,7 @@
 
 mod added;
 pub mod args;
+mod behind_way;
 pub mod cases;
 mod choice;
 pub mod company;

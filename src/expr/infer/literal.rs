@@ -6,10 +6,10 @@ use crate::ast::expr::{Element, Entry, Expr, ExprKind, Literal};
 use crate::base::Span;
 use crate::diag::{Diagnostic, Home, codes};
 
-use super::super::ty::{RecordId, Type};
+use super::super::ty::{MESSAGE, RUN, RecordId, Type};
 use super::checker::Checker;
 use super::join::join;
-use super::record::Given;
+use super::record::{Given, MADE_BY};
 
 impl Checker<'_> {
     pub(super) fn literal(literal: &Literal) -> Type {
@@ -113,10 +113,11 @@ impl Checker<'_> {
         let message =
             format!("`{key}` is a name, and keys of a map are texts; `{name}` is expected here");
         let found = Diagnostic::new(&codes::TYPE_MISMATCH, message, entry.key.span);
-        // Names of records that a graph or a node has for itself can't be written.
-        let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        // Names of records that the language, a graph or a node has for itself can't be written.
+        let plain = id > RUN && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let start = expr.span.before();
         self.report(match plain {
+            _ if id == MESSAGE => found.help(MADE_BY),
             true => found
                 .help(format!("write the record: `{name} {{ {key}: .. }}`"))
                 .fix(start, format!("{name} ")),

@@ -8,7 +8,7 @@ use crate::base::Span;
 use crate::base::name::{closest, list};
 use crate::diag::{Diagnostic, Home, codes};
 
-use super::super::ty::{RecordField, RecordId, Type};
+use super::super::ty::{MESSAGE, RecordField, RecordId, Type};
 use super::checker::{Checker, Taker};
 
 /// A field as written in a literal.
@@ -19,6 +19,9 @@ pub(super) struct Given<'e> {
     pub optional: bool,
     pub quoted: bool,
 }
+
+/// How messages are written: their record has no literal.
+pub(super) const MADE_BY: &str = "messages are made by `user(..)`, `system(..)` and `ai(..)`";
 
 impl Checker<'_> {
     pub(super) fn record(&mut self, name: &Name, fields: &[Written]) -> Type {
@@ -122,7 +125,10 @@ impl Checker<'_> {
     /// The same for a map that stands for a record: nothing fills in what it leaves out.
     pub(super) fn missing_entries(&mut self, span: Span, id: RecordId, given: &[Given]) {
         let name = self.types.records.get(id).map_or("", |r| &r.name);
-        let help = format!("`{name} {{ .. }}` fills in defaults and null, a map does not");
+        let help = match id {
+            MESSAGE => MADE_BY.to_owned(),
+            _ => format!("`{name} {{ .. }}` fills in defaults and null, a map does not"),
+        };
         self.missing(span, id, given, |_| true, Some(help));
     }
 

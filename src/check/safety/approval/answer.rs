@@ -60,10 +60,13 @@ pub fn constant(expr: &Expr) -> Option<Says> {
     }
 }
 
-/// A constant that is none of the usual words, to tell it from others.
+/// A constant as a word, to tell it from others: numbers that are equal are the same one.
 pub fn word(expr: &Expr) -> Option<String> {
     match &expr.kind {
         ExprKind::Literal(Literal::String(word)) => Some(word.to_string()),
+        ExprKind::Literal(Literal::Int(number)) => Some((*number as f64).to_string()),
+        ExprKind::Literal(Literal::UInt(number)) => Some((*number as f64).to_string()),
+        ExprKind::Literal(Literal::Float(number)) => Some(number.to_string()),
         ExprKind::Literal(literal) => Some(format!("{literal:?}")),
         ExprKind::Select { field, .. } if is_member(expr) => Some(field.node.clone()),
         _ => None,

@@ -8,8 +8,11 @@ use crate::resolve::program::{Node, Program};
 
 use super::super::reads::Mention;
 use super::answer::{Says, constant};
-use super::decision::{is_decision, mentioned};
-use super::direction::{Held, directions};
+use super::decision::is_decision;
+use super::direction::directions;
+use super::held::Held;
+use super::others::Others;
+use super::place::places;
 use super::reader::Reader;
 use super::sense::{Heard, Sense};
 use super::writes::{Feed, Find, Given, Told};
@@ -24,7 +27,7 @@ pub struct Decided<'a> {
     /// All writes by nodes and jumps.
     pub writes: Vec<Told<'a>>,
     /// What is made from each field.
-    pub(super) feeds: BTreeMap<Place, Vec<Feed>>,
+    pub(super) feeds: BTreeMap<Place, Vec<Feed<'a>>>,
     /// What fields of called graphs are given.
     pub(super) given: Vec<Given<'a>>,
     /// What each of them says.
@@ -57,25 +60,16 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// What a condition says of an answer in a node; `counts` gives the direction of a field of the node's graph, where
-    /// it holds one.
+    /// What a condition says of an answer in a node; `counts` gives the direction of a field, of the node's graph or of the
+    /// one that it calls, where it holds one, and what it may hold that nobody has said.
     pub fn says(
         &self,
         program: &'a Program,
         (id, node): (GraphId, &'a Node),
-        counts: impl Fn(FieldId) -> Option<Sense>,
+        counts: impl Fn(Place) -> Option<(Sense, Others)>,
         (condition, truth): (&'a Expr, bool),
     ) -> Says {
-        let graph = program.graphs.get(id);
-        let heard = |mention: Mention<'_>| match mention.field() {
-            Some(_) => {
-                let field = mentioned(program, graph?, mention)?;
-                let sense = counts(field)?;
-                let words = self.held.get(&(id, field)).and_then(Held::words);
-                Some(Heard { sense, words })
-            }
-            None => is_decision(program, node, mention).then_some(Heard::ANSWER),
-        };
+        let heard = |mention: Mention<'_>| self.heard(program, (id, Some(node)), &counts, mention);
         let reader = Reader::new(&node.lets, &heard);
         if !reader.depends(condition) {
             return Says::Nothing;
@@ -86,6 +80,31 @@ impl<'a> Decided<'a> {
             Says::Never => Says::Yes,
             says => says,
         }
+    }
+
+    /// What a mention holds of an answer.
+    pub(super) fn heard(
+        &self,
+        program: &Program,
+        (id, node): (GraphId, Option<&Node>),
+        counts: &dyn Fn(Place) -> Option<(Sense, Others)>,
+        mention: Mention<'_>,
+    ) -> Option<Heard<'_>> {
+        if node.is_some_and(|node| is_decision(program, node, mention)) {
+            return Some(Heard::ANSWER);
+        }
+        let all = places(program, (id, node), mention);
+        let known = all.iter().filter_map(|place| counts(*place));
+        let (sense, others) = known.reduce(|a, b| (a.0.or(b.0), a.1.or(b.1)))?;
+        let words = match *all {
+            [place] => self.held.get(&place).and_then(Held::words),
+            _ => None,
+        };
+        Some(Heard {
+            sense,
+            words,
+            others,
+        })
     }
 
     /// The direction of a field that holds an answer.

@@ -5,124 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::ast::expr::{Expr, ExprKind, LogicalOp};
+use crate::ast::expr::Expr;
 use crate::expr::Type;
 use crate::ir::GraphId;
 use crate::resolve::program::{Node, Program};
 
-use super::super::reads::{self, Lets, Mention, mentions};
-use super::answer::{Says, constant, joined, word};
+use super::super::reads::{Mention, mentions};
+use super::answer::Says;
 use super::decided::Place;
-use super::decision::{is_decision, mentioned};
+use super::decision::is_decision;
+use super::held::Held;
+use super::place::{LetsOf, places};
 use super::reader::Reader;
-use super::sense::{Heard, Sense, Words};
-use super::writes::{Find, results};
-
-/// Most words of its own that a field is known by; of one with more they tell nothing.
-const MOST: usize = 64;
-
-/// What was said, of all writes together: a set.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Set(u8);
-
-impl Set {
-    const YES: u8 = 1;
-    const NO: u8 = 2;
-    const SOMETHING: u8 = 4;
-
-    fn add(&mut self, says: Says) {
-        self.0 |= match says {
-            Says::Yes => Self::YES,
-            Says::No => Self::NO,
-            Says::Something => Self::SOMETHING,
-            // Whatever was said.
-            Says::Nothing => Self::YES | Self::NO,
-            Says::Never => 0,
-        };
-    }
-
-    fn says(self) -> Says {
-        match self.0 {
-            0 => Says::Never,
-            set if set & Self::NO != 0 => Says::No,
-            set if set & Self::SOMETHING != 0 => Says::Something,
-            _ => Says::Yes,
-        }
-    }
-
-    /// What the other side says of which nothing was written.
-    fn opposite(self) -> Says {
-        match self.0 {
-            Self::YES => Says::No,
-            Self::NO => Says::Yes,
-            _ => self.says(),
-        }
-    }
-}
-
-/// What is known of a field.
-#[derive(Debug, Default)]
-pub struct Held {
-    yes: Set,
-    no: Set,
-    words: Words,
-    lost: bool,
-}
-
-impl Held {
-    /// Its direction.
-    pub fn sense(&self) -> Sense {
-        match (self.yes.says(), self.no.says()) {
-            (Says::Never, Says::Never) => Sense::STRAIGHT,
-            (Says::Never, no) => Sense {
-                yes: self.no.opposite(),
-                no,
-            },
-            (yes, Says::Never) => Sense {
-                yes,
-                no: self.yes.opposite(),
-            },
-            (yes, no) => Sense { yes, no },
-        }
-    }
-
-    /// What its own words say.
-    pub fn words(&self) -> Option<&Words> {
-        Some(&self.words).filter(|words| !words.is_empty())
-    }
-
-    fn sets(&self) -> (Set, Set) {
-        (self.yes, self.no)
-    }
-
-    fn so_far(&self) -> Sense {
-        Sense {
-            yes: self.yes.says(),
-            no: self.no.says(),
-        }
-    }
-
-    fn add(&mut self, sense: Sense) {
-        self.yes.add(sense.yes);
-        self.no.add(sense.no);
-    }
-
-    fn word(&mut self, word: String, says: Says) {
-        if says == Says::Never || self.lost {
-            return;
-        }
-        let says = match says {
-            Says::Nothing => Says::No,
-            says => says,
-        };
-        let known = self.words.entry(word).or_insert(says);
-        *known = joined(LogicalOp::Or, &[*known, says]);
-        if self.words.len() > MOST {
-            self.words.clear();
-            self.lost = true;
-        }
-    }
-}
+use super::sense::{Heard, Sense};
+use super::writes::Find;
 
 /// Where a field gets something from.
 enum Source<'a> {
@@ -168,8 +64,9 @@ pub fn directions<'a>(
     }
     sources.retain(|(to, _)| fields.contains(to));
     let mut read_by: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+    let mut known = LetsOf::default();
     for (at, (_, source)) in sources.iter().enumerate() {
-        for place in reads_of(program, source) {
+        for place in reads_of(program, &mut known, source) {
             read_by.entry(place).or_default().push(at);
         }
     }
@@ -184,9 +81,9 @@ pub fn directions<'a>(
             continue;
         };
         let mut own = held.remove(to).unwrap_or_default();
-        let before = own.sets();
+        let before = own.sides();
         tell(program, (fields, &held), source, (*to, &mut own));
-        let changed = before != own.sets();
+        let changed = before != own.sides();
         held.insert(*to, own);
         let behind = read_by.get(to).into_iter().flatten();
         for next in behind.filter(|_| changed) {
@@ -200,27 +97,15 @@ pub fn directions<'a>(
 }
 
 /// The fields that a source reads.
-fn reads_of(program: &Program, source: &Source<'_>) -> Vec<Place> {
+fn reads_of<'a>(program: &'a Program, known: &mut LetsOf<'a>, source: &Source<'a>) -> Vec<Place> {
     let (of, value) = match source {
         Source::Copy(from) => return vec![*from],
         Source::Value { of, value, .. } => (of, value),
     };
     let (id, node) = *of;
-    let lets = node.map_or_else(Lets::new, |node| reads::lets(&node.lets));
-    let mut found = Vec::new();
-    for mention in mentions(value, &lets) {
-        match (mention, node) {
-            (Mention::Name("result") | Mention::Part("result", _), Some(node)) => {
-                found.extend(results(program, node, mention));
-            }
-            _ => {
-                let graph = program.graphs.get(id);
-                let field = graph.and_then(|graph| mentioned(program, graph, mention));
-                found.extend(field.map(|field| (id, field)));
-            }
-        }
-    }
-    found
+    let all = mentions(value, known.of(node)).into_iter();
+    all.flat_map(|mention| places(program, (id, node), mention))
+        .collect()
 }
 
 /// Adds what a source writes.
@@ -245,59 +130,23 @@ fn tell<'a>(
         }
         Source::Value { of, value, arm } => (*of, *value, *arm),
     };
-    let graph = program.graphs.get(id);
     let heard = |mention: Mention<'_>| {
-        let words = None;
-        match (mention, node) {
-            (Mention::Name("result") | Mention::Part("result", _), Some(node))
-                if !is_decision(program, node, mention) =>
-            {
-                let all = results(program, node, mention).into_iter();
-                let sense = all.filter_map(sense).reduce(Sense::or)?;
-                Some(Heard { sense, words })
-            }
-            (Mention::Field(_) | Mention::FieldPart(..), _) => {
-                let sense = sense((id, mentioned(program, graph?, mention)?))?;
-                Some(Heard { sense, words })
-            }
-            (_, Some(node)) => is_decision(program, node, mention).then_some(Heard::ANSWER),
-            _ => None,
+        if node.is_some_and(|node| is_decision(program, node, mention)) {
+            return Some(Heard::ANSWER);
         }
+        let all = places(program, (id, node), mention).into_iter();
+        all.filter_map(sense).reduce(Sense::or).map(Heard::of)
     };
     let reader = Reader::new(node.map_or(&[], |node| &node.lets), &heard);
-    let declared = program.graphs.get(to.0);
-    let declared = declared.and_then(|graph| graph.fields.get(to.1));
-    let truth = declared.is_some_and(|field| matches!(field.ty.node.without_null(), Type::Bool));
-    if arm.is_none() && !reader.depends(value) {
-        return;
+    if arm.is_some() || reader.depends(value) {
+        let truth = is_truth(program, to);
+        reader.tell((value, truth), arm, own);
     }
-    let mut open = vec![(value, arm)];
-    while let Some((value, said)) = open.pop() {
-        let and = |says: Says| Some(said.map_or(says, |s| joined(LogicalOp::And, &[s, says])));
-        match (&value.kind, constant(value)) {
-            (ExprKind::Conditional(when, yes, no), _) => {
-                let when = match reader.depends(when) {
-                    true => reader.condition(when),
-                    false => Sense::OTHER,
-                };
-                open.push((yes, and(when.yes)));
-                open.push((no, and(when.no)));
-            }
-            (_, Some(Says::Yes)) => own.yes.add(said.unwrap_or(Says::Never)),
-            (_, Some(Says::No)) => own.no.add(said.unwrap_or(Says::Never)),
-            (_, Some(_)) => {
-                let key = word(value).unwrap_or_default();
-                own.word(key, said.unwrap_or(Says::Never));
-            }
-            (_, None) if reader.depends(value) => own.add(match truth {
-                true => reader.condition(value),
-                false => reader.value(value),
-            }),
-            (_, None) => {
-                let said = said.unwrap_or(Says::Never);
-                own.yes.add(said);
-                own.no.add(said);
-            }
-        }
-    }
+}
+
+/// Whether a field is yes or no.
+pub fn is_truth(program: &Program, (graph, field): Place) -> bool {
+    let declared = program.graphs.get(graph);
+    let declared = declared.and_then(|graph| graph.fields.get(field));
+    declared.is_some_and(|field| matches!(field.ty.node.without_null(), Type::Bool))
 }

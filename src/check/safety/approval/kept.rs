@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 use crate::base::IdVec;
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId, NodeId};
-use crate::resolve::program::{Program, Work};
+use crate::resolve::program::{Graph, Program, Work};
 
-use super::super::super::flow::{Flow, Spot, Write};
+use super::super::super::flow::{Cause, Flow, Spot, Way, Write};
 use super::super::roots;
 use super::decided::Place;
 
@@ -23,10 +23,15 @@ pub struct Kept<'a> {
     /// Graphs that may begin with what an earlier run has left.
     lasting: BTreeSet<GraphId>,
     known: RefCell<HashMap<(Place, NodeId), bool>>,
+    /// Where fields may be what they begin with.
+    firsts: RefCell<HashMap<(Place, Seen), bool>>,
     /// What leads to each spot, by graph.
     before: RefCell<HashMap<GraphId, Before>>,
     steps: RefCell<usize>,
 }
+
+/// Who reads a field: a node, behind what it writes itself or before, or the graph's end.
+type Seen = Option<(NodeId, bool)>;
 
 /// By the number of a spot, the spots that lead there.
 type Before = Vec<Vec<Spot>>;
@@ -48,6 +53,7 @@ impl<'a> Kept<'a> {
             flows,
             lasting: roots(program).into_iter().chain(persists).collect(),
             known: RefCell::default(),
+            firsts: RefCell::default(),
             before: RefCell::default(),
             steps: RefCell::default(),
         }
@@ -78,6 +84,93 @@ impl<'a> Kept<'a> {
         let found = !self.may_be_written(id, flow, field, node);
         self.known.borrow_mut().insert((place, node), found);
         found
+    }
+
+    /// Whether a run may come to a node, or to the graph's end, without anything having been written to the field; `true`
+    /// with the node counts what it writes itself.
+    pub fn may_be_first(&self, (id, field): Place, at: Seen) -> bool {
+        let key = ((id, field), at);
+        if let Some(known) = self.firsts.borrow().get(&key) {
+            return *known;
+        }
+        let (graph, flow) = (self.program.graphs.get(id), self.flows.get(id));
+        let (Some(graph), Some(flow)) = (graph, flow) else {
+            return true;
+        };
+        let found = self.comes_unwritten(graph, flow, field, at);
+        self.firsts.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// Goes on from the start over all ways on which nothing is written.
+    fn comes_unwritten(&self, graph: &Graph, flow: &Flow, field: FieldId, at: Seen) -> bool {
+        let of_field = |write: &Write| write.field == field;
+        // Where it is left out, it writes nothing.
+        let writes = |node: NodeId| {
+            let is_set = flow
+                .stops
+                .get(node)
+                .is_some_and(|stop| stop.writes.iter().any(of_field));
+            let mut skips = graph
+                .nodes
+                .get(node)
+                .into_iter()
+                .flat_map(|node| &node.skips);
+            is_set && skips.all(|skip| skip.to.is_some())
+        };
+        let goal = match at {
+            Some((node, true)) if writes(node) => return false,
+            Some((node, _)) => Some(Spot::Node(node)),
+            None => None,
+        };
+        let is_goal = |spot: Spot| match goal {
+            Some(goal) => spot == goal,
+            None => matches!(spot, Spot::End | Spot::Leave),
+        };
+        let mut steps = self.steps.borrow_mut();
+        let mut seen: BTreeSet<Spot> = BTreeSet::new();
+        let mut open: Vec<(Option<Spot>, &Way)> =
+            flow.start.iter().map(|way| (None, way)).collect();
+        while let Some((from, way)) = open.pop() {
+            let own = matches!(
+                way.cause,
+                Cause::Edge | Cause::Goto | Cause::Tool | Cause::Child
+            );
+            let left = match from {
+                Some(Spot::Node(node)) if own => writes(node),
+                _ => false,
+            };
+            if left || way.writes.iter().any(of_field) {
+                continue;
+            }
+            for goal in &way.goals {
+                *steps += 1;
+                if is_goal(goal.to) || *steps > MOST {
+                    return true;
+                }
+                if seen.insert(goal.to) {
+                    open.extend(flow.ways(goal.to).iter().map(|way| (Some(goal.to), way)));
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether all that the field can hold where its graph ends was left by an earlier run: nothing in it writes the field.
+    pub fn is_never_written(&self, place: Place) -> bool {
+        let (id, field) = place;
+        let declared = self.program.graphs.get(id);
+        let declared = declared.and_then(|graph| graph.fields.get(field));
+        let Some(flow) = self.flows.get(id).filter(|_| self.lasting.contains(&id)) else {
+            return false;
+        };
+        if declared.is_none_or(|declared| declared.mode.is_in()) {
+            return false;
+        }
+        let stops = flow.stops.iter().flat_map(|stop| &stop.writes);
+        let ways = flow.spots().flat_map(|spot| flow.ways(spot));
+        let ways = ways.chain(&flow.start).flat_map(|way| &way.writes);
+        !stops.chain(ways).any(|write| write.field == field)
     }
 
     /// Goes back over all ways that lead to the node.

@@ -2,12 +2,15 @@
 
 use crate::ast::expr::{Expr, LogicalOp};
 use crate::ast::node::TemplateText;
+use crate::base::Span;
 use crate::resolve::program::{Jump, Route, Target, TargetKind, Work};
 
 use super::super::reads::{self, Mention};
 use super::answer::{Says, joined};
 use super::decided::Place;
 use super::decision::{mentioned, reads_decision};
+use super::others::Others;
+use super::place::places;
 use super::sense::Sense;
 use super::walk::{Asked, Bypass, Here, Lost, Said, Walk};
 
@@ -75,12 +78,22 @@ impl<'a> Walk<'a> {
         condition: &'a Expr,
         truth: bool,
     ) -> Says {
-        let counts = |field| {
-            let place = (here.graph_id, field);
+        let counts = |place: Place| {
             let sense = self.holds(place, asked)?;
-            let own = asked == Asked::No || self.overwritten.at(place, here.id, behind).is_none();
-            let own = own || self.sure.contains_key(&place);
-            (own && !self.kept.is_of_earlier_run(place, here.id, behind)).then_some(sense)
+            let own = asked == Asked::No || self.written(here, place, behind).is_none();
+            let sure = self.sure.sense(place).is_some();
+            if !(own || sure) || self.is_left(here, place, behind) {
+                return None;
+            }
+            // The answer itself, or what may be there in its place.
+            let said = asked == Asked::Open && own && self.decided.sense(place).is_some();
+            Some(match said {
+                true => (sense, Others::None),
+                false => (
+                    sense,
+                    self.sure.others(place, self.is_first(here, place, behind)),
+                ),
+            })
         };
         let of = (here.graph_id, here.node);
         self.decided
@@ -89,10 +102,34 @@ impl<'a> Walk<'a> {
 
     /// The direction of a field that holds an answer, as far as writes go.
     fn holds(&self, place: Place, asked: Asked) -> Option<Sense> {
-        let sure = self.sure.get(&place).copied();
+        let sure = self.sure.sense(place);
         match asked {
             Asked::Open => self.decided.sense(place).or(sure),
             Asked::No => sure,
+        }
+    }
+
+    /// Whether a field may still be what it begins with.
+    fn is_first(&self, here: Here<'a>, place: Place, behind: bool) -> bool {
+        match place.0 == here.graph_id {
+            true => self.kept.may_be_first(place, Some((here.id, behind))),
+            false => self.kept.may_be_first(place, None),
+        }
+    }
+
+    /// The write that took the place of an answer: in the node, or at the end of the graph that it calls.
+    fn written(&self, here: Here<'a>, place: Place, behind: bool) -> Option<Span> {
+        match place.0 == here.graph_id {
+            true => self.overwritten.at(place, here.id, behind),
+            false => self.overwritten.at_end(place),
+        }
+    }
+
+    /// Whether all that the field can hold was left by an earlier run.
+    fn is_left(&self, here: Here<'a>, place: Place, behind: bool) -> bool {
+        match place.0 == here.graph_id {
+            true => self.kept.is_of_earlier_run(place, here.id, behind),
+            false => self.kept.is_never_written(place),
         }
     }
 
@@ -108,16 +145,16 @@ impl<'a> Walk<'a> {
             return None;
         }
         let lets = reads::lets(&here.node.lets);
-        let mut all = reads::mentions(condition, &lets).into_iter();
-        all.find_map(|mention| {
-            let field = mentioned(self.program, here.graph, mention)?;
-            let place = (here.graph_id, field);
+        let of = (here.graph_id, Some(here.node));
+        let mentions = reads::mentions(condition, &lets).into_iter();
+        let mut all = mentions.flat_map(|mention| places(self.program, of, mention));
+        all.find_map(|place| {
             let open = asked == Asked::Open;
-            let written = self.overwritten.at(place, here.id, behind).filter(|_| open);
+            let written = self.written(here, place, behind).filter(|_| open);
             let kept = || {
                 self.decided.sense(place)?;
                 self.holds(place, asked)?;
-                let kept = self.kept.is_of_earlier_run(place, here.id, behind);
+                let kept = self.is_left(here, place, behind);
                 kept.then_some((Bypass::Kept, condition.span))
             };
             let written = written.map(|span| (Bypass::Overwritten, span));

@@ -4,8 +4,9 @@
 //! what can happen without a person. An interrupt ends that, unless its answer says no, or nothing looks at its
 //! answer; a way past it (`skip`, `timeout`, `on_error`, `max_visits`) does not.
 //!
-//! Reading order: [`answer`] (yes or no), [`sense`] (which way round a value says it), [`reader`] (of any expression), [`decision`] (what of an answer says it), [`writes`] and [`arms`] (all that is
-//! written), [`decided`] (fields that hold an answer), [`direction`] (which way round), [`sure`] (and by whom), [`overwritten`] (and don't any more), [`beside`] (by
+//! Reading order: [`answer`] (yes or no), [`sense`] (which way round a value says it), [`reader`] and [`carried`] (of any expression), [`held`] (of all that is written),
+//! [`decision`] (what of an answer says it), [`place`] (what fields a mention is), [`writes`] and [`arms`] (all that is
+//! written), [`decided`] (fields that hold an answer), [`direction`] (which way round), [`sure`] (and by whom) with [`others`] (words that nobody said), [`overwritten`] (and don't any more), [`beside`] (by
 //! tasks beside), [`kept`] (or of an earlier run), [`walk`](mod@walk) with [`onward`], [`guards`] and [`called`], [`looks`] (what a node reads of answers),
 //! [`later`] (a no behind a yes), [`bypassed`] (interrupts that nothing leads to), [`report`]. [`person`] answers the same for a value that is followed backwards.
 
@@ -14,16 +15,20 @@ mod arms;
 mod beside;
 mod bypassed;
 mod called;
+mod carried;
 mod decided;
 mod decision;
 mod direction;
 mod guards;
+mod held;
 mod kept;
 mod later;
 mod looks;
 mod onward;
+mod others;
 mod overwritten;
 mod person;
+mod place;
 mod reader;
 mod report;
 mod sense;
@@ -33,8 +38,6 @@ mod writes;
 
 pub(super) use answer::Says;
 pub(super) use person::Persons;
-
-use std::collections::BTreeMap;
 
 use crate::base::{IdVec, Span};
 use crate::diag::Diagnostics;
@@ -48,6 +51,7 @@ use super::in_scope;
 use bypassed::Bypassed;
 use decided::Decided;
 use overwritten::Overwritten;
+use sure::Sure;
 use walk::Walk;
 
 /// Reports destructive tools that run without an approval.
@@ -58,7 +62,7 @@ pub fn approvals(program: &Program, flows: &IdVec<GraphId, Flow>, diags: &mut Di
     let decided = Decided::new(program);
     let overwritten = Overwritten::new(program, flows, &decided);
     let said = (&decided, &overwritten);
-    let first = Walk::new(program, flows, said, BTreeMap::new()).run();
+    let first = Walk::new(program, flows, said, Sure::default()).run();
     let later = later::refused(program, flows);
     if !first.comes_to_one() && later.is_empty() {
         return;

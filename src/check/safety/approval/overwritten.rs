@@ -24,6 +24,8 @@ pub struct Overwritten {
     before: BTreeMap<Place, BTreeMap<NodeId, Span>>,
     /// The same behind what the node itself writes.
     behind: BTreeMap<Place, BTreeMap<NodeId, Span>>,
+    /// The same where the graph ends.
+    ends: BTreeMap<Place, Span>,
     /// Who writes where: the field's name and the node's.
     pub writes: HashMap<Span, (String, String)>,
 }
@@ -83,6 +85,11 @@ impl Overwritten {
             false => &self.before,
         };
         by_node.get(&place)?.get(&node).copied()
+    }
+
+    /// The write that the field holds where its graph ends.
+    pub fn at_end(&self, place: Place) -> Option<Span> {
+        self.ends.get(&place).copied()
     }
 
     fn follow(
@@ -183,6 +190,10 @@ impl Overwritten {
                     Some(number) if joins.insert(number) => (Some(span), Some(span)),
                     _ => continue,
                 },
+                Spot::End | Spot::Leave => {
+                    self.ends.entry(place).or_insert(span);
+                    continue;
+                }
                 _ => continue,
             };
             for way in flow.ways(spot) {

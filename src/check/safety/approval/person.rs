@@ -11,6 +11,7 @@ use super::answer::{Says, joined};
 use super::decided::Decided;
 use super::decision::{keeps_answer, reads_decision};
 use super::looks::chosen_by;
+use super::others::Others;
 
 /// What persons say in a program.
 pub struct Persons<'a> {
@@ -138,7 +139,7 @@ impl<'a> Persons<'a> {
     }
 
     fn says(&self, id: GraphId, node: &'a Node, condition: &'a Expr, truth: bool) -> Says {
-        let counts = |field| self.decided.sense((id, field));
+        let counts = |place| Some((self.decided.sense(place)?, Others::None));
         self.decided
             .says(self.program, (id, node), counts, (condition, truth))
     }

@@ -1,28 +1,57 @@
 //! Reads an expression once, and gives the direction of its value: for what it says where it holds, and where it doesn't.
+//! What a value carries on is read in [`carried`](super::carried).
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use crate::ast::expr::{BinaryOp, Expr, ExprKind, Literal, LogicalOp, UnaryOp};
 use crate::ast::item::Let;
 use crate::expr::fold::same::{fingerprint, same};
 
 use super::super::reads::{self, Lets, Mention, mentions};
-use super::answer::{Says, constant, joined, said_by, word};
-use super::sense::{Heard, Sense, by_name};
+use super::answer::{Says, constant, joined, word};
+use super::others::{self, Others};
+use super::sense::{Heard, Sense, Words, by_name};
+
+/// What is known of a value that is made from answers.
+#[derive(Debug, Clone)]
+pub struct Value {
+    /// Its direction.
+    pub sense: Sense,
+    /// What its own words say.
+    pub words: Option<Rc<Words>>,
+    /// What it may be that nobody has said.
+    pub others: Others,
+}
+
+impl Value {
+    /// One of which only the direction is known.
+    pub fn of(sense: Sense) -> Self {
+        Self {
+            sense,
+            words: None,
+            others: Others::None,
+        }
+    }
+}
 
 /// A `let`, as a condition and as a value.
-type Bound = (Sense, Sense);
+#[derive(Clone)]
+pub(super) struct Bound {
+    condition: Sense,
+    pub(super) value: Value,
+}
 
 /// Reads expressions of one place.
 pub struct Reader<'a, 'r> {
-    lets: Lets<'a>,
+    pub(super) lets: Lets<'a>,
     /// `let` names that are made from answers.
-    known: BTreeMap<&'a str, Bound>,
-    heard: &'r dyn Fn(Mention<'_>) -> Option<Heard<'r>>,
+    pub(super) known: BTreeMap<&'a str, Bound>,
+    pub(super) heard: &'r dyn Fn(Mention<'_>) -> Option<Heard<'r>>,
 }
 
 /// What names of macros stand for.
-type Locals<'a> = [(&'a str, Sense)];
+pub(super) type Locals<'a> = [(&'a str, Sense)];
 
 impl<'a, 'r> Reader<'a, 'r> {
     /// A reader with the `let` names of a node; `heard` says of a name or field what answer it holds.
@@ -35,7 +64,10 @@ impl<'a, 'r> Reader<'a, 'r> {
         for bound in lets {
             let value = &bound.value;
             if reader.depends(value) {
-                let both = (reader.condition(value), reader.value(value));
+                let both = Bound {
+                    condition: reader.condition(value),
+                    value: reader.carried(value, &[]),
+                };
                 reader.known.insert(&bound.name.node, both);
             } else {
                 reader.known.remove(bound.name.node.as_str());
@@ -51,9 +83,9 @@ impl<'a, 'r> Reader<'a, 'r> {
         all.any(|mention| (self.heard)(mention).is_some() || self.bound(mention).is_some())
     }
 
-    fn bound(&self, mention: Mention<'_>) -> Option<Bound> {
+    pub(super) fn bound(&self, mention: Mention<'_>) -> Option<&Bound> {
         match mention {
-            Mention::Name(name) | Mention::Part(name, _) => self.known.get(name).copied(),
+            Mention::Name(name) | Mention::Part(name, _) => self.known.get(name),
             Mention::Field(_) | Mention::FieldPart(..) => None,
         }
     }
@@ -63,12 +95,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         self.read(expr, &[])
     }
 
-    /// The direction of a value: what a function makes of an answer is taken for the answer.
-    pub fn value(&self, expr: &'a Expr) -> Sense {
-        self.carried(expr, &[])
-    }
-
-    fn read(&self, expr: &'a Expr, locals: &Locals<'a>) -> Sense {
+    pub(super) fn read(&self, expr: &'a Expr, locals: &Locals<'a>) -> Sense {
         match &expr.kind {
             ExprKind::Literal(Literal::Bool(true)) => Sense::of(Says::Nothing, Says::Never),
             ExprKind::Literal(Literal::Bool(false)) => Sense::of(Says::Never, Says::Nothing),
@@ -85,7 +112,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             ExprKind::Ident(name) => match local(locals, name) {
                 Some(sense) => sense,
                 None => match self.known.get(name.as_str()) {
-                    Some((condition, _)) => *condition,
+                    Some(bound) => bound.condition,
                     None => self.named(expr, name),
                 },
             },
@@ -96,7 +123,7 @@ impl<'a, 'r> Reader<'a, 'r> {
                 None => self.named(expr, &field.node),
             },
             ExprKind::Call { .. } => match self.called(expr, locals) {
-                Some(sense) => sense,
+                Some(value) => value.sense,
                 None => self.unknown(expr, locals),
             },
             _ => self.unknown(expr, locals),
@@ -109,7 +136,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         // What a part of a `let` holds goes by its own value; which parts decide, by what it mentions.
         let own = root(expr).and_then(|name| self.known.get(name));
         match (held.depends(), own) {
-            (true, Some((_, value))) => by_name(*value, name),
+            (true, Some(bound)) => by_name(bound.value.sense, name),
             (true, None) => by_name(held, name),
             (false, _) => held,
         }
@@ -119,7 +146,7 @@ impl<'a, 'r> Reader<'a, 'r> {
     fn gathered(&self, expr: &'a Expr) -> Sense {
         let all = mentions(expr, &self.lets).into_iter();
         let known = all.filter_map(|mention| {
-            let bound = self.bound(mention).map(|(_, value)| value);
+            let bound = self.bound(mention).map(|bound| bound.value.sense);
             bound.or_else(|| (self.heard)(mention).map(|heard| heard.sense))
         });
         known.reduce(Sense::or).unwrap_or(Sense::OTHER)
@@ -162,139 +189,64 @@ impl<'a, 'r> Reader<'a, 'r> {
         locals: &Locals<'a>,
     ) -> Sense {
         let (l, r) = (self.carried(left, locals), self.carried(right, locals));
-        let (of, sense, with) = match (l.depends(), r.depends()) {
+        let (of, with) = match (l.sense.depends(), r.sense.depends()) {
             (false, false) => return Sense::OTHER,
             (true, true) => return Sense::SOMETHING,
-            (true, false) => (left, l, right),
-            (false, true) => (right, r, left),
+            (true, false) => (l, right),
+            (false, true) => (r, left),
         };
         match op {
-            BinaryOp::Equal => self.equals(of, sense, with),
-            BinaryOp::NotEqual => self.equals(of, sense, with).flipped(),
+            BinaryOp::Equal => equals(&of, with),
+            BinaryOp::NotEqual => equals(&of, with).flipped(),
             BinaryOp::In => match &with.kind {
                 ExprKind::List(words) => {
-                    let all = words.iter().map(|one| self.equals(of, sense, &one.value));
+                    let all = words.iter().map(|one| equals(&of, &one.value));
                     let (yes, no): (Vec<Says>, Vec<Says>) = all.map(|s| (s.yes, s.no)).unzip();
                     let no = joined(LogicalOp::And, &no);
                     Sense::of(joined(LogicalOp::Or, &yes), no)
                 }
                 _ => Sense::SOMETHING,
             },
-            _ if sense == Sense::NEVER => sense,
+            _ if of.sense == Sense::NEVER => of.sense,
             _ => Sense::SOMETHING,
         }
     }
+}
 
-    /// What was said where an answer equals something else.
-    fn equals(&self, of: &'a Expr, sense: Sense, with: &'a Expr) -> Sense {
-        let says = constant(with).unwrap_or(Says::Something);
-        let words = match mentions(of, &self.lets).as_slice() {
-            [one] => (self.heard)(*one).and_then(|heard| heard.words),
-            _ => None,
-        };
-        let (Says::Something, Some(words), Some(key)) = (says, words, word(with)) else {
-            return sense.equal(says);
-        };
-        match words.get(&key) {
-            None => sense.equal(says),
-            Some(said) => {
-                let others = words.iter().filter(|(word, _)| **word != key);
-                let others: Vec<Says> = others.map(|(_, said)| *said).collect();
-                let not = match others.is_empty() {
-                    true => said.flipped(),
-                    false => joined(LogicalOp::Or, &others),
-                };
-                Sense::of(*said, not)
-            }
-        }
-    }
+/// What was said where an answer equals something else.
+fn equals(of: &Value, with: &Expr) -> Sense {
+    let says = constant(with).unwrap_or(Says::Something);
+    let key = word(with);
+    let said = match (&of.words, &key) {
+        (Some(words), Some(key)) => among(words, of.sense, (says, key)),
+        _ => of.sense.equal(says),
+    };
+    of.others
+        .held_to(said, |word| others::equals(word, key.as_deref()?))
+}
 
-    /// Functions that ask an answer for a word, macros that ask the answers of a list, and what gives back the answer.
-    fn called(&self, expr: &'a Expr, locals: &Locals<'a>) -> Option<Sense> {
-        let ExprKind::Call {
-            target,
-            function,
-            args,
-        } = &expr.kind
-        else {
-            return None;
-        };
-        match (function.node.as_str(), target.as_deref(), &**args) {
-            ("contains" | "startsWith" | "endsWith" | "matches", Some(of), [with]) => {
-                let sense = self.carried(of, locals);
-                let asked = || Some(sense.equal(constant(with).unwrap_or(Says::Something)));
-                sense.depends().then(asked).flatten()
-            }
-            ("all" | "exists", Some(of), [name, condition]) => {
-                let ExprKind::Ident(name) = &name.kind else {
-                    return None;
-                };
-                let sense = self.carried(of, locals);
-                let mut inner = locals.to_vec();
-                inner.push((name, sense));
-                Some(self.read(condition, &inner))
-            }
-            ("lower" | "upper" | "trim" | "orValue" | "value" | "first" | "last", Some(of), _)
-            | ("required" | "string" | "bool", None, [of]) => Some(self.carried(of, locals)),
-            _ => None,
-        }
-    }
-
-    fn carried(&self, expr: &'a Expr, locals: &Locals<'a>) -> Sense {
-        let mut held = Sense::OTHER;
-        let mut add = |sense: Sense| {
-            held = match (held.depends(), sense.depends()) {
-                (_, false) => held,
-                (false, true) => sense,
-                (true, true) => held.or(sense),
-            }
-        };
-        let mut open = vec![expr];
-        while let Some(expr) = open.pop() {
-            match &expr.kind {
-                ExprKind::Ident(name) if local(locals, name).is_none() => {
-                    match self.known.get(name.as_str()) {
-                        Some((_, value)) => add(*value),
-                        None => add(self.read(expr, locals)),
-                    }
-                }
-                ExprKind::Binary(op, left, right) if is_sum(op.node) => {
-                    open.extend([&**left, right])
-                }
-                ExprKind::Unary(UnaryOp::Negate, of) => open.push(of),
-                ExprKind::Record { fields, .. } => {
-                    let decides = |name: &str| said_by(name).is_some();
-                    let any = fields.iter().any(|field| decides(&field.name.node));
-                    for field in fields.iter().filter(|f| !any || decides(&f.name.node)) {
-                        let refuses = said_by(&field.name.node) == Some(Says::No);
-                        // What is read by a name that refuses is turned there.
-                        match self.carried(&field.value, locals) {
-                            Sense::TURNED if refuses => add(Sense::STRAIGHT),
-                            sense => add(sense),
-                        }
-                    }
-                }
-                ExprKind::Call { .. } => match self.called(expr, locals) {
-                    Some(sense) => add(sense),
-                    None => open.extend(expr.parts()),
-                },
-                ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Index { .. } => {
-                    open.extend(expr.parts());
-                }
-                ExprKind::Literal(_) => {}
-                _ => add(self.read(expr, locals)),
-            }
-        }
-        held
+/// The same of one that has words of its own, each known by what was said.
+fn among(words: &Words, sense: Sense, (says, key): (Says, &str)) -> Sense {
+    let all = words.iter().filter(|(word, _)| *word != key);
+    let others: Vec<Says> = all.map(|(_, said)| *said).collect();
+    let refused = others.contains(&Says::No);
+    match words.get(key) {
+        Some(said) if says == Says::Something => Sense::of(
+            *said,
+            match others.is_empty() {
+                true => said.flipped(),
+                false => joined(LogicalOp::Or, &others),
+            },
+        ),
+        // Where it is another word, it may be that of a refusal too.
+        _ => match sense.equal(says) {
+            said if refused && said.no != Says::No => Sense::of(said.yes, Says::Nothing),
+            said => said,
+        },
     }
 }
 
-fn is_sum(op: BinaryOp) -> bool {
-    use BinaryOp::{Add, Divide, Modulo, Multiply, Subtract};
-    matches!(op, Add | Subtract | Multiply | Divide | Modulo)
-}
-
-fn local(locals: &Locals<'_>, name: &str) -> Option<Sense> {
+pub(super) fn local(locals: &Locals<'_>, name: &str) -> Option<Sense> {
     let mut named = locals.iter().rev();
     named.find(|(own, _)| *own == name).map(|(_, sense)| *sense)
 }

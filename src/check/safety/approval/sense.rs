@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::ast::expr::LogicalOp;
 
 use super::answer::{Says, joined, said_by};
+use super::others::Others;
 
 /// What was said where a value says yes, and where it says no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,20 +67,27 @@ impl Sense {
 pub type Words = BTreeMap<String, Says>;
 
 /// What is known of a name or a field that holds an answer.
-#[derive(Clone, Copy)]
 pub struct Heard<'r> {
     /// Its direction.
     pub sense: Sense,
     /// What its own words say.
     pub words: Option<&'r Words>,
+    /// What it may hold that nobody has said.
+    pub others: Others,
 }
 
 impl Heard<'_> {
     /// An answer itself.
-    pub const ANSWER: Heard<'static> = Heard {
-        sense: Sense::STRAIGHT,
-        words: None,
-    };
+    pub const ANSWER: Heard<'static> = Heard::of(Sense::STRAIGHT);
+
+    /// One of which only the direction is known.
+    pub const fn of(sense: Sense) -> Self {
+        Heard {
+            sense,
+            words: None,
+            others: Others::None,
+        }
+    }
 }
 
 /// What a name says that holds an answer: `answer.rejected` is turned.

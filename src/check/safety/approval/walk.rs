@@ -1,7 +1,7 @@
 //! Where runs come without anybody having agreed, through all graphs: the places come to, and how. What a node does with a
 //! run that comes to it is in [`onward`](super::onward), calls are in [`called`](super::called).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::base::{IdVec, Span};
 use crate::ir::{GraphId, JoinId, NodeId};
@@ -12,10 +12,10 @@ use super::super::super::calls::callers;
 use super::super::super::flow::{Flow, Spot, Way};
 use super::super::roots;
 use super::answer::Says;
-use super::decided::{Decided, Place};
+use super::decided::Decided;
 use super::kept::Kept;
 use super::overwritten::Overwritten;
-use super::sense::Sense;
+use super::sure::Sure;
 
 /// What has been asked on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +97,8 @@ pub struct Walk<'a> {
     pub overwritten: &'a Overwritten,
     /// Where they are of an earlier run.
     pub(super) kept: Kept<'a>,
-    /// Fields that only a person's answer makes say yes, with their directions.
-    pub(super) sure: BTreeMap<Place, Sense>,
+    /// Fields that only a person's answer makes say yes.
+    pub(super) sure: Sure,
     /// First number of each graph's places.
     first: Vec<usize>,
     pub(super) callers: IdVec<GraphId, Vec<(GraphId, NodeId)>>,
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         program: &'a Program,
         flows: &'a IdVec<GraphId, Flow>,
         (decided, overwritten): (&'a Decided<'a>, &'a Overwritten),
-        sure: BTreeMap<Place, Sense>,
+        sure: Sure,
     ) -> Self {
         let mut count = 0;
         let mut first = Vec::new();

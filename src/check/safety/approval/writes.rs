@@ -8,11 +8,12 @@ use crate::ir::{FieldId, GraphId};
 use crate::resolve::jumps::{Maker, Why};
 use crate::resolve::program::{Graph, Node, Program, SetItem, Work};
 
-use super::super::reads::{self, Lets, Mention, mentions};
+use super::super::reads::{Mention, mentions};
 use super::answer::Says;
 use super::arms::said_by_arms;
 use super::decided::Place;
 use super::decision::{is_decision, mentioned};
+use super::place::{LetsOf, places};
 
 /// A write of a field.
 pub struct Told<'a> {
@@ -41,12 +42,23 @@ pub enum Sign {
     Any,
 }
 
+/// A value, with the graph and the node where it is made.
+#[derive(Clone, Copy)]
+pub struct Made<'a> {
+    /// The graph, and the node unless the graph itself makes it.
+    pub of: (GraphId, Option<&'a Node>),
+    /// The value.
+    pub value: &'a Expr,
+}
+
 /// A field that is made from another.
-pub struct Feed {
+pub struct Feed<'a> {
     /// The one that is made.
     pub to: Place,
     /// How.
     pub sign: Sign,
+    /// The value that it is made by; `None` where it is copied by name.
+    pub made: Option<Made<'a>>,
 }
 
 /// A field of a called graph that is given a value.
@@ -67,13 +79,14 @@ pub struct Find<'a> {
     /// All writes by nodes and jumps.
     pub writes: Vec<Told<'a>>,
     /// What is made from each field.
-    pub feeds: BTreeMap<Place, Vec<Feed>>,
+    pub feeds: BTreeMap<Place, Vec<Feed<'a>>>,
     /// Fields written from an answer itself.
     pub begun: Vec<Place>,
     /// What called graphs are given.
     pub given: Vec<Given<'a>>,
     /// Copies into called graphs and out of them, by name alone.
     pub copies: Vec<(Place, Place)>,
+    lets: LetsOf<'a>,
 }
 
 impl<'a> Find<'a> {
@@ -86,6 +99,7 @@ impl<'a> Find<'a> {
             begun: Vec::new(),
             given: Vec::new(),
             copies: Vec::new(),
+            lets: LetsOf::default(),
         }
     }
 
@@ -98,15 +112,11 @@ impl<'a> Find<'a> {
                 continue;
             };
             let node = write.by.node().and_then(|node| graph.nodes.get(node));
-            let lets = node.map_or_else(Lets::new, |node| reads::lets(&node.lets));
-            let mut all = mentions(value, &lets).into_iter();
-            write.from_answer |= all.any(|mention| match mentioned(program, graph, mention) {
-                Some(field) => fields.contains(&(id, field)),
-                None => node.is_some_and(|node| {
-                    let given = || results(program, node, mention).into_iter();
-                    is_decision(program, node, mention)
-                        || given().any(|from| fields.contains(&from))
-                }),
+            let mut all = mentions(value, self.lets.of(node)).into_iter();
+            write.from_answer |= all.any(|mention| {
+                let decided = || places(program, (id, node), mention).into_iter();
+                node.is_some_and(|node| is_decision(program, node, mention))
+                    || decided().any(|from| fields.contains(&from))
             });
         }
     }
@@ -116,7 +126,7 @@ impl<'a> Find<'a> {
         let mut arms = HashMap::new();
         for (at, node) in graph.nodes.entries() {
             let by = Maker::Node(at, Why::Edge);
-            self.sets((id, graph), (by, Some(node)), &node.set, None);
+            self.sets(id, (by, Some(node)), &node.set, None);
             if let Work::Extern { writes, .. } = &node.work {
                 let writes = writes.iter().map(|field| Told {
                     to: (id, field.node),
@@ -140,18 +150,18 @@ impl<'a> Find<'a> {
                 Maker::Node(_, Why::Goto) => arms.get(&jump.span).copied(),
                 _ => None,
             };
-            self.sets((id, graph), (by, node), &jump.set, arm);
+            self.sets(id, (by, node), &jump.set, arm);
         }
     }
 
-    fn feed(&mut self, from: Place, to: Place, sign: Sign) {
+    fn feed(&mut self, from: Place, to: Place, (sign, made): (Sign, Option<Made<'a>>)) {
         let fed = self.feeds.entry(from).or_default();
-        fed.push(Feed { to, sign });
+        fed.push(Feed { to, sign, made });
     }
 
     fn sets(
         &mut self,
-        (id, graph): (GraphId, &'a Graph),
+        id: GraphId,
         (by, node): (Maker, Option<&'a Node>),
         set: &'a [SetItem],
         arm: Option<Says>,
@@ -159,7 +169,6 @@ impl<'a> Find<'a> {
         if set.is_empty() {
             return;
         }
-        let lets = node.map_or_else(Lets::new, |node| reads::lets(&node.lets));
         for item in set {
             let Some(field) = item.field else { continue };
             let to = (id, field);
@@ -174,22 +183,18 @@ impl<'a> Find<'a> {
             if arm.is_some() {
                 self.begun.push(to);
             }
-            for mention in mentions(&item.value, &lets) {
-                match (mention, node) {
-                    (Mention::Field(_) | Mention::FieldPart(..), _) => {
-                        if let Some(from) = mentioned(self.program, graph, mention) {
-                            self.feed((id, from), to, sign(&item.value));
-                        }
-                    }
-                    (Mention::Name("result") | Mention::Part("result", _), Some(node)) => {
-                        for from in results(self.program, node, mention) {
-                            self.feed(from, to, sign(&item.value));
-                        }
-                    }
-                    (said, Some(node)) if is_decision(self.program, node, said) => {
-                        self.begun.push(to);
-                    }
-                    _ => {}
+            let all = mentions(&item.value, self.lets.of(node));
+            let made = Made {
+                of: (id, node),
+                value: &item.value,
+            };
+            for mention in all {
+                if node.is_some_and(|node| is_decision(self.program, node, mention)) {
+                    self.begun.push(to);
+                    continue;
+                }
+                for from in places(self.program, (id, node), mention) {
+                    self.feed(from, to, (sign(&item.value), Some(made)));
                 }
             }
         }
@@ -209,7 +214,6 @@ impl<'a> Find<'a> {
         let Some(called) = self.program.graphs.get(*child) else {
             return;
         };
-        let lets = reads::lets(&node.lets);
         for (inner, field) in called.fields.entries() {
             let name = &field.name.node;
             let outer = graph.field(name);
@@ -217,7 +221,7 @@ impl<'a> Find<'a> {
             if field.mode.is_in() {
                 match with.iter().find(|pass| pass.to == Some(inner)) {
                     Some(pass) => {
-                        let told = mentions(&pass.value, &lets);
+                        let told = mentions(&pass.value, self.lets.of(Some(node)));
                         let asked = |said: &Mention<'_>| is_decision(self.program, node, *said);
                         let foreign = |said: &Mention<'_>| {
                             !asked(said) && mentioned(self.program, graph, *said).is_none()
@@ -225,9 +229,13 @@ impl<'a> Find<'a> {
                         if told.iter().any(asked) {
                             self.begun.push(inside);
                         }
+                        let made = Made {
+                            of: (id, Some(node)),
+                            value: &pass.value,
+                        };
                         for mention in &told {
                             if let Some(from) = mentioned(self.program, graph, *mention) {
-                                self.feed((id, from), inside, sign(&pass.value));
+                                self.feed((id, from), inside, (sign(&pass.value), Some(made)));
                             }
                         }
                         self.given.push(Given {
@@ -259,7 +267,7 @@ impl<'a> Find<'a> {
 
     fn copy(&mut self, from: Option<Place>, to: Option<Place>) {
         if let (Some(from), Some(to)) = (from, to) {
-            self.feed(from, to, Sign::Same);
+            self.feed(from, to, (Sign::Same, None));
             self.copies.push((from, to));
         }
     }
@@ -276,29 +284,4 @@ fn sign(value: &Expr) -> Sign {
         (ExprKind::Select { .. }, true) => Sign::Turned,
         _ => Sign::Any,
     }
-}
-
-/// The fields of a called graph that a mention of its `result` is: one that is named, or any that it gives back.
-pub fn results(program: &Program, node: &Node, mention: Mention<'_>) -> Vec<Place> {
-    if !matches!(
-        mention,
-        Mention::Name("result") | Mention::Part("result", _)
-    ) {
-        return Vec::new();
-    }
-    let Work::Subgraph {
-        graph: Some(child), ..
-    } = &node.work
-    else {
-        return Vec::new();
-    };
-    let Some(called) = program.graphs.get(*child) else {
-        return Vec::new();
-    };
-    let out = called.fields.entries().filter(|(_, f)| f.mode.is_out());
-    let named = out.filter(|(_, field)| match mention {
-        Mention::Part(_, part) => field.name.node == part,
-        _ => true,
-    });
-    named.map(|(from, _)| (*child, from)).collect()
 }
