@@ -26,7 +26,7 @@
 //!   lower::lower ───► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
 //!        (cannot fail)   │            (slots, no names)   │    ▲
 //!                        │                                ▼    │
-//!                   graphc build                      run::store (memory, SQLite)
+//!                   graphc build                      run::store (memory, SQLite, PostgreSQL)
 //!                                                         │
 //!            diag: every finding, rendered                └──► run::event: one stream, read by all
 //! ```
@@ -58,7 +58,7 @@
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
-//! | [`store`] | threads in memory and in SQLite | what a record means |
+//! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |

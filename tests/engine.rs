@@ -1,6 +1,15 @@
 //! The engine as a Rust program embeds it: a compiled flow, models of its own, a store of its own.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+mod engine {
+    mod drain;
+    mod earlier;
+    mod flow;
+    mod handlers;
+    mod limits;
+    mod streams;
+}
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

@@ -125,10 +125,10 @@ fn signal(child: &Child, name: &str) {
 /// One signal stops the run in good order, with status 130 and the way to go on.
 #[test]
 fn a_signal_cancels_and_the_thread_can_be_resumed() {
-    for name in ["-INT", "-TERM"] {
-        let folder = project(&format!("cancelled{name}"));
+    {
+        let folder = project("cancelled");
         let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
-        signal(&child, name);
+        signal(&child, "-INT");
         std::thread::sleep(Duration::from_millis(300));
         std::fs::write(folder.join("go"), "").unwrap();
         let output = child.wait_with_output().unwrap();
@@ -145,23 +145,83 @@ fn a_signal_cancels_and_the_thread_can_be_resumed() {
     }
 }
 
-/// Two signals end the process at once.
+/// SIGTERM drains the run: the super-step under way is finished and committed, and the next one is made by a resume.
 #[test]
-fn a_second_signal_ends_at_once() {
-    let folder = project("twice");
+fn a_run_that_is_told_to_terminate_finishes_its_step() {
+    let folder = project("drained");
+    let flow = FLOW
+        .replace("second -> end", "second -> third -> end")
+        .replace(
+            "{ set { b: result } }\n",
+            "{ set { b: result } }\n  node third: call quick(n: 3) { set { a: result } }\n",
+        );
+    std::fs::write(folder.join("two.graph"), flow).unwrap();
     let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
-    signal(&child, "-INT");
-    std::thread::sleep(Duration::from_millis(200));
-    // The first may have been enough.
-    let _ = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .stderr(Stdio::null())
-        .status();
-    let started = Instant::now();
+    signal(&child, "-TERM");
+    std::thread::sleep(Duration::from_millis(300));
+    std::fs::write(folder.join("go"), "").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-    assert!(started.elapsed() < Duration::from_secs(5));
+    let result = json(&output);
+    assert_eq!(result["status"], "cancelled");
+    // Committed, and not only journaled.
+    assert_eq!(result["output"]["b"], "s");
+    assert!(said(&output).contains("the super-step under way is finished first"));
+    assert!(said(&output).contains("graphc resume two.graph --thread t"));
+    assert_eq!(calls(&folder), ["quick", "slow"]);
+    let output = graphc(&folder, &["resume", "two.graph", "--thread", "t"])
+        .output()
+        .unwrap();
+    assert_eq!(json(&output)["status"], "done", "{}", said(&output));
+    assert_eq!(calls(&folder), ["quick", "slow", "quick"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A run that is told to terminate in its last step is done with it.
+#[test]
+fn a_run_that_is_told_to_terminate_in_its_last_step_is_done() {
+    let folder = project("drained-last");
+    let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+    signal(&child, "-TERM");
+    std::thread::sleep(Duration::from_millis(300));
     std::fs::write(folder.join("go"), "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(json(&output)["status"], "done");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Two signals end the process at once, and with it what its tools have started.
+#[test]
+fn a_second_signal_ends_at_once() {
+    for first in ["-INT", "-TERM"] {
+        let folder = project(&format!("twice{first}"));
+        // In the background of a shell, as a tool might start a server.
+        let settings = SETTINGS.replace(
+            "echo slow >> calls;",
+            "sleep 60 & echo $! > pid; echo slow >> calls;",
+        );
+        std::fs::write(folder.join("graphc.yaml"), settings).unwrap();
+        let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
+        let started = std::fs::read_to_string(folder.join("pid")).unwrap();
+        let lives = || {
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", started.trim()));
+            state.is_ok_and(|state| !state.contains(") Z "))
+        };
+        assert!(lives());
+        signal(&child, first);
+        std::thread::sleep(Duration::from_millis(200));
+        signal(&child, "-INT");
+        let since = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+        assert!(since.elapsed() < Duration::from_secs(5));
+        while lives() {
+            assert!(since.elapsed() < Duration::from_secs(5), "left behind");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }
 
 /// A reader that goes away decides nothing: the run goes on to its end, and the status is the run's.
@@ -189,6 +249,76 @@ fn a_run_that_nobody_reads_goes_on() {
         .unwrap();
     assert_eq!(json(&output)["thread_id"], "t");
     assert_eq!(json(&output)["status"], "done");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A reader that keeps stdout open and does not read holds the process, which has its lines to write, and not the run.
+#[test]
+fn a_run_whose_reader_does_not_read_goes_on() {
+    let folder = project("not-read");
+    let flow = "\
+graph Loop {
+  state { out n: int via add = 0 }
+  start -> step
+  node step: update { set { n: 1 } goto { when state.n >= 230 -> end else -> step } }
+}
+";
+    std::fs::write(folder.join("loop.graph"), flow).unwrap();
+    // More than a pipe takes, and less than a run waits for.
+    let args = ["run", "loop.graph", "--thread", "t", "--stream", "debug"];
+    let mut child = graphc(&folder, &args)
+        .env("TOKIO_WORKER_THREADS", "1")
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(9);
+    loop {
+        let list = graphc(&folder, &["threads", "--format", "json"]);
+        let list = { list }.output().unwrap();
+        let text = String::from_utf8_lossy(&list.stdout).into_owned();
+        if text.contains("\"done\"") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the run waits for its reader");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "all was written");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(json(&output)["output"]["n"], 230);
+    assert!(output.stdout.len() > 80_000, "{}", output.stdout.len());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A reader that goes on in another process leaves out what it knows.
+#[test]
+fn a_reader_goes_on_behind_what_it_has_seen() {
+    let folder = project("after");
+    let args = ["run", "two.graph", "--thread", "t", "--stream", "tasks"];
+    let mut child = half_way(&folder, &args);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let last = json(&output);
+    assert_eq!(
+        (&last["id"], &last["node"]),
+        (&"1:second".into(), &"second".into())
+    );
+    std::fs::write(folder.join("go"), "").unwrap();
+    let args = ["resume", "two.graph", "--thread", "t", "--stream", "tasks"];
+    let output = graphc(&folder, &args)
+        .args(["--after", "1:second"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ids: Vec<_> = lines.iter().map(|line| line["id"].as_str()).collect();
+    assert_eq!(ids, [Some("1:second#end"), None]);
+    assert_eq!(
+        (&lines[0]["seq"], &lines[1]["type"]),
+        (&1.into(), &"result".into())
+    );
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -35,6 +35,9 @@ pub struct Args {
     /// Stop before this node, by name or path; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
+    /// Leave out of the stream what the task of this event tells again up to it; may be given several times
+    #[arg(long, value_name = "ID", requires = "stream")]
+    pub after: Vec<String>,
     /// Take the replies of models and tools from this scenario of the flow's `.test.yaml`; its
     /// answers stay out
     #[arg(long, value_name = "NAME")]
@@ -71,6 +74,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             given: Vec::new(),
             alone: args.no_answers,
             resumes: true,
+            after: args.after,
         },
         context,
     )?;

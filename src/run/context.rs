@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
+use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
 use super::journal::Journal;
 use super::kept::Kept;
+use super::limit::TaskLimit;
 use super::model::Usage;
-use super::plan::Plan;
+use super::plan::{Plan, WorkPlan};
 use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
 
@@ -36,13 +39,17 @@ pub struct RunContext {
     pub run_id: String,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
-    /// Tasks of one super-step that may run at the same time.
-    pub max_concurrency: usize,
+    /// Asked to stop once the super-steps under way are committed.
+    pub drain: CancellationToken,
+    /// Places for tasks that work at the same time; `None` where there is one for each.
+    pub slots: Option<Semaphore>,
+    /// Tasks that one super-step may have.
+    pub tasks: TaskLimit,
     /// Nodes that the run stops before, by name or path.
     pub interrupt_before: Vec<String>,
     /// Super-steps that the run may make, those of subgraphs included.
     pub step_limit: u64,
-    /// Super-steps made.
+    /// Super-steps made, in processes before this one too.
     pub steps: AtomicU64,
     /// Super-steps after which the run stops, those of subgraphs included.
     pub stop_after_steps: Option<u64>,
@@ -90,8 +97,53 @@ impl RunContext {
                 ns: ns.to_owned(),
                 step,
                 node,
+                skipped: 0,
                 kind,
             });
+        }
+    }
+
+    /// Waits for whoever reads the events, where that falls behind, for as long as a run does.
+    pub async fn room(&self) {
+        if let Some(events) = &self.events
+            && !events.has_room()
+        {
+            let _waits = self.journal.waits();
+            events.room().await;
+        }
+    }
+
+    /// Super-steps kept of a subgraph call that an earlier process had under way, those of calls in it counted in.
+    pub fn steps_within(&self, key: &str) -> u64 {
+        let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let within = images.range(key.to_owned()..);
+        let within = within.take_while(|(inner, _)| inner.starts_with(key));
+        within
+            .map(|(_, image)| super::schedule::steps(&image.schedule))
+            .sum()
+    }
+
+    /// A place for a task that works, kept until it is dropped. A task that only waits for the graph that it calls takes
+    /// none, so that there is always one that gets on.
+    ///
+    /// # Errors
+    /// Kind `cancelled`, where the task is stopped before there is a place.
+    pub async fn slot(
+        &self,
+        work: &WorkPlan,
+        stop: &CancellationToken,
+    ) -> Result<Option<SemaphorePermit<'_>>, RunError> {
+        let Some(slots) = &self.slots else {
+            return Ok(None);
+        };
+        if matches!(work, WorkPlan::Subgraph { .. }) {
+            return Ok(None);
+        }
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(super::effect::cancelled()),
+            // The semaphore is never closed.
+            slot = slots.acquire() => Ok(slot.ok()),
         }
     }
 
@@ -120,16 +172,15 @@ impl RunContext {
         self.committed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether the run has made as many super-steps as it was asked to make. Commits count, not
+    /// Whether the run is to make no further super-step: it was asked to stop, or has made as many as it was asked to make. Commits count, not
     /// beginnings, so that a run that is resumed again and again always gets on.
     pub fn is_drained(&self) -> bool {
         let made = self.committed.load(Ordering::Relaxed);
-        self.stop_after_steps.is_some_and(|most| made >= most)
+        self.drain.is_cancelled() || self.stop_after_steps.is_some_and(|most| made >= most)
     }
 
-    /// Super-steps that are left.
-    pub fn remaining_steps(&self) -> u64 {
-        self.step_limit
-            .saturating_sub(self.steps.load(Ordering::Relaxed))
+    /// Super-steps that are left behind `made`.
+    pub fn remaining_steps(&self, made: u64) -> u64 {
+        self.step_limit.saturating_sub(made)
     }
 }

@@ -265,6 +265,7 @@ impl EffectScope {
         if self.stop.is_cancelled() {
             return Err(cancelled());
         }
+        cx.room().await;
         cx.journal.barrier().await?;
         let outcome = make.await?;
         cx.journal

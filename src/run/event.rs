@@ -52,9 +52,9 @@ impl Mode {
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Number within the run, from 1, without gaps over all modes.
+    /// Number within the run, from 1, without gaps over all modes, in the order read.
     pub seq: u64,
-    /// Stable over a crash and a resume, so that a reader can drop repeats; empty for tokens.
+    /// Stable over a crash and a resume, so that a reader can drop repeats; empty for tokens and what was dropped.
     pub id: String,
     /// Path of the frame, such as `content/slide_builder`; empty for the run's own graph.
     pub ns: String,
@@ -62,6 +62,8 @@ pub struct Event {
     pub step: u64,
     /// The node, where one made it.
     pub node: Option<String>,
+    /// What was left out for a reader that fell behind: of tokens, those that follow its text; of a state, older ones.
+    pub skipped: u64,
     /// What happened.
     pub kind: EventKind,
 }
@@ -74,6 +76,9 @@ pub struct Speaker {
     /// Index of the send that made it.
     pub send: Option<u32>,
 }
+
+/// Whose a token is: the speaker, the effect, the attempt at it, and the model.
+pub type TokenOf<'e> = (&'e Speaker, &'e String, u32, &'e String);
 
 /// Kinds of event.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +93,10 @@ pub enum EventKind {
         text: String,
         /// Name of the model in the flow.
         model: String,
+        /// The effect that it is of, such as `model@0`: the task's next reply has another.
+        call: String,
+        /// The attempt at it, from 1: what a failed one has said is said again by the next.
+        attempt: u32,
         /// Whose it is.
         by: Speaker,
     },
@@ -150,12 +159,17 @@ pub enum EventKind {
         /// Its name.
         tool: String,
     },
+    /// Events that a reader does not get who took nothing for too long. Told in each mode.
+    Dropped {
+        /// How many.
+        events: u64,
+    },
 }
 
 impl EventKind {
-    /// The mode it belongs to.
-    pub fn mode(&self) -> Mode {
-        match self {
+    /// The mode it belongs to; none for what is told in each.
+    pub fn mode(&self) -> Option<Mode> {
+        Some(match self {
             EventKind::Values(_) => Mode::Values,
             EventKind::Updates(_) => Mode::Updates,
             EventKind::Token { .. } | EventKind::Message { .. } => Mode::Messages,
@@ -166,14 +180,49 @@ impl EventKind {
             | EventKind::Retrying { .. } => Mode::Tasks,
             EventKind::Checkpoint { .. } => Mode::Checkpoints,
             EventKind::Routed { .. } | EventKind::Interpreted { .. } => Mode::Debug,
+            EventKind::Dropped { .. } => return None,
+        })
+    }
+
+    /// Whose word a token is, and of which attempt at which reply: what follows each other of the same is one text.
+    pub fn token(&self) -> Option<(TokenOf<'_>, &str)> {
+        match self {
+            EventKind::Token {
+                text,
+                model,
+                call,
+                attempt,
+                by,
+            } => Some(((by, call, *attempt, model), text)),
+            _ => None,
+        }
+    }
+
+    /// The same, to add to.
+    pub fn token_mut(&mut self) -> Option<(TokenOf<'_>, &mut String)> {
+        match self {
+            EventKind::Token {
+                text,
+                model,
+                call,
+                attempt,
+                by,
+            } => Some(((by, call, *attempt, model), text)),
+            _ => None,
         }
     }
 
     fn data(&self) -> Json {
         match self {
             EventKind::Values(data) | EventKind::Updates(data) => data.clone(),
-            EventKind::Token { text, model, by } => {
-                json!({ "token": text, "model": model, "task": by.task, "send": by.send })
+            EventKind::Token {
+                text,
+                model,
+                call,
+                attempt,
+                by,
+            } => {
+                json!({ "token": text, "model": model, "call": call, "attempt": attempt, "task": by.task, "send": by.send })
             }
             EventKind::Message { message, by } => {
                 json!({ "message": message, "task": by.task, "send": by.send })
@@ -201,15 +250,30 @@ impl EventKind {
                 json!({ "event": "routed", "on_error": on_error, "arm": arm })
             }
             EventKind::Interpreted { tool } => json!({ "event": "interpreted", "tool": tool }),
+            EventKind::Dropped { events } => json!({ "events": events }),
         }
     }
 }
 
 impl Event {
+    /// Key of the task that it is of, or of what told it beside a task.
+    pub fn task(&self) -> &str {
+        match &self.kind {
+            EventKind::Token { by, .. } => &by.task,
+            _ => Self::task_of(&self.id),
+        }
+    }
+
+    /// The same of an id.
+    pub fn task_of(id: &str) -> &str {
+        id.split('#').next().unwrap_or_default()
+    }
+
     /// The line of `graphc run --stream` (docs/cli.md).
     pub fn to_json(&self) -> Json {
+        let kind = self.kind.mode().map_or("dropped", Mode::word);
         let mut line = json!({
-            "seq": self.seq, "type": self.kind.mode().word(), "ns": self.ns, "step": self.step, "data": self.kind.data(),
+            "seq": self.seq, "type": kind, "ns": self.ns, "step": self.step, "data": self.kind.data(),
         });
         if let Some(entries) = line.as_object_mut() {
             if let Some(node) = &self.node {
@@ -217,6 +281,9 @@ impl Event {
             }
             if !self.id.is_empty() {
                 entries.insert("id".into(), json!(self.id));
+            }
+            if self.skipped > 0 {
+                entries.insert("skipped".into(), json!(self.skipped));
             }
         }
         line

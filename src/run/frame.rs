@@ -4,7 +4,7 @@
 //! next tasks. No I/O, no clock, no async: [`step`](super::step) runs the tasks and keeps the records.
 //!
 //! Invariant: nothing here costs in proportion to the number of nodes or fields of the graph, only to
-//! what a step touches; the counts of `max_visits` alone are whole in each checkpoint. `benches/run.rs` measures it.
+//! what a step touches. `benches/run.rs` measures it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use super::plan::{GraphPlan, JumpPlan};
 use super::store::{Change, FieldWrite};
 use super::task::{Next, Output, Surroundings, Task, TaskRun};
 use super::view::{MessageIds, View, Write, Written};
+use super::visits::{VISITS, Visits};
 
 /// Changes that a field gathers, at least, before its whole value is written again.
 const SMALLEST_SNAPSHOT: u64 = 64;
@@ -56,8 +57,14 @@ pub struct Frame {
     pub tracked: bool,
     /// The step that comes next.
     pub step: u64,
+    /// Super-steps that the run had made when the call began, those of calls beside it left out.
+    pub before: u64,
+    /// Super-steps made in it, those of its ended calls counted in.
+    pub made: u64,
     /// What is left to do.
     pub agenda: Agenda,
+    /// Entries of nodes that bound them.
+    pub visits: Visits,
     /// What was written to `out` fields, for the caller; `None` for the run's own graph.
     pub out_logs: Option<BTreeMap<FieldId, OutLog>>,
     growth: BTreeMap<FieldId, Growth>,
@@ -74,7 +81,7 @@ pub struct Agenda {
     pub deferred: BTreeSet<NodeId>,
     /// Inputs of sends to deferred nodes, which wait with them.
     pub deferred_sends: BTreeMap<NodeId, Vec<Value>>,
-    /// Entries of nodes that bound them.
+    /// Entries that led here of nodes that bound them, those before counted in.
     pub visits: BTreeMap<NodeId, u32>,
     /// Names that the graph was left by.
     pub leaves: Vec<Arc<str>>,
@@ -127,7 +134,10 @@ impl Frame {
             live: BTreeSet::new(),
             tracked: true,
             step: 0,
+            before: 0,
+            made: 0,
             agenda: Agenda::default(),
+            visits: Visits::default(),
             out_logs,
             growth: BTreeMap::new(),
         }
@@ -192,7 +202,7 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "start");
+        let commit = Commit::new(cx, graph, self, "start", 0);
         let mut view = commit.view();
         view.cascades = false;
         view.names_writes = self.out_logs.is_some() && !by_caller;
@@ -265,13 +275,14 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "join");
+        let commit = Commit::new(cx, graph, self, "join", 1);
+        let within: u64 = outputs.iter().map(|output| output.steps).sum();
         let mut agenda = Agenda {
             tasks: Vec::new(),
             joins: self.agenda.joins.clone(),
             deferred: self.agenda.deferred.clone(),
             deferred_sends: self.agenda.deferred_sends.clone(),
-            visits: self.agenda.visits.clone(),
+            visits: BTreeMap::new(),
             leaves: Vec::new(),
         };
         let mut next = Vec::new();
@@ -312,6 +323,7 @@ impl Frame {
         for_caller.extend(self.for_caller(view.writes, by_tasks));
         (self.freshness, self.live) = (freshness, live);
         self.step += 1;
+        self.made += 1 + within;
         let mut changes = self.accept(graph, written, agenda);
         changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
@@ -345,10 +357,12 @@ impl Frame {
         &mut self,
         graph: &GraphPlan,
         written: Vec<Written>,
-        agenda: Agenda,
+        mut agenda: Agenda,
     ) -> Vec<FieldWrite> {
+        let visits = std::mem::take(&mut agenda.visits);
         self.agenda = agenda;
-        let mut changes = Vec::with_capacity(written.len());
+        let mut changes = Vec::with_capacity(written.len() + 1);
+        changes.extend(self.visits.accept(graph, visits));
         for Written {
             field,
             value,
@@ -421,9 +435,9 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is none of a field: that of a log, or of a state that lasts.
+/// Whether a name in a checkpoint is none of a field: that of a log, of counts, or of a state that lasts.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '=']) || super::kept::path(name).is_some()
+    name.ends_with(['>', '=']) || name == VISITS || super::kept::path(name).is_some()
 }
 
 fn length(value: &Value) -> u64 {
@@ -442,7 +456,14 @@ struct Commit<'a> {
 }
 
 impl<'a> Commit<'a> {
-    fn new(cx: &'a RunContext, graph: &'a GraphPlan, frame: &'a Frame, name: &str) -> Self {
+    /// `begun`: super-steps of the frame that have begun and are not counted as made.
+    fn new(
+        cx: &'a RunContext,
+        graph: &'a GraphPlan,
+        frame: &'a Frame,
+        name: &str,
+        begun: u64,
+    ) -> Self {
         let key = frame.task_key(&format!("{name}!").into(), None);
         Self {
             around: Surroundings {
@@ -454,6 +475,7 @@ impl<'a> Commit<'a> {
                 context: &frame.context,
                 callers: &frame.callers,
                 step: frame.step,
+                made: frame.before + frame.made + begun,
             },
             effects: EffectScope::new(key, CancellationToken::new()),
             frame,
@@ -634,7 +656,8 @@ impl<'a> Commit<'a> {
             }
             let node = &graph.nodes[id];
             if let Some((limit, jump)) = &node.max_visits {
-                let visits = agenda.visits.entry(id).or_default();
+                let before = || self.frame.visits.of(id);
+                let visits = agenda.visits.entry(id).or_insert_with(before);
                 if *visits >= *limit {
                     if arrow {
                         full.insert(id);
@@ -671,6 +694,10 @@ impl<'a> Commit<'a> {
             sends = std::mem::take(&mut agenda.deferred_sends);
         }
         agenda.tasks = in_order(nodes, sends);
+        let waiting = agenda.deferred_sends.iter();
+        let waiting = waiting.flat_map(|(node, sent)| std::iter::repeat_n(*node, sent.len()));
+        let all = agenda.tasks.iter().map(|task| task.node).chain(waiting);
+        self.around.cx.tasks.hold(graph, self.around.path, all)?;
         Ok(view)
     }
 

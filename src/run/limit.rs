@@ -1,16 +1,19 @@
-//! How many super-steps a called graph may make: its own `recursion_limit`, beside the one of the run.
+//! How far a run may go: super-steps of the run and of a called graph (`recursion_limit`), and tasks of one super-step.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ir::ErrorKind;
+use crate::ir::{ErrorKind, NodeId};
 
 use super::context::RunContext;
 use super::error::RunError;
+use super::plan::GraphPlan;
+use super::task::join_path;
 
 /// The `recursion_limit` of one call of a graph. Calls within it count too, and may run at the same time.
 ///
-/// Like the run's own it begins anew with each resume.
+/// Like the run's own it goes on where a resume finds the call.
 #[derive(Debug, Clone)]
 pub struct StepLimit {
     most: u64,
@@ -18,11 +21,11 @@ pub struct StepLimit {
 }
 
 impl StepLimit {
-    /// The limit of a call that has made no super-step.
-    pub fn new(most: u32) -> Self {
+    /// The limit of a call that has kept `made` super-steps, those of its own calls counted in.
+    pub fn new(most: u32, made: u64) -> Self {
         Self {
             most: most.into(),
-            made: Arc::default(),
+            made: Arc::new(AtomicU64::new(made)),
         }
     }
 }
@@ -48,4 +51,60 @@ pub fn count_step(cx: &RunContext, limits: &[StepLimit]) -> Result<(), RunError>
         }
     }
     Ok(())
+}
+
+/// Tasks that one super-step may have, where a run does not say otherwise.
+pub const MAX_TASKS: usize = 100_000;
+
+/// The most tasks of one super-step, those counted in that wait in a deferred node: what keeps sends that multiply
+/// with each step from taking all memory.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskLimit(pub usize);
+
+impl TaskLimit {
+    /// Refuses a step with more tasks than that. `nodes` has the node of each of them.
+    ///
+    /// # Errors
+    /// Kind `recursion_limit`; names the node with the most of them.
+    pub fn hold(
+        self,
+        graph: &GraphPlan,
+        path: &str,
+        nodes: impl Iterator<Item = NodeId> + Clone,
+    ) -> Result<(), RunError> {
+        let count = nodes.clone().count();
+        if count <= self.0 {
+            return Ok(());
+        }
+        let mut of_node: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for node in nodes {
+            *of_node.entry(node).or_default() += 1;
+        }
+        let most = of_node
+            .iter()
+            .max_by_key(|(node, of)| (**of, std::cmp::Reverse(**node)));
+        let (node, of) = most.map_or((NodeId(0), 0), |(node, of)| (*node, *of));
+        let name = &graph.nodes[node].name;
+        let message = format!(
+            "the next super-step would have {count} tasks, {of} of them of node `{name}`; it may have {}",
+            self.0
+        );
+        let error = RunError::new(ErrorKind::RecursionLimit, message);
+        Err(error.in_node(name, &join_path(path, name)))
+    }
+
+    /// Refuses tasks on the way: `sent` by node `name` alone, or by all tasks of a step so far.
+    ///
+    /// # Errors
+    /// As of [`TaskLimit::hold`].
+    pub fn hold_sent(self, sent: usize, name: &str) -> Result<(), RunError> {
+        if sent <= self.0 {
+            return Ok(());
+        }
+        let message = format!(
+            "node `{name}` brings the tasks of the next super-step to {sent}; it may have {}",
+            self.0
+        );
+        Err(RunError::new(ErrorKind::RecursionLimit, message))
+    }
 }

@@ -24,6 +24,10 @@ struct Stored {
     /// Tokens that the run had used.
     #[serde(default)]
     usage: Usage,
+    /// Super-steps that the frame has made, those of its ended calls counted in. None in what earlier versions of the
+    /// program have kept.
+    #[serde(default)]
+    steps: u64,
     tasks: Vec<StoredTask>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joins: Vec<StoredJoin>,
@@ -31,6 +35,7 @@ struct Stored {
     deferred: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred_sends: Vec<StoredTask>,
+    /// In what earlier versions of the program have kept; since then they are a field ([`super::visits::VISITS`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     visits: Vec<(String, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -82,15 +87,12 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
     let stored = Stored {
         graph: graph.name.to_string(),
         usage,
+        steps: frame.made,
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
         deferred_sends: deferred_sends.collect(),
-        visits: agenda
-            .visits
-            .iter()
-            .map(|(node, count)| (name(node), *count))
-            .collect(),
+        visits: Vec::new(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
         made: made(graph, &frame.freshness),
         given: graph.given.clone(),
@@ -160,12 +162,6 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
         let inputs = agenda.deferred_sends.entry(node(&task.node)?).or_default();
         inputs.push(input.unwrap_or_default());
     }
-    let counted = graph.nodes.entries();
-    let counted: BTreeMap<&str, NodeId> = counted.map(|(id, node)| (&*node.name, id)).collect();
-    // Nothing asks how often a node was visited that is gone.
-    let known = stored.visits.iter();
-    let known = known.filter_map(|(name, count)| Some((*counted.get(name.as_str())?, *count)));
-    agenda.visits.extend(known);
     agenda.leaves = stored
         .leaves
         .iter()
@@ -263,6 +259,17 @@ pub fn version(json: &Json) -> Option<&str> {
 }
 
 const VERSION: &str = "version";
+
+/// Entries of nodes as earlier versions of the program kept them, by name.
+pub fn visits(json: &Json) -> Vec<(String, u32)> {
+    let visits = json.get("visits").cloned().unwrap_or_default();
+    serde_json::from_value(visits).unwrap_or_default()
+}
+
+/// Super-steps that a frame had made at a checkpoint, those of its ended calls counted in.
+pub fn steps(json: &Json) -> u64 {
+    json.get("steps").and_then(Json::as_u64).unwrap_or_default()
+}
 
 /// Tokens that the run had used at a checkpoint.
 pub fn usage(json: &Json) -> Usage {

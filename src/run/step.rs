@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Map as JsonMap, Value as Json};
 use tokio_util::sync::CancellationToken;
 
@@ -21,11 +21,11 @@ use super::error::RunError;
 use super::event::{EventKind, Mode};
 use super::frame::Frame;
 use super::interrupt::OpenInterrupt;
-use super::limit::count_step;
+use super::limit::{TaskLimit, count_step};
 use super::plan::{GraphPlan, NodePlan, Plan};
 use super::schedule;
 use super::store::{Change, Checkpoint, FieldWrite, Record, Source};
-use super::task::{Outcome, Output, Surroundings, Task, TaskRun, brief, join_path};
+use super::task::{Next, Outcome, Output, Surroundings, Task, TaskRun, brief, join_path};
 use super::view::short_hash;
 use super::work;
 
@@ -75,7 +75,10 @@ async fn one_step(
         return Err(FrameEnd::Failed(super::effect::cancelled()));
     }
     if cx.is_drained() {
-        let message = "the run stopped after as many super-steps as it was asked to make";
+        let message = match cx.drain.is_cancelled() {
+            true => "the run was asked to stop, and did so behind the super-step under way",
+            false => "the run stopped after as many super-steps as it was asked to make",
+        };
         return Err(FrameEnd::Failed(RunError::new(
             ErrorKind::Cancelled,
             message,
@@ -148,13 +151,14 @@ async fn run_tasks(
         context: &frame.context,
         callers: &frame.callers,
         step: frame.step,
+        made: frame.before + frame.made + 1,
     };
     let tasks = &frame.agenda.tasks;
     // Of several tasks the first that fails stops the others. A task that is alone shares the token of
     // what is around it, which is not its to cancel: its failure may be handled there.
     let siblings = (tasks.len() > 1).then(|| stop.child_token());
     let stop = siblings.as_ref().unwrap_or(stop);
-    let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(tasks.len());
+    let mut outcomes = Outcomes::new(cx, tasks.len());
     let mut waiting = Vec::new();
     for (index, task) in tasks.iter().enumerate() {
         let node = &graph.nodes[task.node];
@@ -162,45 +166,87 @@ async fn run_tasks(
         let effects = EffectScope::new(frame.task_key(&node.name, send), stop.clone());
         let effects = effects.ranked(&frame.rank, task.node);
         if node.pure {
+            cx.room().await;
             let outcome = run_pure(&around, frame, node, task, &effects);
-            stop_others(&outcome, siblings.as_ref());
-            outcomes.push(Some(outcome));
+            let outcome = outcomes.hold(outcome, node, frame);
+            stop_others(cx, &outcome, siblings.as_ref());
+            outcomes.put(index, outcome);
         } else {
-            outcomes.push(None);
             waiting.push((index, task, effects));
         }
     }
     let mut futures = Vec::with_capacity(waiting.len());
     for (index, task, effects) in waiting {
-        let siblings = siblings.as_ref();
-        futures.push(run_indexed(&around, frame, index, task, effects, siblings));
+        futures.push(run_indexed(&around, frame, index, task, effects));
     }
-    let mut running = stream::iter(futures).buffer_unordered(cx.max_concurrency.max(1));
-    while let Some((index, outcome)) = running.next().await {
-        if let Some(place) = outcomes.get_mut(index) {
+    let mut running: FuturesUnordered<_> = futures.into_iter().collect();
+    while let Some((index, node, outcome)) = running.next().await {
+        let outcome = outcomes.hold(outcome, node, frame);
+        stop_others(cx, &outcome, siblings.as_ref());
+        outcomes.put(index, outcome);
+    }
+    drop(running);
+    gather(outcomes.all.into_iter().flatten())
+}
+
+/// What the tasks of a step came to, by position.
+struct Outcomes {
+    all: Vec<Option<Outcome>>,
+    /// Tasks that they lead to.
+    sent: usize,
+    limit: TaskLimit,
+}
+
+impl Outcomes {
+    fn new(cx: &RunContext, tasks: usize) -> Self {
+        let mut all = Vec::new();
+        all.resize_with(tasks, || None);
+        Self {
+            all,
+            sent: 0,
+            limit: cx.tasks,
+        }
+    }
+
+    /// The outcome, or that the tasks so far lead to more than a step may have: before all of them have been made.
+    fn hold(&mut self, outcome: Outcome, node: &NodePlan, frame: &Frame) -> Outcome {
+        let Outcome::Done(output) = &outcome else {
+            return outcome;
+        };
+        let sends = output.next.iter();
+        self.sent += sends.filter(|next| matches!(next, Next::Send(..))).count();
+        match self.limit.hold_sent(self.sent, &node.name) {
+            Ok(()) => outcome,
+            Err(error) => Outcome::Failed(located(error, frame, node)),
+        }
+    }
+
+    fn put(&mut self, index: usize, outcome: Outcome) {
+        if let Some(place) = self.all.get_mut(index) {
             *place = Some(outcome);
         }
     }
-    drop(running);
-    gather(outcomes.into_iter().flatten())
 }
 
-/// A task with its position. Its failure stops the other tasks of the step before their next effect.
-async fn run_indexed(
-    around: &Surroundings<'_>,
+/// A task with its position and node.
+async fn run_indexed<'a>(
+    around: &Surroundings<'a>,
     frame: &Frame,
     index: usize,
     task: &Task,
     effects: EffectScope,
-    siblings: Option<&CancellationToken>,
-) -> (usize, Outcome) {
-    let outcome = run_task(around, frame, task, &effects).await;
-    stop_others(&outcome, siblings);
-    (index, outcome)
+) -> (usize, &'a NodePlan, Outcome) {
+    let node = &around.graph.nodes[task.node];
+    (index, node, run_task(around, frame, task, &effects).await)
 }
 
-fn stop_others(outcome: &Outcome, siblings: Option<&CancellationToken>) {
-    if let (Outcome::Failed(_), Some(siblings)) = (outcome, siblings) {
+/// A failure stops the other tasks of the step before their next effect. A call that was drained does not: the others
+/// may finish what they are at.
+fn stop_others(cx: &RunContext, outcome: &Outcome, siblings: Option<&CancellationToken>) {
+    let (Outcome::Failed(error), Some(siblings)) = (outcome, siblings) else {
+        return;
+    };
+    if error.kind != ErrorKind::Cancelled || !cx.is_drained() {
         siblings.cancel();
     }
 }
@@ -271,6 +317,12 @@ async fn run_task(
     effects: &EffectScope,
 ) -> Outcome {
     let node = &around.graph.nodes[task.node];
+    // Waiting for a place is none of the node's time.
+    let _slot = match around.cx.slot(&node.work, &effects.stop).await {
+        Ok(slot) => slot,
+        Err(error) => return Outcome::Failed(error),
+    };
+    around.cx.room().await;
     started(around, node, task, effects);
     if node.on_error.is_some()
         && let Some(error) = effects.handled(around.cx)

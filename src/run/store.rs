@@ -466,7 +466,8 @@ pub struct FieldImage {
     pub changes: u64,
 }
 
-/// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written.
+/// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written; or, where the answer to a commit was lost
+/// on its way ([`StoreError::Unavailable`] says so), all of it or nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// Another writer holds the thread.
@@ -507,7 +508,7 @@ pub enum StoreError {
         /// The nearest after it.
         after: Option<u64>,
     },
-    /// It can't be reached, opened, read or written; nothing was written.
+    /// It can't be reached, opened, read or written.
     #[error("{message}")]
     Unavailable {
         /// What failed, with the path or address.

@@ -56,6 +56,8 @@ pub struct Output {
     pub arrives: Vec<JoinId>,
     /// Names that it leaves the graph by.
     pub leaves: Vec<Arc<str>>,
+    /// Super-steps that the graph which it called has made.
+    pub steps: u64,
 }
 
 /// How a task ended.
@@ -86,6 +88,9 @@ pub struct Surroundings<'a> {
     pub callers: &'a [GraphId],
     /// Step of the frame.
     pub step: u64,
+    /// Super-steps of the run that lead to it, this one counted in and those of calls beside it left out: the same however
+    /// fast those are.
+    pub made: u64,
 }
 
 /// What a task has done at some point.
@@ -115,6 +120,8 @@ pub struct TaskRun<'a> {
     pub jumped: bool,
     /// The error that the node's `on_error` is about: what `fail` without a message passes on.
     pub handles: Option<RunError>,
+    /// Super-steps that the graph which it called has made.
+    pub steps: u64,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -165,6 +172,7 @@ impl<'a> TaskRun<'a> {
             slots,
             jumped: false,
             handles: None,
+            steps: 0,
             next: Vec::new(),
             leaves: Vec::new(),
         };
@@ -179,7 +187,7 @@ impl<'a> TaskRun<'a> {
             ("step", Value::Int(self.around.step as i64)),
             (
                 "remaining_steps",
-                Value::Int(i64::try_from(cx.remaining_steps()).unwrap_or(i64::MAX)),
+                Value::Int(i64::try_from(cx.remaining_steps(self.around.made)).unwrap_or(i64::MAX)),
             ),
             ("attempt", Value::Int(1)),
         ];
@@ -562,6 +570,8 @@ impl<'a> TaskRun<'a> {
         let Some(list) = list.as_list() else {
             return Err(items.error("`each` needs a list".to_owned()));
         };
+        let limit = self.around.cx.tasks;
+        limit.hold_sent(self.next.len() + list.len(), self.name)?;
         for item in list.iter() {
             self.put_slot(var, item.clone());
             let mut input = Map::new();
@@ -623,6 +633,7 @@ impl<'a> TaskRun<'a> {
             next: self.next,
             arrives,
             leaves: self.leaves,
+            steps: self.steps,
         }
     }
 }

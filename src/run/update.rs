@@ -39,6 +39,7 @@ pub fn update(
             context: &frame.context,
             callers: &frame.callers,
             step: frame.step,
+            made: frame.before + frame.made + 1,
         };
         let key = frame.task_key(&node_plan.name, None);
         let effects = EffectScope::new(key, CancellationToken::new());

@@ -423,6 +423,100 @@ async fn silence_ends_with_the_timeout_or_the_run() {
     assert_eq!(error.kind, ErrorKind::Cancelled);
 }
 
+/// A stream whose pieces come after that many milliseconds each.
+fn slow(pieces: &[(u64, &str)]) -> Reply {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let head = std::iter::once((0, head.to_owned()));
+    let pieces = pieces.iter();
+    let pieces = pieces.map(|(millis, piece)| (*millis, format!("{piece}\n\n")));
+    Reply::Slow(head.chain(pieces).collect())
+}
+
+const WORD: &str = r#"data: {"choices": [{"delta": {"content": "x"}}]}"#;
+const STOP: &str = r#"data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}"#;
+
+fn idle(url: &str, millis: u64) -> Settings {
+    let mut settings = settings(url);
+    settings.idle_timeout = Some(Duration::from_millis(millis));
+    settings
+}
+
+/// Ports `test_idle_timeout_resets_*`: each piece begins the time anew, also one that is no event.
+#[tokio::test]
+async fn idle_timeout_is_reset_by_each_chunk() {
+    let beat = ": still thinking";
+    let pieces = [(70, WORD), (70, beat), (70, beat), (70, WORD), (70, STOP)];
+    let server = Server::start(vec![slow(&pieces)]).await;
+    let asked = ask(idle(&server.url, 150), request(true), &context()).await;
+    assert_eq!(texts(&asked.unwrap()), ["x", "x"]);
+}
+
+#[tokio::test]
+async fn idle_timeout_ends_a_stream_that_says_nothing() {
+    for first in [0, 60_000] {
+        let server = Server::start(vec![slow(&[(first, WORD), (60_000, STOP)])]).await;
+        let asked = ask(idle(&server.url, 80), request(true), &context()).await;
+        let (said, error) = asked.unwrap_err();
+        assert_eq!(texts(&said).len(), usize::from(first == 0));
+        assert_eq!(error.kind, ErrorKind::Timeout);
+        assert_eq!(error.message, "`local` said nothing for 80ms");
+    }
+    let server = Server::start(vec![Reply::Silence]).await;
+    let asked = ask(idle(&server.url, 80), request(true), &context()).await;
+    let (_, error) = asked.unwrap_err();
+    assert_eq!(error.message, "`local` said nothing for 80ms");
+}
+
+/// Ports `run_timeout_is_not_refreshed_by_heartbeat`.
+#[tokio::test]
+async fn the_timeout_of_a_call_is_not_refreshed_by_chunks() {
+    let pieces = [(60, WORD); 20];
+    let server = Server::start(vec![slow(&pieces)]).await;
+    let mut cx = context();
+    cx.timeout = Some(Duration::from_millis(250));
+    let asked = ask(idle(&server.url, 200), request(true), &cx).await;
+    let (said, error) = asked.unwrap_err();
+    assert!((1..6).contains(&texts(&said).len()), "{said:?}");
+    assert_eq!(error.kind, ErrorKind::Timeout);
+    assert!(
+        error.message.starts_with("no answer within"),
+        "{}",
+        error.message
+    );
+}
+
+/// All of the reply is there: that the server does not close the stream is no failure.
+#[tokio::test]
+async fn silence_behind_the_end_of_a_reply_is_none() {
+    let server = Server::start(vec![slow(&[(0, WORD), (0, STOP), (60_000, WORD)])]).await;
+    let asked = ask(idle(&server.url, 80), request(true), &context()).await;
+    assert_eq!(texts(&asked.unwrap()), ["x"]);
+}
+
+/// A call takes its place among those of its provider until its reply has ended.
+#[tokio::test]
+async fn max_concurrency_of_a_provider_lasts_to_the_end_of_a_stream() {
+    let server = Server::start(vec![slow(&[(0, WORD), (150, STOP)]); 2]).await;
+    let mut settings = settings(&server.url);
+    settings.max_concurrency = Some(1);
+    let model = OpenAi::new(settings, Wire::new());
+    let context = context();
+    let mut first = model.stream(request(true), &context).await.unwrap();
+    assert!(first.next().await.unwrap().is_ok());
+    let second = async {
+        let _second = model.stream(request(true), &context).await.unwrap();
+        server.asked().len()
+    };
+    let rest = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let while_it_speaks = server.asked().len();
+        while first.next().await.is_some() {}
+        drop(first);
+        while_it_speaks
+    };
+    assert_eq!(tokio::join!(second, rest), (2, 1));
+}
+
 #[tokio::test]
 async fn what_can_not_be_said_is_refused_before_anything_is_sent() {
     let server = Server::start(Vec::new()).await;

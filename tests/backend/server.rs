@@ -34,6 +34,8 @@ impl Asked {
 pub enum Reply {
     /// These bytes, then the connection is closed.
     Raw(Vec<String>),
+    /// These bytes, each after a while.
+    Slow(Vec<(u64, String)>),
     /// No answer at all.
     Silence,
 }
@@ -127,6 +129,16 @@ async fn answer(stream: TcpStream, reply: Reply, journal: Arc<Mutex<Vec<Asked>>>
     let mut stream = reader.into_inner();
     match reply {
         Reply::Silence => std::future::pending().await,
+        Reply::Slow(pieces) => {
+            for (millis, piece) in pieces {
+                tokio::time::sleep(std::time::Duration::from_millis(millis)).await;
+                if stream.write_all(piece.as_bytes()).await.is_err() {
+                    return;
+                }
+                stream.flush().await.unwrap();
+            }
+            let _ = stream.shutdown().await;
+        }
         Reply::Raw(pieces) => {
             for piece in pieces {
                 if stream.write_all(piece.as_bytes()).await.is_err() {

@@ -15,12 +15,13 @@ use super::variables::{Form, Variables};
 /// Variable with OpenAI's key.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "kind",
     "base_url",
     "api_key",
     "headers",
     "timeout",
+    "idle_timeout",
     "max_concurrency",
     "max_tokens_field",
     "structured_output",
@@ -76,6 +77,7 @@ pub fn read(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<Settings> 
             .collect();
     }
     settings.timeout = table.get("timeout").and_then(|c| c.timeout());
+    settings.idle_timeout = table.get("idle_timeout").and_then(|c| c.timeout());
     if let Some(cursor) = table.get("max_concurrency") {
         let most = cursor.count().filter(|most| *most > 0);
         if most.is_none() && cursor.json().is_u64() {

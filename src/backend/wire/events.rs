@@ -1,12 +1,14 @@
 //! Server-sent events.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::stream::{Stream, StreamExt};
+use futures_util::stream::{Stream, StreamExt, unfold};
 use reqwest::Response;
 
 use crate::backend::secret::Secrets;
+use crate::base::duration;
 
 use super::{Bounds, Failure, Peer};
 
@@ -20,6 +22,7 @@ pub struct Events {
     peer: String,
     secrets: Secrets,
     bounds: Bounds,
+    silent: bool,
 }
 
 /// Why the bytes of a stream end.
@@ -29,13 +32,34 @@ enum Broken {
     Transport(reqwest::Error),
     #[error("more than {LIMIT} bytes")]
     TooLong,
+    #[error("nothing for {}", duration::show(*.0))]
+    Silent(Duration),
 }
 
-/// The events of a reply.
-pub fn events(response: Response, peer: Peer<'_>, bounds: Bounds) -> Events {
+/// The events of a reply. `idle` is how long it may be silent: whatever comes begins that anew, also what is no event.
+pub fn events(
+    response: Response,
+    peer: Peer<'_>,
+    bounds: Bounds,
+    idle: Option<Duration>,
+) -> Events {
     let mut left = LIMIT;
-    let bytes = response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(Broken::Transport)?;
+    let chunks = unfold(
+        Box::pin(response.bytes_stream()),
+        move |mut chunks| async move {
+            let next = chunks.next();
+            let chunk = match idle {
+                None => next.await?.map_err(Broken::Transport),
+                Some(idle) => match tokio::time::timeout(idle, next).await {
+                    Ok(chunk) => chunk?.map_err(Broken::Transport),
+                    Err(_) => Err(Broken::Silent(idle)),
+                },
+            };
+            Some((chunk, chunks))
+        },
+    );
+    let bytes = chunks.map(move |chunk| {
+        let chunk = chunk?;
         left = left.checked_sub(chunk.len()).ok_or(Broken::TooLong)?;
         Ok(chunk)
     });
@@ -44,6 +68,7 @@ pub fn events(response: Response, peer: Peer<'_>, bounds: Bounds) -> Events {
         peer: peer.name.to_owned(),
         secrets: peer.secrets.clone(),
         bounds,
+        silent: false,
     }
 }
 
@@ -65,11 +90,20 @@ impl Events {
             Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => {
                 Err(Failure::transport(peer, error))
             }
+            Some(Err(EventStreamError::Transport(Broken::Silent(idle)))) => {
+                self.silent = true;
+                Err(Failure::silent(&self.peer, idle))
+            }
             Some(Err(error)) => Err(Failure::server(format!(
                 "`{}` sent a stream that can't be read: {error}",
                 peer.name
             ))),
         }
+    }
+
+    /// Whether they ended because nothing came for too long.
+    pub fn fell_silent(&self) -> bool {
+        self.silent
     }
 
     /// Who sends them.

@@ -57,6 +57,15 @@ impl Failure {
         Self::new(ErrorKind::Timeout, message)
     }
 
+    /// A stream said nothing for as long as it may.
+    pub fn silent(peer: &str, idle: Duration) -> Self {
+        let idle = crate::base::duration::show(idle);
+        Self::new(
+            ErrorKind::Timeout,
+            format!("`{peer}` said nothing for {idle}"),
+        )
+    }
+
     /// Whether our side ended the call: its time was up, or the run was cancelled.
     pub fn is_ours(&self) -> bool {
         matches!(self.kind, ErrorKind::Cancelled | ErrorKind::Timeout)

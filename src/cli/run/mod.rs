@@ -2,9 +2,10 @@
 //!
 //! [`session`] puts together what a run needs and drives it through its interrupts. Beside it:
 //! [`scene`] (a scenario in place of the world), [`answers`] (where answers come from), [`ask`] (asking
-//! a person), [`watch`] with [`progress`] (what is shown while it runs), [`signals`] (Ctrl-C),
+//! a person), [`watch`] with [`progress`] and `again` (what is shown while it runs), [`signals`] (Ctrl-C),
 //! [`hint`] and [`example`] (the command that goes on).
 
+mod again;
 pub mod answers;
 pub mod ask;
 pub mod example;
@@ -83,7 +84,7 @@ pub struct Args {
 /// How a run goes: what it stands on, what it shows, what bounds it.
 #[derive(Debug, clap::Args)]
 pub struct RunOptions {
-    /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
     /// Print events as they happen, one JSON object per line
@@ -92,9 +93,15 @@ pub struct RunOptions {
     /// When the journal is on disk
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub durability: Durability,
-    /// The most super-steps of this run
+    /// The most super-steps of this run, those before a resume counted in
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub recursion_limit: Option<u32>,
+    /// The most tasks of the run that work at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_concurrency: Option<u32>,
+    /// The most tasks of one super-step
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_tasks: Option<u32>,
     /// Change a thread of an earlier version of the flow as its `migrate` blocks say
     #[arg(long)]
     pub migrate: bool,
@@ -195,6 +202,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             given,
             alone: args.no_answers,
             resumes: false,
+            after: Vec::new(),
         },
         context,
     )?;

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
+use tokio::task::spawn_blocking;
 
 use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start, in_turns};
 use crate::base::{SourceMap, name};
-use crate::ir::{Flow, GraphId};
+use crate::ir::{ErrorKind, Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
@@ -51,6 +52,8 @@ pub struct Wanted {
     pub alone: bool,
     /// Whether the thread must be there: then no store is made to look for it.
     pub resumes: bool,
+    /// Ids of the events that the reader of a stream has seen last.
+    pub after: Vec<String>,
 }
 
 /// One stretch of a run, from where it begins to its end or the next interrupt.
@@ -168,12 +171,14 @@ impl<'a> Session<'a> {
             options: engine::RunOptions {
                 durability: how.durability.into(),
                 recursion_limit: how.recursion_limit.map(u64::from),
+                max_concurrency: how.max_concurrency.map(|most| most as usize),
+                max_tasks: how.max_tasks.map(|most| most as usize),
                 timeout: how.timeout,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
                 ..engine::RunOptions::default()
             },
-            watch: Watch::new(&how.stream, context),
+            watch: Watch::new(&how.stream, wanted.after, context),
             answers,
             hint,
             script,
@@ -201,6 +206,7 @@ impl<'a> Session<'a> {
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
+        self.options.drain = signals.drain.clone();
         let dropped = match first {
             Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
@@ -220,7 +226,7 @@ impl<'a> Session<'a> {
                 }
                 (Err(failure), None) => return Err(failure),
             };
-            if result.state != RunState::Interrupted || signals.cancel.is_cancelled() {
+            if result.state != RunState::Interrupted || signals.is_heard() {
                 break result;
             }
             signals.asking(true);
@@ -283,7 +289,9 @@ impl<'a> Session<'a> {
             events: Some(sink),
             ..self.options.clone()
         };
-        let reader = tokio::spawn(watch.follow(events));
+        // Writing may block, for as long as nobody reads: that must not keep the run from going on.
+        let reading = Handle::current();
+        let reader = spawn_blocking(move || reading.block_on(watch.follow(events)));
         let at_the_store = Arc::clone(&options.at_the_store);
         let run = async {
             match leg {
@@ -354,6 +362,10 @@ impl<'a> Session<'a> {
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
                 let failure = failure.lines(lines);
                 match self.keeps {
+                    true if error.kind == ErrorKind::RecursionLimit => failure.help(format!(
+                        "with a higher limit (`--recursion-limit`, `--max-tasks`) it goes on: {}",
+                        self.hint.resume()
+                    )),
                     true => failure.help(format!(
                         "when its cause is gone, go on with: {}",
                         self.hint.resume()

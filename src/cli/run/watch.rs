@@ -8,6 +8,7 @@ use crate::run::stream::EventStream;
 
 use super::super::{Context, Failure, output};
 use super::StreamMode;
+use super::again::Again;
 use super::progress::Progress;
 
 /// Who watches a run.
@@ -25,20 +26,33 @@ pub enum Watch {
 #[derive(Debug, Default)]
 pub struct Lines {
     modes: Vec<Mode>,
-    /// Number of the last line of the legs before this one.
-    before: u64,
+    /// Number of the last line, over all legs.
     last: u64,
+    /// What the reader knows already.
+    again: Again,
     /// Why nothing more is written: the run goes on all the same.
     unwritten: Option<Failure>,
 }
 
+impl Lines {
+    fn print(&mut self, mut event: Event) {
+        if self.unwritten.is_none() {
+            self.last += 1;
+            event.seq = self.last;
+            self.unwritten = output::print(&format!("{}\n", event.to_json())).err();
+        }
+    }
+}
+
 impl Watch {
     /// Lines where a stream was asked for, else progress where a person looks.
-    pub fn new(stream: &[StreamMode], context: &Context) -> Self {
+    /// `after`: events that the reader of lines has seen last.
+    pub fn new(stream: &[StreamMode], after: Vec<String>, context: &Context) -> Self {
         if !stream.is_empty() {
             let modes = stream.iter().flat_map(|mode| mode.modes()).collect();
             return Watch::Lines(Lines {
                 modes,
+                again: Again::after(after),
                 ..Lines::default()
             });
         }
@@ -60,11 +74,12 @@ impl Watch {
     /// Shows all events of one leg, to its end. What can't be written is kept for [`Watch::result`]: nobody who reads
     /// a run decides over it.
     pub async fn follow(mut self, mut events: EventStream) -> Self {
-        if let Watch::Lines(lines) = &mut self {
-            lines.before = lines.last;
-        }
         while let Some(event) = events.next().await {
             self.event(event);
+        }
+        if let Watch::Lines(lines) = &mut self {
+            let rest = lines.again.rest();
+            rest.into_iter().for_each(|event| lines.print(event));
         }
         if let Watch::Person(progress) = &mut self {
             progress.pause();
@@ -72,15 +87,14 @@ impl Watch {
         self
     }
 
-    fn event(&mut self, mut event: Event) {
+    fn event(&mut self, event: Event) {
         match self {
-            Watch::Lines(lines) if lines.unwritten.is_none() => {
-                event.seq += lines.before;
-                lines.last = event.seq;
-                lines.unwritten = output::print(&format!("{}\n", event.to_json())).err();
+            Watch::Lines(lines) => {
+                let told = lines.again.tell(event);
+                told.into_iter().for_each(|event| lines.print(event));
             }
             Watch::Person(progress) => progress.event(event),
-            Watch::Lines(_) | Watch::Nobody => {}
+            Watch::Nobody => {}
         }
     }
 

@@ -70,7 +70,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL", global = true)]
     pub store: Option<String>,
     /// Form of what is printed

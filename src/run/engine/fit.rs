@@ -14,6 +14,7 @@ use crate::run::frame::{is_log, log_name};
 use crate::run::refit::{refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
+use crate::run::visits::VISITS;
 use crate::run::work::cached;
 use crate::run::{kept, schedule};
 use crate::value::{List, Value};
@@ -135,7 +136,9 @@ impl Fit<'_> {
         image: &FrameImage,
     ) -> Result<(), StartError> {
         let mut names = image.fields.keys().map(|name| base(name));
-        let gone = names.find(|name| kept::path(name).is_none() && !fields.contains_key(name));
+        let gone = names.find(|name| {
+            kept::path(name).is_none() && *name != VISITS && !fields.contains_key(name)
+        });
         let Some(name) = gone else { return Ok(()) };
         let message = format!(
             "the thread has a field `{name}`, which graph `{}` does not have any more",

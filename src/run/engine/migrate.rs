@@ -12,6 +12,7 @@ use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
 use crate::run::kept;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
+use crate::run::visits::{self, VISITS};
 
 use super::names::Names;
 
@@ -53,6 +54,10 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
     let mut fields = BTreeMap::new();
     for (name, field) in &old.fields {
         if kept::path(name).is_some() {
+            continue;
+        }
+        if name == VISITS {
+            fields.insert(name.clone(), visits::renamed(field, &migrate.nodes));
             continue;
         }
         let (base, log) = match is_log(name) {

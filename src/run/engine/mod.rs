@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
@@ -22,11 +23,13 @@ use super::frame::Frame;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
 use super::kept::Kept;
+use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::plan::Plan;
 use super::step::{FrameEnd, keep, kept_context, run_frame};
 use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
+use super::visits::{VISITS, Visits};
 
 mod answers;
 mod asker;
@@ -72,10 +75,14 @@ pub struct Engine {
 pub struct RunOptions {
     /// When records are kept.
     pub durability: Durability,
-    /// Most super-steps, those of subgraphs included; the graph's own limit or [`RECURSION_LIMIT`] where left out.
+    /// Most super-steps of the run, those of subgraphs and of earlier processes included; the graph's own limit or
+    /// [`RECURSION_LIMIT`] where left out.
     pub recursion_limit: Option<u64>,
-    /// Tasks of one super-step that may run at the same time; all where left out.
+    /// Tasks of the run that may work at the same time, those of subgraphs included; all where left out. One that waits
+    /// for the graph that it calls does not count.
     pub max_concurrency: Option<usize>,
+    /// Most tasks of one super-step; [`MAX_TASKS`] where left out.
+    pub max_tasks: Option<usize>,
     /// Super-steps to commit, those of subgraphs included, before the run stops as if it had been
     /// cancelled: a clean stop that a resume goes on from.
     pub stop_after_steps: Option<u64>,
@@ -90,8 +97,11 @@ pub struct RunOptions {
     pub interrupt_before: Vec<String>,
     /// Who watches.
     pub events: Option<EventSink>,
-    /// Cancels the run.
+    /// Cancels the run: it stops before its next effect.
     pub cancel: CancellationToken,
+    /// Drains the run: the super-steps under way are finished and committed, then it stops as one that was cancelled.
+    /// A run that is done with them is done.
+    pub drain: CancellationToken,
     /// Counts the tasks that wait for the store, for who must know whether any can go on by itself.
     pub at_the_store: Arc<AtomicUsize>,
 }
@@ -146,7 +156,10 @@ impl Engine {
             Ok(changes) => {
                 let taken = taken.into_iter().flat_map(|taken| taken.checkpoints);
                 let taken = taken.flat_map(|checkpoint| checkpoint.writes);
-                let changes = taken.chain(changes).collect();
+                let visits = image.iter().flat_map(|image| image.frames.first());
+                let counts = changes.iter().any(|write| write.field == VISITS);
+                let visits = visits.filter_map(Visits::let_go).filter(|_| !counts);
+                let changes = taken.chain(visits).chain(changes).collect();
                 keep(&cx, &self.plan, &frame, changes, Source::Input).await
             }
             Err(error) => {
@@ -204,6 +217,9 @@ impl Engine {
         cx.forked_from = image.status.forked_from.clone();
         cx.count_known = image.status.state == RunState::Running;
         cx.kept.load(&image.frames);
+        let made = image.frames.iter();
+        let made = made.map(|frame| super::schedule::steps(&frame.schedule));
+        cx.steps = AtomicU64::new(made.sum());
         let nested = image
             .frames
             .into_iter()
@@ -279,7 +295,11 @@ impl Engine {
             thread_id: thread_id.to_owned(),
             run_id,
             cancel: options.cancel.clone(),
-            max_concurrency: options.max_concurrency.unwrap_or(usize::MAX),
+            drain: options.drain.clone(),
+            slots: options
+                .max_concurrency
+                .map(|most| Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))),
+            tasks: TaskLimit(options.max_tasks.unwrap_or(MAX_TASKS)),
             interrupt_before: options.interrupt_before.clone(),
             step_limit: options
                 .recursion_limit

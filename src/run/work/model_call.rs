@@ -224,7 +224,7 @@ async fn one_attempt(
         };
         let mut stream = backend.stream(asked, &context).await?;
         while let Some(delta) = stream.next().await {
-            receive(run, model, &mut reply, delta?);
+            receive(run, model, &mut reply, delta?, (effect, attempt));
         }
         match reply.finish {
             Some(FinishReason::ContentFilter) => Err(ModelError::new(
@@ -266,7 +266,13 @@ async fn one_attempt(
     })
 }
 
-fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta) {
+fn receive(
+    run: &TaskRun<'_>,
+    model: &Model,
+    reply: &mut Reply,
+    delta: ChatDelta,
+    (effect, attempt): (&str, u32),
+) {
     match delta {
         ChatDelta::Text(text) => {
             reply.text.push_str(&text);
@@ -276,6 +282,8 @@ fn receive(run: &TaskRun<'_>, model: &Model, reply: &mut Reply, delta: ChatDelta
                     EventKind::Token {
                         text,
                         model: model.name.clone(),
+                        call: effect.to_owned(),
+                        attempt,
                         by: run.speaker(),
                     },
                 );

@@ -45,8 +45,12 @@ pub async fn work(
     );
     child.rank = run.effects.rank().into();
     child.limits.clone_from(&frame.limits);
+    child.before = run.around.made;
     let limit = plan.flow.graphs[graph].recursion_limit;
-    child.limits.extend(limit.map(StepLimit::new));
+    let kept = cx.steps_within(&key);
+    child
+        .limits
+        .extend(limit.map(|most| StepLimit::new(most, kept)));
     child.tracked = frame.tracked && persist != Persist::None;
     let lasting = (persist == Persist::Thread).then(|| lasting(run));
     child.callers.clone_from(&frame.callers);
@@ -74,6 +78,7 @@ pub async fn work(
     if let Some(path) = &lasting {
         cx.kept.keep(path, called, &child);
     }
+    run.steps += child.made;
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
     let stays = left.is_empty();
@@ -159,6 +164,8 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 /// Kind `version`, where the graph has changed so that the thread does not fit it any more.
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
     frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    frame.made = schedule::steps(&image.schedule);
+    frame.visits.load(graph, image);
     restore_fields(frame, graph, image)
 }
 

@@ -1,35 +1,19 @@
 //! Appends rows.
 //!
-//! Records become text ([`super::row`]) on the caller's side; the writer's thread only checks the
+//! Records become text ([`crate::store::append`]) on the caller's side; the writer's thread only checks the
 //! rules and binds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::change::StoredChange;
 use super::error::Failure;
 use super::read::signed;
-use super::row::{CheckpointRow, EffectRow, status_text};
-use crate::run::store::{EffectKey, Lease, Record, StoreError};
+use crate::run::store::{EffectKey, StoreError};
+use crate::store::append::{Append, Row};
+use crate::store::change::StoredChange;
+use crate::store::row::{CheckpointRow, EffectRow};
 use crate::store::rules::Broken;
-
-/// What one call appends, ready to be bound.
-pub(super) struct Append {
-    thread_id: String,
-    token: i64,
-    rows: Vec<Row>,
-    /// The last status, if there is one.
-    status: Option<String>,
-    /// When the first record that has a time was made.
-    at: String,
-}
-
-enum Row {
-    Checkpoint(CheckpointRow),
-    Effect(EffectRow),
-    Forget(EffectKey),
-}
 
 /// Why an append came to nothing.
 enum Stop {
@@ -50,53 +34,6 @@ impl From<Broken> for Stop {
 }
 
 impl Append {
-    /// Turns records into text.
-    ///
-    /// # Errors
-    /// Where one of them can't be kept at all.
-    pub(super) fn new(lease: &Lease, records: &[Record]) -> Result<Append, StoreError> {
-        let mut append = Append {
-            thread_id: lease.thread_id.clone(),
-            // A token that no store gave fits no lease either.
-            token: i64::try_from(lease.token).unwrap_or(-1),
-            rows: Vec::with_capacity(records.len()),
-            status: None,
-            at: String::new(),
-        };
-        for record in records {
-            append
-                .push(record)
-                .map_err(|broken| broken.refusal(&lease.thread_id))?;
-        }
-        Ok(append)
-    }
-
-    fn push(&mut self, record: &Record) -> Result<(), Broken> {
-        let at = match record {
-            Record::Checkpoint(checkpoint) => {
-                self.rows
-                    .push(Row::Checkpoint(CheckpointRow::new(checkpoint)?));
-                &checkpoint.at
-            }
-            Record::Effect(effect) => {
-                self.rows.push(Row::Effect(EffectRow::new(effect)?));
-                return Ok(());
-            }
-            Record::Forget(key) => {
-                self.rows.push(Row::Forget(key.clone()));
-                return Ok(());
-            }
-            Record::Status(status) => {
-                self.status = Some(status_text(status)?);
-                &status.at
-            }
-        };
-        if self.at.is_empty() {
-            self.at.clone_from(at);
-        }
-        Ok(())
-    }
-
     /// Writes the rows.
     ///
     /// # Errors

@@ -5,12 +5,12 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::append::standing;
-use super::change::{self, StoredChange};
 use super::error::Failure;
 use super::lock;
 use super::read::{Read, Reader, Unreadable, signed, unsigned};
-use super::row::json_text;
 use crate::run::store::{Change, Compacted, Keep, Lease, StoreError};
+use crate::store::change::{self, StoredChange};
+use crate::store::row::json_text;
 use crate::store::rules;
 
 /// Lets go of what `keep` doesn't keep, in one transaction.

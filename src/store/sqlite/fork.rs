@@ -2,10 +2,11 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::append::{Append, standing};
+use super::append::standing;
 use super::error::Failure;
 use super::read::{Reader, Unreadable, signed};
 use crate::run::store::{Effects, Lease, Record, StoreError};
+use crate::store::append::Append;
 use crate::store::rules::Broken;
 
 /// What is asked for, ready to be bound.

@@ -9,7 +9,6 @@
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
 
 mod append;
-mod change;
 mod compact;
 mod error;
 mod fork;
@@ -20,7 +19,6 @@ mod lock;
 mod past;
 mod presence;
 mod read;
-mod row;
 mod schema;
 mod worker;
 
@@ -34,7 +32,6 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use serde_json::Value as Json;
 
-use self::append::Append;
 use self::error::Failure;
 use self::fork::Fork;
 use self::lease::Held;
@@ -44,9 +41,11 @@ use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
     StoreError, ThreadImage, ThreadInfo,
 };
+use crate::store::append::Append;
 use crate::value::Value;
 
-/// When an append counts as kept.
+/// When an append counts as kept. A database of a server keeps it as durably as it is set to in both; [`Sync::Full`] sets
+/// its connection to wait for the disk where it would not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
     /// Once the system has it: survives a killed process, but the last appends may be missing after
@@ -58,12 +57,12 @@ pub enum Sync {
     Full,
 }
 
-/// How a store on disk works.
+/// How a store that outlives the process works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// When an append counts as kept.
     pub sync: Sync,
-    /// How long to wait while another program keeps the file locked.
+    /// How long to wait while another program keeps the file, or rows of the database, locked.
     pub busy_timeout: Duration,
 }
 

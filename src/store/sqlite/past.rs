@@ -2,9 +2,9 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::change;
 use super::read::{Read, Reader, Unreadable, signed, unsigned};
 use crate::run::store::{Checkpoint, FieldWrite, ListedEffect, StoreError};
+use crate::store::change;
 
 impl Reader<'_> {
     /// A checkpoint, and the latest of the root up to there.

@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::change;
 use super::error::Failure;
 use crate::run::store::{CheckpointInfo, FieldImage, Source, StoreError, ThreadInfo};
+use crate::store::change;
 use crate::store::fold::Fold;
 
 /// What a read fails with: SQLite, or content that makes no sense.

@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::append::Append;
 use super::error::Failure;
 use super::presence::Presence;
 use crate::run::store::StoreError;
+use crate::store::append::Append;
 
 /// At most this many appends share a transaction, so that the first needn't wait for long.
 const BATCH: usize = 256;

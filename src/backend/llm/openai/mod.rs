@@ -67,7 +67,9 @@ pub struct Settings {
     pub headers: Vec<(String, Secret)>,
     /// Longest time of one call.
     pub timeout: Option<Duration>,
-    /// Most calls at the same time.
+    /// Longest silence of a reply that comes in pieces, before its first piece too. Each piece begins it anew.
+    pub idle_timeout: Option<Duration>,
+    /// Most calls at the same time, each to the end of its reply.
     pub max_concurrency: Option<usize>,
     /// Name of the field for the most tokens: `max_completion_tokens` at OpenAI, `max_tokens` elsewhere.
     pub max_tokens_field: String,
@@ -87,6 +89,7 @@ impl fmt::Debug for Settings {
             api_key,
             headers,
             timeout,
+            idle_timeout: idle,
             ..
         } = self;
         let (most, field, way) = (
@@ -98,6 +101,10 @@ impl fmt::Debug for Settings {
             "{name} at {base_url}, {api_key:?}, {headers:?}, {timeout:?}, {most:?}, {field}, {way:?}, {:?}",
             self.extra_body
         );
+        let text = match idle {
+            Some(idle) => format!("{text}, idle {idle:?}"),
+            None => text,
+        };
         f.write_str(&self.secrets.scrub(&text))
     }
 }
@@ -113,6 +120,7 @@ impl Settings {
             api_key: ApiKey::None,
             headers: Vec::new(),
             timeout: None,
+            idle_timeout: None,
             max_concurrency: None,
             max_tokens_field: match own {
                 true => "max_completion_tokens".to_owned(),
@@ -196,12 +204,19 @@ impl OpenAi {
             true => "text/event-stream",
             false => "application/json",
         };
-        let response = wire::send(post.header(ACCEPT, accepted), self.peer(), &bounds).await?;
+        let sent = wire::send(post.header(ACCEPT, accepted), self.peer(), &bounds);
+        let idle = self.settings.idle_timeout.filter(|_| request.stream);
+        let response = match idle {
+            None => sent.await?,
+            Some(idle) => tokio::time::timeout(idle, sent)
+                .await
+                .map_err(|_| Failure::silent(&self.settings.name, idle))??,
+        };
         let kind = response.headers().get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
         // Some servers answer as a whole although a stream was asked for.
         if request.stream && !kind.starts_with("application/json") {
-            let events = wire::events(response, self.peer(), bounds);
+            let events = wire::events(response, self.peer(), bounds, idle);
             return Ok(stream::deltas(events, slot));
         }
         let bytes = wire::body(response, LIMIT, self.peer(), &bounds).await?;

@@ -83,7 +83,11 @@ impl Reading {
                 self.events.peer().name
             ))),
             // All of the reply is there, only the end of the stream got lost.
-            Err(failure) if self.reason.is_some() && !failure.is_ours() => self.finish(),
+            Err(failure)
+                if self.reason.is_some() && (self.events.fell_silent() || !failure.is_ours()) =>
+            {
+                self.finish()
+            }
             Err(failure) => Err(failure),
         }
     }

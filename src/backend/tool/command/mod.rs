@@ -27,6 +27,7 @@ use crate::run::model::CallContext;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use group::Group;
+pub use group::end_all;
 use output::Output;
 
 /// Variables that every program is given where they are set: what it needs to find other programs,
@@ -104,7 +105,7 @@ impl CommandTool {
         self.spec.argv.first().map_or("", String::as_str)
     }
 
-    fn spawn(&self, call: &ToolCall, cx: &CallContext) -> Result<Child, ToolError> {
+    fn spawn(&self, call: &ToolCall, cx: &CallContext) -> Result<(Child, Group), ToolError> {
         let program = Path::new(self.program());
         // Whether a relative path counts from here or from `current_dir` depends on the platform.
         let program = match program.components().count() > 1 {
@@ -128,8 +129,7 @@ impl CommandTool {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        group::own(&mut command);
-        command.spawn().map_err(|error| {
+        Group::start(&mut command).map_err(|error| {
             let program = self.program();
             self.error(format!(
                 "the command `{program}` could not be started: {error}"
@@ -184,9 +184,8 @@ impl ToolBackend for CommandTool {
     async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
         let bounds = Bounds::new(cx, self.spec.timeout);
         let input = json!(call.args).to_string().into_bytes();
-        let child = self.spawn(&call, cx)?;
-        // Dropped at every way out of here, and with the call itself: nothing it started lives on.
-        let _group = Group::of(&child);
+        // The group is dropped at every way out of here, and with the call itself: nothing it started lives on.
+        let (child, _group) = self.spawn(&call, cx)?;
         let output = bounds.within(self.run(child, input)).await;
         let output = output.map_err(|mut failure| {
             if failure.kind == ErrorKind::Timeout {

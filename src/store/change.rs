@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
+use super::rules::Shape;
 use crate::run::store::Change;
-use crate::store::rules::Shape;
 use crate::value::Value;
 
 /// `writes.kind`: the field has no value any more.

@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 
 use super::change::{self, StoredChange};
+use super::rules::Broken;
 use crate::run::store::{Checkpoint, EffectRecord, Source, ThreadStatus};
-use crate::store::rules::Broken;
 
 /// Objects and lists may lie in each other this deep: what the JSON reader takes.
 const MAX_JSON_DEPTH: usize = 127;

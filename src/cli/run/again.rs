@@ -1,0 +1,130 @@
+//! What a reader has seen in an earlier process is left out where a resume tells it again (`--after`).
+//!
+//! A task tells its events in one order whenever it runs. So those of a task up to the one that was seen last are known;
+//! they are held back until that one comes, and told after all where it does not.
+
+use std::collections::BTreeMap;
+
+use crate::run::event::{Event, EventKind};
+
+/// Events of a task that are held back, at most: a task that says so much more before what was seen is another one.
+const HELD: usize = 10_000;
+
+/// The last event that was seen of each task.
+#[derive(Debug, Default)]
+pub struct Again {
+    tasks: BTreeMap<String, Task>,
+}
+
+#[derive(Debug, Default)]
+struct Task {
+    /// Ids of events that were seen last.
+    seen: Vec<String>,
+    held: Vec<Event>,
+}
+
+impl Again {
+    /// With the ids of the events that were seen last.
+    pub fn after(ids: Vec<String>) -> Self {
+        let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
+        for id in ids {
+            let task = Event::task_of(&id).to_owned();
+            tasks.entry(task).or_default().seen.push(id);
+        }
+        Self { tasks }
+    }
+
+    /// What is to be told now that an event has come.
+    pub fn tell(&mut self, event: Event) -> Vec<Event> {
+        let Some(task) = self.tasks.get_mut(event.task()) else {
+            return vec![event];
+        };
+        let name = event.task().to_owned();
+        let ends = matches!(
+            event.kind,
+            EventKind::TaskFinished { .. } | EventKind::TaskInterrupted { .. }
+        );
+        task.seen.retain(|id| *id != event.id);
+        let known = task.seen.is_empty();
+        task.held.push(event);
+        if !known && !ends && task.held.len() < HELD {
+            return Vec::new();
+        }
+        let held = self.tasks.remove(&name).map(|task| task.held);
+        held.filter(|_| !known).unwrap_or_default()
+    }
+
+    /// What is left once nothing more comes.
+    pub fn rest(&mut self) -> Vec<Event> {
+        let tasks = std::mem::take(&mut self.tasks);
+        tasks.into_values().flat_map(|task| task.held).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    fn event(id: &str, kind: EventKind) -> Event {
+        Event {
+            seq: 0,
+            id: id.to_owned(),
+            ns: String::new(),
+            step: 0,
+            node: None,
+            skipped: 0,
+            kind,
+        }
+    }
+
+    fn started(id: &str) -> Event {
+        event(id, EventKind::TaskStarted { send: None })
+    }
+
+    fn emitted(id: &str) -> Event {
+        let (name, payload) = ("at".to_owned(), Json::Null);
+        event(id, EventKind::Custom { name, payload })
+    }
+
+    fn ended(id: &str) -> Event {
+        let (send, error) = (None, None);
+        event(id, EventKind::TaskFinished { send, error })
+    }
+
+    fn told(after: &[&str], events: Vec<Event>) -> Vec<String> {
+        let mut again = Again::after(after.iter().map(|id| id.to_string()).collect());
+        let mut told: Vec<Event> = Vec::new();
+        for event in events {
+            told.extend(again.tell(event));
+        }
+        told.extend(again.rest());
+        told.into_iter().map(|event| event.id).collect()
+    }
+
+    #[test]
+    fn what_a_task_has_told_is_left_out() {
+        let events = || {
+            vec![
+                started("1:a"),
+                started("1:b"),
+                emitted("1:a#emit:at@0"),
+                emitted("1:b#emit:at@0"),
+                emitted("1:a#emit:at@1"),
+                ended("1:a#end"),
+            ]
+        };
+        assert_eq!(
+            told(&["1:a#emit:at@0"], events()),
+            ["1:b", "1:b#emit:at@0", "1:a#emit:at@1", "1:a#end"]
+        );
+        assert_eq!(
+            told(&["1:a#emit:at@0", "1:a#emit:at@1", "1:b"], events()),
+            ["1:b#emit:at@0", "1:a#end"]
+        );
+        // What does not come again was of something else.
+        assert_eq!(told(&["1:a#emit:other@0", "0:z"], events()).len(), 6);
+        assert_eq!(told(&["1:b#end"], events()).len(), 6);
+    }
+}

@@ -1,0 +1,78 @@
+//! How long a run waits for a reader that falls behind.
+//!
+//! At most [`PATIENCE`] at once, and over a long run at most that and a tenth of its time: a reader slows a run, but never
+//! without bound.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The longest that a run waits for a reader that takes nothing.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Time that does not wait gives back one part in this many.
+const SHARE: u32 = 10;
+
+/// What is left of it.
+#[derive(Debug)]
+pub struct Patience {
+    most: Duration,
+    left: Duration,
+    /// When `left` was true.
+    at: Instant,
+    /// Whether somebody waits since then.
+    waits: bool,
+}
+
+impl Patience {
+    /// All of it.
+    pub fn new(now: Instant, most: Duration) -> Self {
+        Self {
+            most,
+            left: most,
+            at: now,
+            waits: false,
+        }
+    }
+
+    fn settle(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.at);
+        self.left = match self.waits {
+            true => self.left.saturating_sub(passed),
+            false => self.left.saturating_add(passed / SHARE).min(self.most),
+        };
+        self.at = now;
+    }
+
+    /// Somebody waits. Until when; `None` where nothing is left.
+    pub fn wait(&mut self, now: Instant) -> Option<Instant> {
+        self.settle(now);
+        self.waits = !self.left.is_zero();
+        self.waits.then(|| now + self.left)
+    }
+
+    /// Nobody waits any more.
+    pub fn go_on(&mut self, now: Instant) {
+        self.settle(now);
+        self.waits = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_used_up_and_comes_back_slowly() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut patience = Patience::new(start, PATIENCE);
+        assert_eq!(patience.wait(start), Some(after(10)));
+        // A second one that waits meanwhile uses up nothing more.
+        assert_eq!(patience.wait(after(4)), Some(after(10)));
+        assert_eq!(patience.wait(after(10)), None);
+        assert_eq!(patience.wait(after(30)), Some(after(32)));
+        patience.go_on(after(31));
+        assert_eq!(patience.wait(after(31)), Some(after(32)));
+    }
+}
