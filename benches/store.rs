@@ -2,15 +2,20 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "../tests/cluster/mod.rs"]
+mod cluster;
+
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cluster::Cluster;
 use divan::Bencher;
 use graphc::run::store::{
     Change, Checkpoint, EffectRecord, FieldWrite, Lease, Record, RunState, Source, Store,
     ThreadStatus,
 };
-use graphc::store::{MemoryStore, Options, SqliteStore, Sync};
+use graphc::store::{MemoryStore, Options, PostgresStore, SqliteStore, Sync};
 use graphc::value::Value;
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
@@ -26,6 +31,7 @@ const AT: &str = "2026-01-09T12:00:00Z";
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .enable_all()
         .build()
         .unwrap()
 }
@@ -46,6 +52,14 @@ fn sqlite(sync: Sync) -> SqliteStore {
     SqliteStore::open_with(file(), options).unwrap()
 }
 
+/// A server of its own, by a socket of this machine, that waits for the disk as servers do.
+static CLUSTER: LazyLock<Cluster> =
+    LazyLock::new(|| Cluster::start(&["fsync=on", "full_page_writes=on"]));
+
+fn postgres() -> PostgresStore {
+    PostgresStore::open_with(&CLUSTER.url(), "".as_ref(), Options::default()).unwrap()
+}
+
 fn status() -> Record {
     Record::Status(ThreadStatus {
         state: RunState::Running,
@@ -57,6 +71,7 @@ fn status() -> Record {
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),
+        forked_from: None,
         at: AT.into(),
     })
 }
@@ -118,7 +133,33 @@ fn append_sqlite(bencher: Bencher, sync: Sync) {
     append_steps(bencher, sqlite(sync));
 }
 
+#[divan::bench]
+fn append_postgres(bencher: Bencher) {
+    append_steps(bencher, postgres());
+}
+
 /// What the append above is measured against: one row of as many bytes, one transaction.
+#[divan::bench]
+fn bare_transaction_postgres(bencher: Bencher) {
+    let runtime = runtime();
+    let url = CLUSTER.url();
+    let (server, _) = url.split_once('?').unwrap();
+    let connecting = tokio_postgres::connect(server, tokio_postgres::NoTls);
+    let (client, connection) = runtime.block_on(connecting).unwrap();
+    runtime.spawn(connection);
+    let table = "DROP TABLE IF EXISTS bare; CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, value text)";
+    runtime.block_on(client.batch_execute(table)).unwrap();
+    let insert = "INSERT INTO bare (value) VALUES ($1)";
+    let insert = runtime.block_on(client.prepare(insert)).unwrap();
+    let value = "m".repeat(256 + 300);
+    bencher.bench_local(|| {
+        runtime
+            .block_on(client.execute(&insert, &[&value]))
+            .unwrap()
+    });
+}
+
+/// What the append to a file is measured against: one row of as many bytes, one transaction.
 #[divan::bench(args = ["NORMAL", "FULL"])]
 fn bare_transaction(bencher: Bencher, synchronous: &str) {
     let db = rusqlite::Connection::open(file()).unwrap();
@@ -138,8 +179,16 @@ fn bare_transaction(bencher: Bencher, synchronous: &str) {
 /// 64 threads append a step each at the same time.
 #[divan::bench(args = [Sync::Normal, Sync::Full])]
 fn append_64_threads(bencher: Bencher, sync: Sync) {
+    append_many(bencher, sqlite(sync));
+}
+
+#[divan::bench]
+fn append_64_threads_postgres(bencher: Bencher) {
+    append_many(bencher, postgres());
+}
+
+fn append_many(bencher: Bencher, store: impl Store) {
     let runtime = runtime();
-    let store = sqlite(sync);
     let leases: Vec<Lease> = (0..64)
         .map(|thread| acquire(&runtime, &store, &format!("t{thread}")))
         .collect();
@@ -155,8 +204,7 @@ fn append_64_threads(bencher: Bencher, sync: Sync) {
 }
 
 /// A thread of 5,000 checkpoints, each with an effect.
-fn long_thread(runtime: &Runtime) -> SqliteStore {
-    let store = sqlite(Sync::Normal);
+fn lengthen<S: Store>(runtime: &Runtime, store: S) -> S {
     let lease = acquire(runtime, &store, "t");
     for seq in 1..=5000 {
         let records = [step(seq), effect(seq), status()];
@@ -168,14 +216,21 @@ fn long_thread(runtime: &Runtime) -> SqliteStore {
 #[divan::bench]
 fn load_5000_checkpoints(bencher: Bencher) {
     let runtime = runtime();
-    let store = long_thread(&runtime);
+    let store = lengthen(&runtime, sqlite(Sync::Normal));
+    bencher.bench_local(|| runtime.block_on(store.load("t")).unwrap());
+}
+
+#[divan::bench]
+fn load_5000_checkpoints_postgres(bencher: Bencher) {
+    let runtime = runtime();
+    let store = lengthen(&runtime, postgres());
     bencher.bench_local(|| runtime.block_on(store.load("t")).unwrap());
 }
 
 #[divan::bench]
 fn history_page(bencher: Bencher) {
     let runtime = runtime();
-    let store = long_thread(&runtime);
+    let store = lengthen(&runtime, sqlite(Sync::Normal));
     bencher.bench_local(|| {
         let page = store.history("t", Some(2500), 50);
         runtime.block_on(page).unwrap()

@@ -26,7 +26,7 @@
 //!   lower::lower ───► ir::Flow ─────► run::plan ─────► run::engine ◄─ models, tools
 //!        (cannot fail)   │            (slots, no names)   │    ▲
 //!                        │                                ▼    │
-//!                   graphc build                      run::store (memory, SQLite)
+//!                   graphc build                      run::store (memory, SQLite, PostgreSQL)
 //!                                                         │
 //!            diag: every finding, rendered                └──► run::event: one stream, read by all
 //! ```
@@ -58,7 +58,7 @@
 //! | [`audit`] | what a flow can do and cost at worst | files, prices |
 //! | [`viz`] | drawings of a flow | files |
 //! | [`run`] | super-steps, reducers, the journal, interrupts, streams; the traits of models, tools, stores and the clock | the compiler, providers, SQL, terminals |
-//! | [`store`] | threads in memory and in SQLite | what a record means |
+//! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
@@ -74,7 +74,8 @@
 //! [`run::step`] does the I/O around it, all tasks of a step in one future. What a task asks of the outside is an
 //! effect, numbered by what the task does and not by when it happened; [`run::journal`] keeps the result of each before anything
 //! that depends on it happens. A run that goes on reads the last checkpoints and the effects since, and runs the open
-//! step again; what has an entry in the journal is answered from it.
+//! step again; what has an entry in the journal is answered from it. Going back is no more than that: a fork is a new thread with the
+//! records of an old one up to a checkpoint, an edit one more checkpoint.
 //!
 //! # Invariants
 //!
@@ -89,6 +90,8 @@
 //! - An expression that fails in a run names the part of the source that did, wherever it stands: `tests/places.rs`.
 //! - The stores agree with each other record by record, also on what they refuse, and a process that is killed loses nothing
 //!   that was kept: `tests/store`.
+//! - Whichever checkpoint a thread is forked at, the results that it had lead to the same end and nothing is called again:
+//!   `tests/travel.rs`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
 //! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for the counts of

@@ -12,6 +12,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use graphc::base::SourceMap;
 use graphc::diag::{Diagnostics, render};
@@ -207,24 +208,41 @@ fn replay(name: &str, case: &str) -> String {
     out
 }
 
+/// How a talk goes, where that isn't as it is written; `UPDATE` writes it down.
+fn goes_otherwise(path: &Path) -> Option<String> {
+    let written = std::fs::read_to_string(path).unwrap();
+    let replayed = replay(path.file_stem().unwrap().to_str().unwrap(), &written);
+    if written == replayed {
+        return None;
+    }
+    match std::env::var_os("UPDATE") {
+        Some(_) => {
+            std::fs::write(path, replayed).unwrap();
+            None
+        }
+        None => Some(format!("{}\n{replayed}", path.display())),
+    }
+}
+
 #[test]
 fn every_talk_goes_as_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
-    let mut wrong = Vec::new();
-    let mut cases = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let written = std::fs::read_to_string(&path).unwrap();
-        let replayed = replay(path.file_stem().unwrap().to_str().unwrap(), &written);
-        cases += 1;
-        if written == replayed {
-            continue;
+    let talks = std::fs::read_dir(folder).unwrap();
+    let talks: Vec<PathBuf> = talks.map(|entry| entry.unwrap().path()).collect();
+    let cases = talks.len();
+    let (left, wrong) = (Mutex::new(talks), Mutex::new(Vec::new()));
+    // Each has a folder of its own.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(path) = { left.lock().unwrap().pop() } {
+                    wrong.lock().unwrap().extend(goes_otherwise(&path));
+                }
+            });
         }
-        match std::env::var_os("UPDATE") {
-            Some(_) => std::fs::write(&path, replayed).unwrap(),
-            None => wrong.push(format!("{}\n{replayed}", path.display())),
-        }
-    }
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(cases > 0);
     assert!(
         wrong.is_empty(),

@@ -13,11 +13,11 @@ use graphc::diag::render::{Style, human};
 use graphc::ir::ErrorKind;
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
-use graphc::run::engine::{Engine, RunOptions};
+use graphc::run::engine::{Edit, Engine, Fork, RunOptions, StartError, Written, fork};
 use graphc::run::interrupt::Answer;
 use graphc::run::model::CallContext;
 use graphc::run::store::{
-    CheckpointInfo, EffectRecord, Lease, Record, RunState, Store, StoreError, ThreadImage,
+    CheckpointInfo, EffectRecord, Effects, Lease, Record, RunState, Store, StoreError, ThreadImage,
     ThreadInfo,
 };
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
@@ -325,4 +325,141 @@ graph G {
     };
     let done = bench.resume(&[answer]).await;
     assert_eq!(done.output["log"], json!(["yes"]));
+}
+
+const ASKED: &str = r#"
+tool fetch(id: string) -> string
+graph G {
+  state { out log: list<string> via append }
+  start -> a -> ask
+  node a: call fetch(id: "a") { set { log: [result] } }
+  node ask: interrupt -> b { ask "?" expect string set { log: [answer] } }
+  node b: call fetch(id: "b") -> end { set { log: [result] } }
+}
+"#;
+
+fn log(value: Json) -> Edit {
+    Edit {
+        writes: vec![Written {
+            field: "log".to_owned(),
+            value,
+            replace: false,
+        }],
+        ..Edit::default()
+    }
+}
+
+/// A fork with all that the thread had, whatever it has come to.
+fn from(at: u64) -> Fork<'static> {
+    Fork {
+        from: "t",
+        at,
+        to: "fork",
+        effects: Effects::All,
+    }
+}
+
+#[tokio::test]
+async fn a_program_forks_edits_and_goes_on() {
+    let mut bench = bench(ASKED);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    bench.engine.store = Some(store.clone());
+    let asked = bench.start(json!({})).await;
+    assert_eq!(asked.state, RunState::Interrupted);
+    let forked = fork(&store, &SystemAmbient, &from(2)).await.unwrap();
+    assert_eq!(forked.state, RunState::Interrupted);
+    assert_eq!(forked.forked_from.unwrap().first, "t");
+
+    let edited = bench.engine.edit("t", &log(json!(["edited"]))).await;
+    let edited = edited.unwrap();
+    assert_eq!((edited.as_node.as_str(), edited.checkpoint), ("a", 3));
+    assert_eq!((edited.next, edited.dropped.len()), (vec!["ask".into()], 1));
+    let asked_again = bench.resume(&[]).await;
+    assert_ne!(asked_again.interrupts[0].id, asked.interrupts[0].id);
+    // The fork waits for the question of before.
+    let answer = Answer {
+        interrupt: Some(asked.interrupts[0].id.clone()),
+        value: json!("yes"),
+    };
+    let options = RunOptions::default();
+    let done = bench.engine.resume("fork", &[answer], options).await;
+    let done = done.unwrap();
+    assert_eq!(done.output["log"], json!(["fetched", "yes", "fetched"]));
+    assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_thread_under_way_is_forked_but_not_edited() {
+    let mut bench = bench(RETRIED);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    bench.engine.store = Some(store.clone());
+    bench.fetch.hangs.store(true, Ordering::SeqCst);
+    let engine = bench.engine.clone();
+    let graph = engine.plan.flow.graph("G").unwrap();
+    let run = tokio::spawn(async move {
+        let options = RunOptions::default();
+        engine.start(graph, "t", &json!({}), options).await
+    });
+    while bench.fetch.calls.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let refused = bench.engine.edit("t", &log(json!([]))).await;
+    assert!(matches!(
+        refused,
+        Err(StartError::Store(StoreError::Busy { .. }))
+    ));
+    fork(&store, &SystemAmbient, &from(1)).await.unwrap();
+    // A fork that is edited is made as a whole or not at all.
+    let wrong = Fork {
+        to: "wrong",
+        ..from(1)
+    };
+    let refused = bench.engine.fork_edited(&wrong, &log(json!(3))).await;
+    assert!(refused.unwrap_err().to_string().contains("field `log`"));
+    assert_eq!(store.thread("wrong").await.unwrap(), None);
+    run.abort();
+    bench.fetch.hangs.store(false, Ordering::SeqCst);
+    let options = RunOptions::default();
+    let done = bench.engine.resume("fork", &[], options).await.unwrap();
+    assert_eq!(done.output["log"], json!(["fetched"]));
+}
+
+#[tokio::test]
+async fn an_edit_says_what_nobody_asks_about_any_more() {
+    let bench = bench(&ASKED.replace("-> string\n", "-> string @idempotent(false)\n"));
+    bench.fetch.hangs.store(true, Ordering::SeqCst);
+    let cut_off = tokio::time::timeout(Duration::from_millis(50), bench.start(json!({})));
+    assert!(cut_off.await.is_err());
+    bench.fetch.hangs.store(false, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let behind = Edit {
+        as_node: Some("a".to_owned()),
+        ..log(json!(["by hand"]))
+    };
+    let edited = bench.engine.edit("t", &behind).await.unwrap();
+    assert_eq!(
+        (edited.replaced, edited.in_doubt),
+        (vec!["a".into()], vec!["fetch".into()])
+    );
+    let asked = bench.resume(&[]).await;
+    assert_eq!(asked.interrupts[0].ask, json!("?"));
+    // A call that has ended is in no doubt.
+    let edited = bench.engine.edit("t", &log(json!([]))).await.unwrap();
+    assert_eq!(edited.in_doubt, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_store_that_was_made_for_runs_alone_says_so() {
+    let bench = bench(ASKED);
+    bench.start(json!({})).await;
+    let store: Arc<dyn Store> = bench.store.clone();
+    let refused = fork(&store, &SystemAmbient, &from(2)).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "this store can't read earlier states: it was made for runs alone"
+    );
+    // An edit needs no more than a run does.
+    bench.engine.edit("t", &log(json!(["x"]))).await.unwrap();
+    let asked = bench.resume(&[]).await;
+    assert_eq!(asked.values["log"], json!(["fetched", "x"]));
 }

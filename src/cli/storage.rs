@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::backend::config::Config;
 use crate::diag::Diagnostics;
 use crate::run::store::Store;
-use crate::store::{Options, Sync, open_with};
+use crate::store::{self, Options, Sync, open_with};
 
 use super::project::{self, Project};
 use super::{Failure, files};
@@ -16,7 +16,7 @@ use super::{Failure, files};
 pub const DEFAULT: &str = "sqlite:.graphc/threads.db";
 
 impl fmt::Display for Place {
-    /// Only the file of a store in a file: an address may hold a password.
+    /// A file as it lies from here, an address without its password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.url.split_once(':') {
             Some(("sqlite", path)) => {
@@ -27,14 +27,20 @@ impl fmt::Display for Place {
                     false => f.write_str(&files::shown(&path)),
                 }
             }
-            Some((scheme, _)) => f.write_str(scheme),
-            None => f.write_str(&self.url),
+            _ => f.write_str(&store::shown(&self.url, &self.base)),
         }
     }
 }
 
+impl fmt::Debug for Place {
+    /// As it is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// A store that isn't open.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Place {
     url: String,
     /// Folder that a relative path is one from.

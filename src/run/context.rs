@@ -1,7 +1,7 @@
 //! What all tasks of a run share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -16,7 +16,7 @@ use super::kept::Kept;
 use super::limit::TaskLimit;
 use super::model::Usage;
 use super::plan::{Plan, WorkPlan};
-use super::store::{FrameImage, Store};
+use super::store::{ForkedFrom, FrameImage, Store};
 use super::stream::EventSink;
 
 /// A run under way: its plan, its ways to the outside, and its counters.
@@ -63,6 +63,10 @@ pub struct RunContext {
     pub kept: Kept,
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
+    /// What the thread was forked from, where it was.
+    pub forked_from: Option<ForkedFrom>,
+    /// Whether this process has kept a checkpoint.
+    pub has_kept: AtomicBool,
 }
 
 impl RunContext {
@@ -149,6 +153,18 @@ impl RunContext {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(key)
+    }
+
+    /// The thread that ids of questions are made from: of all forks of a thread that one, so that the same question has the same
+    /// id in each of them.
+    pub fn asking_thread(&self) -> &str {
+        let forked = self.forked_from.as_ref();
+        forked.map_or(&self.thread_id, |from| &from.first)
+    }
+
+    /// Whether this is the first checkpoint that this process keeps; notes that it is kept.
+    pub fn is_first_kept(&self) -> bool {
+        !self.has_kept.swap(true, Ordering::Relaxed)
     }
 
     /// Counts a committed super-step.

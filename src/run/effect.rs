@@ -14,6 +14,7 @@ use super::context::RunContext;
 use super::error::RunError;
 use super::key::TaskKey;
 use super::ordinal::{Of, Ordinals};
+use super::view::short_hash;
 use super::work::retry::Failure;
 
 /// Id and kind of the record of an error that was handled.
@@ -209,6 +210,12 @@ impl EffectScope {
     /// A key that is the same whenever this effect is asked for, and no other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
         format!("{}/{}#{id}", cx.thread_id, self.task())
+    }
+
+    /// The id of the question whose answer is that effect: the same whenever it is asked, also in forks of the thread.
+    pub fn question_id(&self, cx: &RunContext, id: &str) -> String {
+        let thread = cx.asking_thread();
+        short_hash("i", &format!("{thread}/{}#{id}", self.task()))
     }
 
     /// `now()`, `uuid()` or `random()`.

@@ -183,25 +183,36 @@ impl Frame {
         cx: &RunContext,
         input: Vec<(FieldId, Value)>,
     ) -> Result<Vec<FieldWrite>, RunError> {
+        let input = input.into_iter().map(|(field, value)| {
+            let replace = false;
+            (field, Incoming { value, replace })
+        });
+        self.go_in(cx, input.collect(), true)
+    }
+
+    /// The same with any writes. What a caller has given it need not be told of.
+    ///
+    /// # Errors
+    /// As [`Frame::enter`].
+    pub fn go_in(
+        &mut self,
+        cx: &RunContext,
+        writes: Vec<(FieldId, Incoming)>,
+        by_caller: bool,
+    ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
         let commit = Commit::new(cx, graph, self, "start", 0);
         let mut view = commit.view();
         view.cascades = false;
-        for (field, value) in input {
-            view.put(
-                field,
-                Incoming {
-                    value,
-                    replace: false,
-                },
-            )
-            .map_err(|mut error| {
+        view.names_writes = self.out_logs.is_some() && !by_caller;
+        for (field, incoming) in writes {
+            view.put(field, incoming).map_err(|mut error| {
                 error.kind = ErrorKind::InvalidInput;
                 error
             })?;
         }
-        let given = view.writes.len();
+        let given = if by_caller { view.writes.len() } else { 0 };
         view.names_writes = self.out_logs.is_some();
         let mut agenda = Agenda::default();
         let (view, next) = commit.follow(view, graph.slots, &mut agenda.leaves, |run| {

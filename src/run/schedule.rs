@@ -195,6 +195,71 @@ pub fn freshness(graph: &GraphPlan, json: &Json) -> Freshness {
     }
 }
 
+/// Whether nothing was left to do at a checkpoint.
+pub fn is_finished(json: &Json) -> bool {
+    let some = |key: &str| {
+        let list = json.get(key).and_then(Json::as_array);
+        list.is_some_and(|list| !list.is_empty())
+    };
+    some("leaves") || !(some("tasks") || some("deferred") || some("deferred_sends"))
+}
+
+/// Names of the nodes that were to run at a checkpoint, each once, in order.
+pub fn next_names(json: &Json) -> Vec<&str> {
+    let tasks = json.get("tasks").and_then(Json::as_array);
+    let nodes = tasks.into_iter().flatten();
+    let mut names: Vec<&str> = Vec::new();
+    for name in nodes.filter_map(|task| task.get("node")?.as_str()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Notes in a checkpoint which node its edit stands for.
+pub fn note_edit(json: &mut Json, node: &str) {
+    if let Some(entries) = json.as_object_mut() {
+        entries.insert(EDITED_AS.to_owned(), node.into());
+    }
+}
+
+/// The node that a checkpoint's edit stands for.
+pub fn edited_as(json: &Json) -> Option<&str> {
+    json.get(EDITED_AS)?.as_str()
+}
+
+const EDITED_AS: &str = "as";
+
+/// Notes in the checkpoint of an input the constants of the run that begins with it: the thread's status has only
+/// those of the last one.
+pub fn note_context(json: &mut Json, context: Json) {
+    if let (Some(entries), false) = (json.as_object_mut(), context.is_null()) {
+        entries.insert(CONTEXT.to_owned(), context);
+    }
+}
+
+/// The constants of the run that began with a checkpoint.
+pub fn context(json: &Json) -> Option<&Json> {
+    json.get(CONTEXT)
+}
+
+const CONTEXT: &str = "context";
+
+/// Notes in a checkpoint the version of the flow that has made it and those behind it.
+pub fn note_version(json: &mut Json, version: &str) {
+    if let Some(entries) = json.as_object_mut() {
+        entries.insert(VERSION.to_owned(), version.into());
+    }
+}
+
+/// The version that a checkpoint says that it is of; most leave that to one before them.
+pub fn version(json: &Json) -> Option<&str> {
+    json.get(VERSION)?.as_str()
+}
+
+const VERSION: &str = "version";
+
 /// Entries of nodes as earlier versions of the program kept them, by name.
 pub fn visits(json: &Json) -> Vec<(String, u32)> {
     let visits = json.get("visits").cloned().unwrap_or_default();

@@ -114,7 +114,7 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
             .iter()
             .any(|node| **node == **name || *node == path);
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
-            let id = short_hash("stop", &format!("{}/{key}", cx.thread_id));
+            let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
                 id,
                 node: name.to_string(),
@@ -478,6 +478,13 @@ pub async fn keep(
         let root = frame.key.is_empty();
         let mut changes = changes;
         changes.extend(cx.kept.changes(frame));
+        let mut schedule = schedule::to_json(graph, frame, cx.usage());
+        if root && source == Source::Input {
+            schedule::note_context(&mut schedule, kept_context(&frame.context));
+        }
+        if cx.is_first_kept() {
+            schedule::note_version(&mut schedule, &plan.version);
+        }
         cx.journal.append(vec![Record::Checkpoint(Checkpoint {
             seq,
             frame: frame.key.to_string(),
@@ -490,7 +497,7 @@ pub async fn keep(
             run_id: cx.run_id.clone(),
             source,
             writes: changes,
-            schedule: schedule::to_json(graph, frame, cx.usage()),
+            schedule,
             at: cx.ambient.kept_at().to_string(),
         })]);
         cx.journal.committed().await?;
@@ -510,6 +517,14 @@ pub async fn keep(
         cx.send(&frame.path, frame.step, None, id, kind);
     }
     Ok(())
+}
+
+/// A context as a thread keeps it.
+pub fn kept_context(context: &Value) -> Json {
+    match context.as_map() {
+        Some(map) if !map.is_empty() => context.to_json(),
+        _ => Json::Null,
+    }
 }
 
 /// All fields that have a value, as an object.

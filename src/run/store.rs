@@ -9,6 +9,10 @@
 //! made it, which holds the caller's step, so that no two calls share one. Everything under a task
 //! of the root's step `n` carries `root_step = n`: what a resume needs beyond the root's latest
 //! checkpoint is just the rows of the current root step.
+//!
+//! History is never rewritten. Who wants another past takes a fork: a new thread with what an older one had up to a
+//! checkpoint ([`Store::fork`]). What is of no use any more is let go as a whole ([`Store::compact`]). What both need beside
+//! the records is in `past`.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +21,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::value::Value;
+
+mod past;
+
+pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
 
 /// Keeps threads. All implementations pass one conformance suite (`tests/store.rs`).
 #[async_trait]
@@ -49,7 +57,8 @@ pub trait Store: Send + Sync {
     /// Where the store can't be reached.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
-    /// What a resume needs; `None` for a thread without records.
+    /// What a resume needs; `None` for a thread without records. Of a thread with checkpoints it is what
+    /// [`Store::image_at`] gives of the latest with [`Effects::All`].
     ///
     /// # Errors
     /// Where the store can't be read or holds what it can't have written.
@@ -116,6 +125,106 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError::Busy`] while a writer holds it.
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError>;
+
+    /// The thread as it was right after checkpoint `seq`, which may be of any frame.
+    ///
+    /// - `last_seq` is `seq`; later checkpoints are as if they had never been.
+    /// - `frames` has the root as of its latest checkpoint up to `seq` (none where there is none yet), then of each other
+    ///   frame the latest checkpoint up to `seq` among those of the root's step, ascending by `seq`.
+    /// - `effects` and `counts` are as `effects` says, the former in the order appended.
+    /// - The status is the one of now: a store keeps no earlier ones.
+    ///
+    /// # Errors
+    /// [`StoreError::NoThread`], [`StoreError::NoCheckpoint`]; where the store can't be read.
+    async fn image_at(
+        &self,
+        thread_id: &str,
+        seq: u64,
+        effects: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let _ = (thread_id, seq, effects);
+        Err(StoreError::cannot("read earlier states"))
+    }
+
+    /// Makes the new thread that `to` is the lease of: all that thread `from` had right after its checkpoint `at`, with
+    /// the same `seq`s and steps, and with effects and their counts as `effects` says; behind it `records`, which hold the new
+    /// thread's status, are appended. It is there as a whole or not at all; `from`, of which no lease is needed,
+    /// stays as it is, and may be written at the same time. `created_at` of the new thread is the time of the first record that has one.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] where the new thread has records already, [`StoreError::NoThread`],
+    /// [`StoreError::NoCheckpoint`], [`StoreError::Fenced`]; as of [`Store::append`].
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let _ = (from, at, effects, to, records);
+        Err(StoreError::cannot("fork threads"))
+    }
+
+    /// Lets go of what lies before the oldest checkpoint that `keep` keeps: checkpoints, changes of fields, and effects
+    /// of steps of the root that no kept checkpoint can need again. All or nothing; who reads meanwhile sees the thread as it
+    /// was or as it will be.
+    ///
+    /// - Every checkpoint from that one on stays, and reads as before: [`Store::state`] of its frame, [`Store::image_at`], its
+    ///   entry in [`Store::history`]. Only [`FieldImage::changes`] may be lower. Frames without a checkpoint that is kept are gone.
+    /// - The oldest one is a checkpoint of the root from which on nothing live is older: where a frame of its step was
+    ///   kept before it, an older one. What a resume needs is never let go.
+    /// - A field's changes up to its frame's oldest kept checkpoint become one [`Change::Put`] of that checkpoint (none
+    ///   where the field had no value then).
+    /// - The `counts` of effects stay.
+    ///
+    /// A thread without checkpoints or without records stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`]; where the store can't be written.
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        let _ = (lease, keep);
+        Err(StoreError::cannot("compact threads"))
+    }
+
+    /// Gives space that nothing needs any more back to the system, and says how many bytes; 0 where the store leaves that to
+    /// its server.
+    ///
+    /// # Errors
+    /// Where others write now, for whom that would not be safe or quick enough; then nothing has changed.
+    async fn reclaim(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// Effects of a thread in the order appended, at most `limit`, those behind position `after`; failed attempts
+    /// included, those that were let go of not.
+    ///
+    /// # Errors
+    /// Where the store can't be read.
+    async fn effects(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<ListedEffect>, StoreError> {
+        let _ = (thread_id, after, limit);
+        Err(StoreError::cannot("list effects"))
+    }
+
+    /// Checkpoints of all frames as they were appended, oldest first, at most `limit`, with a `seq` above `after`. In
+    /// [`Checkpoint::writes`] what [`Store::compact`] has put together stands behind the checkpoint's own writes, by the name of the field.
+    ///
+    /// # Errors
+    /// Where the store can't be read.
+    async fn checkpoints(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let _ = (thread_id, after, limit);
+        Err(StoreError::cannot("list changes"))
+    }
 }
 
 /// The right to write a thread.
@@ -136,6 +245,20 @@ pub enum Record {
     Effect(EffectRecord),
     /// Where the thread stands now; replaces the one before.
     Status(ThreadStatus),
+    /// An effect that answers nothing any more, since what it came of has been edited. It is as if it had not been made, but
+    /// that it stays counted. One that isn't there is passed over.
+    Forget(EffectKey),
+}
+
+/// Which effect of a thread: no two of one thread have the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EffectKey {
+    /// Step of the root that it belongs to.
+    pub root_step: u64,
+    /// Its task.
+    pub task: String,
+    /// Its id within the task.
+    pub id: String,
 }
 
 /// A committed super-step of one frame: only what changed.
@@ -151,7 +274,7 @@ pub struct Checkpoint {
     pub root_step: u64,
     /// The run.
     pub run_id: String,
-    /// `input` or `step`.
+    /// `input`, `step` or `update`.
     pub source: Source,
     /// Fields written.
     pub writes: Vec<FieldWrite>,
@@ -169,6 +292,8 @@ pub enum Source {
     Input,
     /// A super-step.
     Step,
+    /// An edit from outside of any run.
+    Update,
 }
 
 /// A change to one field.
@@ -238,6 +363,9 @@ pub struct ThreadStatus {
     /// have kept, where they number the effects of a task.
     #[serde(default)]
     pub named_from: Option<u64>,
+    /// What the thread was forked from, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
     /// When, RFC 3339.
     pub at: String,
 }
@@ -256,6 +384,8 @@ pub enum RunState {
     Failed,
     /// Was cancelled; can be resumed.
     Cancelled,
+    /// Was forked or edited, and has not run since; can be resumed.
+    Ready,
 }
 
 /// A thread without its state.
@@ -301,7 +431,8 @@ pub struct ThreadImage {
     pub last_seq: u64,
     /// Live frames: the root first, then those of its current step, by `seq`.
     pub frames: Vec<FrameImage>,
-    /// Effects of the root's current step, in the order appended.
+    /// Effects of the root's current step, in the order appended. A fork may also have those of later steps: they
+    /// answer when it comes there.
     pub effects: Vec<EffectRecord>,
     /// How many effects (failed attempts included) each `kind` and `subject` has had on the whole
     /// thread; a script goes on from there.
@@ -335,7 +466,8 @@ pub struct FieldImage {
     pub changes: u64,
 }
 
-/// Why a store failed.
+/// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written; or, where the answer to a commit was lost
+/// on its way ([`StoreError::Unavailable`] says so), all of it or nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// Another writer holds the thread.
@@ -352,7 +484,31 @@ pub enum StoreError {
         /// The thread.
         thread_id: String,
     },
-    /// It can't be reached, opened, read or written; nothing was written.
+    /// A new thread was to have the id of one that is there.
+    #[error("there is a thread `{thread_id}` already; nothing was written")]
+    Exists {
+        /// The thread.
+        thread_id: String,
+    },
+    /// There is no such thread.
+    #[error("there is no thread `{thread_id}`")]
+    NoThread {
+        /// The thread.
+        thread_id: String,
+    },
+    /// The thread has no such checkpoint: it never had, or was compacted.
+    #[error("thread `{thread_id}` has no checkpoint {seq}{}", past::nearest(*before, *after))]
+    NoCheckpoint {
+        /// The thread.
+        thread_id: String,
+        /// What was asked for.
+        seq: u64,
+        /// The nearest before it.
+        before: Option<u64>,
+        /// The nearest after it.
+        after: Option<u64>,
+    },
+    /// It can't be reached, opened, read or written.
     #[error("{message}")]
     Unavailable {
         /// What failed, with the path or address.
@@ -364,4 +520,13 @@ pub enum StoreError {
         /// What is wrong, and where.
         message: String,
     },
+}
+
+impl StoreError {
+    /// Of a store that was written without a part of [`Store`].
+    fn cannot(what: &str) -> Self {
+        Self::Unavailable {
+            message: format!("this store can't {what}: it was made for runs alone"),
+        }
+    }
 }

@@ -64,7 +64,7 @@ impl Doom {
             Record::Effect(effect) => {
                 effect.kind == kind && effect.subject == subject && self.is_due(nth)
             }
-            Record::Checkpoint(_) | Record::Status(_) => false,
+            Record::Checkpoint(_) | Record::Status(_) | Record::Forget(_) => false,
         };
         match &self.crash.point {
             CrashPoint::Tool { name, nth } => effect("tool", name, *nth),
@@ -75,7 +75,7 @@ impl Doom {
                         && checkpoint.source == Source::Step
                         && self.is_due(*nth)
                 }
-                Record::Effect(_) | Record::Status(_) => false,
+                Record::Effect(_) | Record::Status(_) | Record::Forget(_) => false,
             },
         }
     }

@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 
 use self::log::Log;
 use crate::run::store::{
-    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+    Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
+    StoreError, ThreadImage, ThreadInfo,
 };
 use crate::value::Value;
 
@@ -42,6 +43,27 @@ impl MemoryStore {
     /// left behind guards whole threads.
     fn lock(&self) -> MutexGuard<'_, Threads> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Threads {
+    /// Refuses a lease that isn't the latest of its thread.
+    fn check(&self, lease: &Lease) -> Result<(), StoreError> {
+        let thread_id = &lease.thread_id;
+        match self.leases.get(thread_id) == Some(&lease.token) {
+            true => Ok(()),
+            false => Err(StoreError::Fenced {
+                thread_id: thread_id.clone(),
+            }),
+        }
+    }
+
+    fn log(&self, thread_id: &str) -> Result<&Log, StoreError> {
+        self.logs
+            .get(thread_id)
+            .ok_or_else(|| StoreError::NoThread {
+                thread_id: thread_id.to_string(),
+            })
     }
 }
 
@@ -85,11 +107,7 @@ impl Store for MemoryStore {
     async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
         let mut threads = self.lock();
         let thread_id = &lease.thread_id;
-        if threads.leases.get(thread_id) != Some(&lease.token) {
-            return Err(StoreError::Fenced {
-                thread_id: thread_id.clone(),
-            });
-        }
+        threads.check(lease)?;
         if records.is_empty() {
             return Ok(());
         }
@@ -161,5 +179,72 @@ impl Store for MemoryStore {
             true => Err(busy(thread_id)),
             false => Ok(threads.logs.remove(thread_id).is_some()),
         }
+    }
+
+    async fn image_at(
+        &self,
+        thread_id: &str,
+        seq: u64,
+        effects: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let threads = self.lock();
+        threads.log(thread_id)?.image_at(thread_id, seq, effects)
+    }
+
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let mut threads = self.lock();
+        threads.check(to)?;
+        let thread_id = to.thread_id.clone();
+        if threads.logs.contains_key(&thread_id) {
+            return Err(StoreError::Exists { thread_id });
+        }
+        let used = threads.appends + 1;
+        let refused = |broken: super::rules::Broken| broken.refusal(&thread_id);
+        let new = Log::empty(records, used).map_err(refused)?;
+        let mut fork = threads.log(from)?.fork(from, at, effects, new)?;
+        fork.append(records, used).map_err(refused)?;
+        threads.logs.insert(thread_id, fork);
+        threads.appends = used;
+        Ok(())
+    }
+
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        let mut threads = self.lock();
+        threads.check(lease)?;
+        let Some(log) = threads.logs.get_mut(&lease.thread_id) else {
+            return Ok(Compacted::default());
+        };
+        log.compact(keep).map_err(|reason| StoreError::Corrupt {
+            message: format!("thread `{}`: {reason}", lease.thread_id),
+        })
+    }
+
+    async fn effects(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<ListedEffect>, StoreError> {
+        let threads = self.lock();
+        let log = threads.logs.get(thread_id);
+        Ok(log.map_or_else(Vec::new, |log| log.listed_effects(after, limit)))
+    }
+
+    async fn checkpoints(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let threads = self.lock();
+        let log = threads.logs.get(thread_id);
+        Ok(log.map_or_else(Vec::new, |log| log.listed_checkpoints(after, limit)))
     }
 }

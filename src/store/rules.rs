@@ -5,7 +5,9 @@
 //! - An effect is new: no other has its root step, task and id.
 //! - Elements are appended to a list or to nothing, entries merged into a map or into nothing.
 
-use crate::run::store::{Change, StoreError};
+use std::collections::BTreeSet;
+
+use crate::run::store::{Change, Keep, StoreError};
 use crate::value::Value;
 
 /// What a field holds, as far as the next change must know.
@@ -91,5 +93,32 @@ impl Broken {
                 "thread `{thread_id}` can't be written: {reason}; nothing was written"
             ),
         }
+    }
+}
+
+/// The oldest checkpoint that is kept; `None` where all are. `roots` are the root's checkpoints with their steps,
+/// `nested` those of other frames with the root's step that they belong to, both ascending by `seq`.
+///
+/// Whatever is live at a checkpoint that is kept must be kept: a frame's checkpoint may be older than the root's of the
+/// same step, where that was written once more.
+pub(super) fn oldest_kept(roots: &[(u64, u64)], nested: &[(u64, u64)], keep: Keep) -> Option<u64> {
+    let wanted = match keep {
+        Keep::Newest(count) => {
+            let count = usize::try_from(count.max(1)).unwrap_or(usize::MAX);
+            roots.iter().rev().take(count).next_back()
+        }
+        Keep::Since(seq) => roots.iter().rev().find(|(root, _)| *root <= seq),
+    };
+    let (mut oldest, _) = *wanted?;
+    loop {
+        let from = roots.partition_point(|(seq, _)| *seq < oldest);
+        let (gone, kept) = roots.split_at_checked(from)?;
+        let steps: BTreeSet<u64> = kept.iter().map(|(_, step)| *step).collect();
+        let mut before = nested.iter().take_while(|(seq, _)| *seq < oldest);
+        let Some((live, _)) = before.find(|(_, step)| steps.contains(step)) else {
+            return Some(oldest);
+        };
+        let above = gone.iter().rev().find(|(seq, _)| seq <= live);
+        oldest = above.map_or(*live, |(seq, _)| *seq);
     }
 }

@@ -205,3 +205,51 @@ async fn a_damaged_file_is_reported() {
     let status = [status(RunState::Done)];
     assert!(store.append(&lease, &status).await.is_err());
 }
+
+/// A file that may be read but not written, by a user whom that binds.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_read_only_file_is_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    let allow = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // Where another user can reach it.
+    let folder = std::env::temp_dir().join(format!("graphc-read-only-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("graphc");
+    std::fs::copy(env!("CARGO_BIN_EXE_graphc"), &program).unwrap();
+    let file = folder.join("threads.db");
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file).unwrap());
+    let lease = begin(&store, "t").await;
+    store.release(lease).await.unwrap();
+    drop(store);
+    // What this user has made is not in the other one's way.
+    std::fs::remove_dir_all(folder.join("threads.db.locks")).unwrap();
+    let url = format!("sqlite:{}", file.display());
+    let run = |args: &[&str]| {
+        let mut command = crate::cluster::unprivileged(&folder, &program);
+        command
+            .args(args)
+            .args(["--store", &url])
+            .current_dir(&folder);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+    allow(&file, 0o444);
+    let (done, said) = run(&["threads", "delete", "t"]);
+    let expected = "can't be written: it is read-only; allow writing to the file and its folder, or choose another store";
+    assert!(!done && said.contains(expected), "{said}");
+    let (done, said) = run(&["threads", "history", "t"]);
+    assert!(done, "{said}");
+    allow(&folder, 0o555);
+    let (done, said) = run(&["threads", "delete", "t"]);
+    assert!(!done && said.contains("threads.db` can't be "), "{said}");
+
+    allow(&folder, 0o755);
+    allow(&file, 0o666);
+    let (done, said) = run(&["threads", "delete", "t"]);
+    assert!(done, "{said}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

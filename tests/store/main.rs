@@ -2,7 +2,8 @@
 //!
 //! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
 //! function that makes an empty one. `agree` compares two stores at random. What only a file has
-//! is tested in `sqlite`, `processes` and `broken`.
+//! is tested in `sqlite` and `broken`, what only a server has in `postgres` and `server`, and what takes several
+//! processes in `processes`. `ported` has what is expected of LangGraph's stores, by the names it has there.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,11 +15,17 @@
 mod agree;
 mod appends;
 mod broken;
+#[path = "../cluster/mod.rs"]
+mod cluster;
 mod leases;
+mod past;
+mod ported;
+mod postgres;
 mod processes;
 mod reads;
 mod records;
 mod results;
+mod server;
 mod sqlite;
 mod urls;
 
@@ -28,7 +35,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use graphc::run::store::Store;
-use graphc::store::{MemoryStore, SqliteStore};
+use graphc::store::{MemoryStore, Options, PostgresStore, SqliteStore};
 
 /// A new folder of its own, under the build's.
 fn folder() -> PathBuf {
@@ -63,6 +70,14 @@ fn memory() -> Arc<dyn Store> {
 
 fn sqlite_file() -> Arc<dyn Store> {
     Arc::new(SqliteStore::open(folder().join("threads.db")).unwrap())
+}
+
+fn postgres_at(url: &str) -> Arc<dyn Store> {
+    Arc::new(PostgresStore::open_with(url, Path::new("."), Options::default()).unwrap())
+}
+
+fn postgres_schema() -> Arc<dyn Store> {
+    postgres_at(&cluster::shared().url())
 }
 
 /// Runs cases against a store, each with an empty one.
@@ -115,6 +130,47 @@ macro_rules! cases {
                 a_thread_in_use_is_not_deleted
                 one_of_many_gets_the_thread
             }
+            past {
+                an_image_is_that_of_an_older_checkpoint
+                an_image_has_the_effects_of_its_time_or_all
+                the_latest_image_is_what_a_resume_reads
+                an_unknown_checkpoint_names_the_nearest
+                a_fork_has_what_was_and_stands_alone
+                a_fork_keeps_later_effects_or_not
+                a_fork_is_refused_where_it_can_not_be
+                a_fork_begins_with_records_of_its_own
+                forks_are_made_while_their_source_is_written
+                compaction_keeps_what_is_kept
+                compaction_keeps_live_frames
+                compaction_needs_the_lease_and_a_checkpoint
+                a_compacted_thread_is_forked
+                records_are_listed_whole
+                a_forgotten_effect_answers_no_more
+            }
+            ported {
+                put_returns_what_get_tuple_finds
+                put_links_to_its_parent
+                put_isolates_threads
+                put_isolates_child_namespaces
+                put_incremental_unchanged_channel_is_read_from_an_older_version
+                put_incremental_removed_channel_is_absent
+                put_writes_of_several_tasks_keep_their_order_and_task_path
+                put_writes_is_made_once_per_task_and_index
+                put_writes_are_not_visible_on_the_next_checkpoint
+                get_tuple_by_id_is_what_was_then
+                get_tuple_of_what_is_not_there
+                list_is_newest_first_before_is_exclusive_and_limit_comes_last
+                list_spans_namespaces
+                delete_thread_spans_namespaces_and_leaves_others
+                copy_thread_keeps_order_and_leaves_the_source_untouched
+                prune_keep_latest_keeps_it_in_each_namespace
+                prune_leaves_other_threads
+                delta_channel_history_goes_from_the_oldest_to_the_newest
+                delta_channel_history_excludes_the_targets_own_pending_writes
+                delta_channel_history_replays_a_seeds_own_writes
+                delta_channel_history_takes_a_plain_value_as_seed
+                concurrent_writers_are_fenced
+            }
             results {
                 a_result_is_kept_by_its_key
                 a_result_holds_until_its_time
@@ -125,3 +181,4 @@ macro_rules! cases {
 
 cases!(memory);
 cases!(sqlite_file);
+cases!(postgres_schema);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graphc::run::store::{Change, Lease, Record, Store};
+use graphc::run::store::{Change, Effects, Keep, Lease, Record, Store};
 use graphc::store::{Options, SqliteStore, Sync};
 use graphc::value::Value;
 
@@ -229,4 +229,71 @@ async fn kept_results_that_have_run_out_go() {
     let mut select = file.prepare("SELECT key FROM kept ORDER BY key").unwrap();
     let keys = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
     assert_eq!(keys.map(Result::unwrap).collect::<Vec<_>>(), ["b", "c"]);
+}
+
+#[tokio::test]
+async fn compaction_takes_what_it_frees_off_the_file() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    let lease = begin(&store, "t").await;
+    let message = "m".repeat(1024);
+    for step in 2..=501 {
+        let task = format!("{step}/llm");
+        let number = put(message.as_str());
+        let records = [
+            root(step, step, vec![("last", number), ("log", append(&["x"]))]),
+            effect(step, &task, "0"),
+        ];
+        store.append(&lease, &records).await.unwrap();
+    }
+    // The thread's own writer stands in the way as well.
+    store.compact(&lease, Keep::Newest(2)).await.unwrap();
+    assert!(store.reclaim().await.is_err());
+    store.release(lease).await.unwrap();
+    let before = size(&folder);
+    let freed = store.reclaim().await.unwrap();
+    let after = size(&folder);
+    assert!(freed > 400 * 1024 && after < 200 * 1024, "{before} {after}");
+    let state = store.state("t", "", 501).await.unwrap();
+    assert_eq!(state["log"].as_list().unwrap().len(), 500);
+    let lease = store.acquire("t").await.unwrap();
+    store
+        .append(&lease, &[root(502, 502, vec![])])
+        .await
+        .unwrap();
+}
+
+/// An earlier version did not keep behind which checkpoint an effect was appended.
+#[tokio::test]
+async fn effects_of_an_earlier_schema_count_as_later_in_their_step() {
+    let folder = crate::folder();
+    let store = open(&folder);
+    let lease = begin(&store, "t").await;
+    let records = [
+        effect(1, "1:a", "0"),
+        root(2, 2, vec![]),
+        effect(2, "2:call", "0"),
+        nested(3, "2:call/", 0, 2, vec![]),
+        effect(2, "2:call/0:x", "0"),
+    ];
+    store.append(&lease, &records).await.unwrap();
+    drop(store);
+    let file = folder.join("threads.db");
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("ALTER TABLE effects DROP COLUMN behind; PRAGMA user_version = 2;")
+        .unwrap();
+    drop(db);
+    let store = open(&folder);
+    let image = store.image_at("t", 3, Effects::Before).await.unwrap();
+    assert_eq!((image.effects.len(), image.counts.len()), (0, 1));
+    assert_eq!(load(&store, "t").await.effects.len(), 2);
+    let listed = store.effects("t", None, 9).await.unwrap();
+    assert!(listed.iter().all(|effect| effect.behind.is_none()));
+    let lease = store.acquire("t").await.unwrap();
+    store
+        .append(&lease, &[effect(2, "2:call/0:y", "0")])
+        .await
+        .unwrap();
+    let listed = store.effects("t", listed.last().map(|l| l.position), 9);
+    assert_eq!(listed.await.unwrap()[0].behind, Some(3));
 }

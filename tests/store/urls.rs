@@ -23,14 +23,32 @@ fn a_path_is_taken_from_the_base() {
 fn what_is_no_store_is_refused() {
     let cases = [
         (
-            "postgres://u:secret@h/db",
-            "unknown store `postgres`: expected `sqlite:PATH` or `memory`",
+            "mysql://u:secret@h/db",
+            "unknown store `mysql`: expected `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`",
+        ),
+        (
+            "postgre://u:secret@h/db",
+            "unknown store `postgre`: expected `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`; \
+             did you mean `postgres`?",
         ),
         (
             "sqlit:x",
-            "unknown store `sqlit`: expected `sqlite:PATH` or `memory`; did you mean `sqlite`?",
+            "unknown store `sqlit`: expected `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`; \
+             did you mean `sqlite`?",
         ),
-        ("", "unknown store ``: expected `sqlite:PATH` or `memory`"),
+        ("", "unknown store ``: expected `sqlite:PATH`"),
+        (
+            "postgres://u:secret@h:port/db",
+            "the address of the store (`postgres://..`) isn't one that PostgreSQL understands",
+        ),
+        (
+            "postgres://u:secret@127.0.0.1:1/db?schema=x",
+            "the store `postgres://127.0.0.1:1/db?schema=x` can't be opened: no connection to the server can be made: ",
+        ),
+        (
+            "postgres://u:secret@/db?host=/nowhere",
+            "the store `postgres:///db?host=/nowhere` can't be opened: no connection to the server can be made: ",
+        ),
         ("sqlite:", "the store `sqlite:` names no file"),
         (
             "sqlite::memory:",

@@ -11,6 +11,7 @@ mod levels;
 mod model;
 mod provider;
 mod read;
+mod secrets;
 mod tool;
 mod variables;
 

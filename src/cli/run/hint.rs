@@ -8,6 +8,7 @@ use crate::run::engine::RunResult;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::step::BEFORE;
 use crate::run::work::doubt;
+use crate::store;
 
 use super::super::Context;
 use super::example;
@@ -37,7 +38,11 @@ impl Hint {
         words.extend(["resume".to_owned(), quoted(file)]);
         words.extend(option("--thread", Some(thread)));
         for (name, value) in options {
-            words.extend(option(name, *value));
+            match (*name, value) {
+                // It may be printed to where a password has no place.
+                ("--store", Some(url)) => words.extend(option(name, Some(&store::pasted(url)))),
+                _ => words.extend(option(name, *value)),
+            }
         }
         words.extend(option("--config", path(&context.config).as_deref()));
         words.extend(option("--profile", context.profile.as_deref()));

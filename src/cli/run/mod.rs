@@ -84,7 +84,7 @@ pub struct Args {
 /// How a run goes: what it stands on, what it shows, what bounds it.
 #[derive(Debug, clap::Args)]
 pub struct RunOptions {
-    /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `memory`, `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
     /// Print events as they happen, one JSON object per line

@@ -88,6 +88,7 @@ impl Progress {
             RunState::Failed => "failed",
             RunState::Cancelled => "cancelled",
             RunState::Running => "running",
+            RunState::Ready => "ready",
         };
         let usage = result.usage;
         let tokens = match usage.input_tokens + usage.output_tokens {

@@ -258,7 +258,7 @@ impl<'a> Session<'a> {
             failure.say();
         }
         Ok(match result.state {
-            RunState::Done | RunState::Running => Exit::Done,
+            RunState::Done | RunState::Running | RunState::Ready => Exit::Done,
             RunState::Interrupted => Exit::Interrupted,
             RunState::Failed => Exit::Failed,
             RunState::Cancelled => Exit::Cancelled,
@@ -330,6 +330,7 @@ impl<'a> Session<'a> {
             Some(RunState::Failed) => "had failed",
             Some(RunState::Cancelled) => "was cancelled",
             Some(RunState::Running) => "was cut off",
+            Some(RunState::Ready) => "was forked or edited",
         };
         Ok(Some(format!(
             "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",
@@ -488,7 +489,7 @@ fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
 }
 
 /// An id that can be read out: `t-` and eight letters and digits that aren't taken for others.
-fn new_thread() -> String {
+pub fn new_thread() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let bits = uuid::Uuid::new_v4().as_u128();
     let letter = |index: u32| {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{Context, Failure, output};
 use super::table::table;
-use super::{Format, Shelf, failed, put_status, seconds, word};
+use super::{Format, Shelf, failed, put_fork, put_status, seconds, word};
 
 /// Prints all threads, the latest used first.
 pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
@@ -27,6 +27,9 @@ pub async fn run(shelf: &Shelf, context: &Context) -> Result<(), Failure> {
                     "updated_at": thread.status.at,
                 });
                 put_status(&mut line, &thread, word);
+                if let Some(entries) = line.as_object_mut() {
+                    put_fork(entries, &thread);
+                }
                 output::print(&format!("{line}\n"))?;
             }
             Ok(())

@@ -1,12 +1,18 @@
 //! `graphc threads`
 //!
-//! [`list`], [`show`] and [`history`] read, [`delete`] removes; [`table`] sets lines in columns.
+//! [`list`], [`show`], [`history`] and [`export`] read, [`state`] reads and edits, [`fork`] makes a thread of another one's past,
+//! [`compact`] and [`delete`] remove. [`edit`] has what the edits of both have in common; [`table`] sets lines in columns.
 
+pub mod compact;
 pub mod delete;
+pub mod edit;
+pub mod export;
 mod flow;
+pub mod fork;
 pub mod history;
 pub mod list;
 pub mod show;
+pub mod state;
 pub mod table;
 
 use std::path::Path;
@@ -29,13 +35,42 @@ Examples:
   graphc threads                       all threads of the project
   graphc threads show t1
   graphc threads history t1 --limit 5 --format json
+  graphc threads state t1 --at 7                        the state then, and what was about to run
+  graphc threads state t1 --set 'topic=\"tea\"' --as plan  write it as node `plan` would, and go on behind it
+  graphc threads fork t1 --at 7 --as t2                 a new thread from there; `graphc resume` goes on with it
+  graphc threads compact --all --keep 10
+  graphc threads export t1 -o t1.jsonl
   graphc threads delete t1 --store sqlite:.graphc/threads.db";
+
+const STATE_EXAMPLES: &str = "\
+Examples:
+  graphc threads state t1                               the newest state, as JSON
+  graphc threads state t1 --at 7                        that of an older checkpoint
+  graphc threads state t1 --frame content/section       that of a called graph under way
+  graphc threads state t1 --set 'topic=\"tea\"'          write a field as the node that ran last would
+  graphc threads state t1 --set 'log:=[]' --as plan     replace it past its reducer, and go on behind node `plan`";
+
+const FORK_EXAMPLES: &str = "\
+Examples:
+  graphc threads fork t1 --at 7                         a thread with a new id
+  graphc threads fork t1 --at 7 --as t2 --afresh        models and tools behind there are called again
+  graphc threads fork t1 --at 7 --set 'topic=\"tea\"' --as-node plan";
+
+const COMPACT_EXAMPLES: &str = "\
+Examples:
+  graphc threads compact t1                             only what is needed to go on stays
+  graphc threads compact --all --keep 10                the last ten super-steps of each thread stay";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  graphc threads export t1 -o t1.jsonl
+  graphc threads export t1 | jq 'select(.type == \"effect\")'";
 
 /// Arguments of `graphc threads`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL", global = true)]
     pub store: Option<String>,
     /// Form of what is printed
@@ -82,6 +117,18 @@ pub enum Action {
         #[arg(long, value_name = "ID")]
         before: Option<u64>,
     },
+    /// Print a thread's state as JSON and what runs next, at any checkpoint; edit it with `--set`
+    #[command(after_help = STATE_EXAMPLES)]
+    State(state::Args),
+    /// Make a new thread that goes on from a checkpoint of this one, which stays as it is
+    #[command(after_help = FORK_EXAMPLES)]
+    Fork(fork::Args),
+    /// Let go of old checkpoints and results, and of the space that they take
+    #[command(after_help = COMPACT_EXAMPLES)]
+    Compact(compact::Args),
+    /// Print all that is kept of a thread, one JSON object per line
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(export::Args),
     /// Delete threads with all that is kept of them; refused while a run holds one
     Delete {
         /// The threads
@@ -111,6 +158,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 limit,
                 before,
             } => history::run(&shelf, &thread, before, limit as usize, context).await,
+            Action::State(args) => state::run(&shelf, args, context).await,
+            Action::Fork(args) => fork::run(&shelf, args, context).await,
+            Action::Compact(args) => compact::run(&shelf, &args, context).await,
+            Action::Export(args) => export::run(&shelf, &args, &config.secrets(), context).await,
             Action::Delete { threads } => delete::run(&shelf, &threads, context).await,
         }
     };
@@ -170,6 +221,18 @@ impl Shelf {
     }
 }
 
+/// Why a thread's past can't be had, with the way out.
+pub fn past(error: StoreError, thread: &str) -> Failure {
+    let failure = Failure::unusable(error.to_string());
+    match error {
+        StoreError::NoCheckpoint { .. } => {
+            failure.help(format!("`graphc threads history {thread}` lists them"))
+        }
+        StoreError::Exists { .. } => failure.help("name another with `--as`, or delete that one"),
+        _ => failure,
+    }
+}
+
 /// A store that can't be read.
 pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
@@ -189,6 +252,7 @@ async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str,
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
+        RunState::Ready => "ready",
     })
 }
 
@@ -200,6 +264,17 @@ fn put_status(line: &mut Json, info: &ThreadInfo, word: &str) {
     entries.insert("status".to_owned(), json!(info.status.state));
     if info.status.state == RunState::Running {
         entries.insert("held".to_owned(), json!(word != CUT_OFF));
+    }
+}
+
+/// Adds to a line of JSON what a thread was forked from.
+fn put_fork(entries: &mut serde_json::Map<String, Json>, info: &ThreadInfo) {
+    if let Some(from) = &info.status.forked_from {
+        let from = json!({
+            "thread_id": from.thread_id,
+            "checkpoint_id": from.checkpoint.to_string(),
+        });
+        entries.insert("forked_from".to_owned(), from);
     }
 }
 

@@ -8,12 +8,12 @@ use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
-use crate::run::store::{RunState, Store, ThreadInfo};
+use crate::run::store::{Effects, RunState, Store, ThreadInfo};
 
 use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, flow, next, put_status, seconds, word};
+use super::{Format, Shelf, failed, flow, next, past, put_fork, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -55,12 +55,8 @@ pub async fn run(
     let text = match shelf.format {
         Format::Json => format!("{}\n", machine(&info, &standing, &open, word)),
         Format::Human => {
-            let store = shelf.named.as_deref();
             let file = flow.as_ref().map_or("FILE", |(file, _)| file);
-            // Which scenario plays the models is not kept with a thread.
-            let scenario = shelf.scripted.then_some("NAME");
-            let options = [("--scenario", scenario), ("--store", store)];
-            let hint = Hint::new(file, thread, &options, context);
+            let hint = shelf.hint(file, thread, context);
             let flow = flow.as_ref().map(|(_, plan)| &*plan.flow);
             human(&info, &standing, &open, (&hint, flow), word)
         }
@@ -101,9 +97,9 @@ async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, 
         .await
         .map_err(failed)?;
     let Some(checkpoint) = found.into_iter().find(|checkpoint| checkpoint.seq == seq) else {
-        let message = format!("thread `{thread}` has no checkpoint `{seq}`");
-        let help = format!("`graphc threads history {thread}` lists them");
-        return Err(Failure::unusable(message).help(help));
+        let image = store.image_at(thread, seq, Effects::Before).await;
+        let gone = image.err().map(|error| past(error, thread));
+        return Err(gone.unwrap_or_else(|| Failure::unusable("the thread has changed meanwhile")));
     };
     let state = store
         .state(thread, &checkpoint.frame, seq)
@@ -147,6 +143,7 @@ fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word:
         entries.insert("frame".to_owned(), json!(standing.frame));
     }
     if let Some(entries) = json.as_object_mut() {
+        put_fork(entries, info);
         if !open.is_empty() {
             let open = open.iter().map(OpenInterrupt::to_json).collect();
             entries.insert("interrupts".to_owned(), open);
@@ -176,6 +173,13 @@ fn human(
     line("thread", &info.thread_id);
     line("graph", standing.graph.as_ref().unwrap_or(&status.graph));
     line("frame", &standing.frame);
+    if let Some(from) = &status.forked_from {
+        let at = from.checkpoint;
+        line(
+            "forked from",
+            &format!("{} at checkpoint {at}", from.thread_id),
+        );
+    }
     line("status", word);
     line("checkpoint", &standing.checkpoint.to_string());
     line("created", &seconds(&info.created_at));

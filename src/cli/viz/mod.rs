@@ -49,7 +49,7 @@ pub struct Args {
     /// Mark where a thread went: visits, where it stands, what it waits for
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
-    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`
+    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
     #[arg(long, value_name = "URL", requires = "thread")]
     pub store: Option<String>,
     /// Leave out what explains arrows and borders

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
+use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
 use crate::viz::trace::{Step, Trace};
 
@@ -74,18 +75,26 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
     }
     let standing = matches!(
         status.state,
-        RunState::Running | RunState::Interrupted | RunState::Failed | RunState::Cancelled
+        RunState::Running
+            | RunState::Interrupted
+            | RunState::Failed
+            | RunState::Cancelled
+            | RunState::Ready
     );
     let live = if standing {
         live(&newest)
     } else {
         BTreeSet::new()
     };
+    let mut newer: BTreeMap<&str, &CheckpointInfo> = BTreeMap::new();
     for checkpoint in checkpoints {
         let frame = &*checkpoint.frame;
-        let last = newest
-            .get(frame)
-            .is_some_and(|newest| newest.seq == checkpoint.seq);
+        let next = newer.insert(frame, checkpoint);
+        let last = next.is_none();
+        // What was to run has given way to an edit or a new input; or the step was only put in other words.
+        if next.is_some_and(|next| next.source != Source::Step || next.step <= checkpoint.step) {
+            continue;
+        }
         let graph = text(&checkpoint.schedule, "graph");
         for (node, _) in tasks(&checkpoint.schedule) {
             let at = format!("{}{node}", path(frame));
@@ -139,6 +148,10 @@ fn steps(checkpoints: &[CheckpointInfo]) -> Vec<Step> {
         let from = match checkpoint.source {
             Source::Input => Vec::new(),
             Source::Step => last.unwrap_or_default(),
+            Source::Update => match schedule::edited_as(&checkpoint.schedule) {
+                Some(node) if node != "start" => vec![node.to_owned()],
+                _ => Vec::new(),
+            },
         };
         if checkpoint.source == Source::Step && from.is_empty() {
             continue;

@@ -23,6 +23,11 @@ impl HeldLease {
         self.lease.take()
     }
 
+    /// The lease, while it is held.
+    pub(super) fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
     pub(super) async fn give_back(self) {
         let store = self.store.clone();
         if let Some(lease) = self.take() {

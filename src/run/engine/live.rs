@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::run::store::FrameImage;
 
 /// The frames under way, callers first.
-pub(super) fn live(frames: &[FrameImage]) -> Vec<FrameImage> {
+pub fn live(frames: &[FrameImage]) -> Vec<FrameImage> {
     let mut by_depth: Vec<&FrameImage> = frames.iter().collect();
     by_depth.sort_by_key(|frame| frame.frame.matches('/').count());
     let mut live: BTreeMap<&str, &FrameImage> = BTreeMap::new();

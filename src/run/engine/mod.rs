@@ -2,9 +2,10 @@
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
-//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`.
+//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`. `edit`
+//! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
-use crate::value::Value;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
@@ -26,7 +26,7 @@ use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::plan::Plan;
-use super::step::{FrameEnd, keep, run_frame};
+use super::step::{FrameEnd, keep, kept_context, run_frame};
 use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 use super::visits::{VISITS, Visits};
@@ -34,7 +34,9 @@ use super::visits::{VISITS, Visits};
 mod answers;
 mod asker;
 mod constants;
+mod edit;
 mod fit;
+mod fork;
 mod lease;
 mod live;
 mod migrate;
@@ -44,6 +46,9 @@ mod result;
 mod take_over;
 
 pub use answers::open_interrupts;
+pub use edit::{Edit, Edited, Written, path as frame_path};
+pub use fork::{Fork, fork};
+pub use live::live;
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
@@ -136,7 +141,9 @@ impl Engine {
         });
         let journal = self.journal(held.lease, &options, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
-        let cx = self.context(graph, thread_id, run_id, journal, &options);
+        let mut cx = self.context(graph, thread_id, run_id, journal, &options);
+        let forked = image.as_ref().map(|image| &image.status.forked_from);
+        cx.forked_from = forked.cloned().flatten();
         let kept = image.as_ref().map(|image| image.frames.as_slice());
         cx.kept.load(kept.unwrap_or_default());
         cx.journal.enter_root_step(frame.step);
@@ -207,6 +214,7 @@ impl Engine {
             &options,
         );
         cx.usage = Mutex::new(used_before(&image));
+        cx.forked_from = image.status.forked_from.clone();
         cx.count_known = image.status.state == RunState::Running;
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
@@ -304,6 +312,8 @@ impl Engine {
             count_known: false,
             kept: Kept::default(),
             images: Mutex::default(),
+            forked_from: None,
+            has_kept: AtomicBool::new(false),
         }
     }
 
@@ -350,6 +360,7 @@ impl Engine {
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
             named_from: Some(cx.journal.first_named()),
+            forked_from: cx.forked_from.clone(),
             at: self.ambient.kept_at().to_string(),
         })
     }
@@ -415,12 +426,11 @@ impl Engine {
     }
 }
 
-/// A context as a thread's status has it.
-fn kept_context(context: &Value) -> Json {
-    match context.as_map() {
-        Some(map) if !map.is_empty() => context.to_json(),
-        _ => Json::Null,
-    }
+/// The latest super-step of the root that a thread has anything of: a fork may have effects of steps that it has not come to.
+fn latest_step(image: &ThreadImage) -> u64 {
+    let root = image.frames.first().map(|root| root.step);
+    let effects = image.effects.iter().map(|effect| effect.root_step);
+    effects.chain(root).max().unwrap_or_default()
 }
 
 /// Tokens that earlier processes of the run have used, as far as they had noted it: the count only grows.

@@ -14,7 +14,7 @@ use crate::value::Value;
 
 use super::fit::Held;
 use super::take_over::TakenOver;
-use super::{Engine, Gone, RunOptions, StartError};
+use super::{Engine, Gone, RunOptions, StartError, latest_step};
 
 /// A run that begins.
 pub(super) struct Begun {
@@ -67,7 +67,7 @@ impl Engine {
             if let Some(root) = of_now.image.frames.first() {
                 // What the last run left undone is dropped, also what the graph has no more.
                 restore_fields(&mut frame, plan, root).map_err(StartError::from_run)?;
-                frame.step = root.step + 1;
+                frame.step = latest_step(image) + 1;
             }
             taken = Some(of_now);
         }
@@ -189,6 +189,18 @@ impl Engine {
         }
     }
 
+    /// The graph that a thread belongs to.
+    pub(super) fn graph_of(&self, image: &ThreadImage) -> Result<GraphId, StartError> {
+        let name = &image.status.graph;
+        self.plan.flow.graph(name).ok_or_else(|| {
+            let message = format!(
+                "the thread belongs to graph `{name}`, which the flow does not have any more"
+            );
+            let gone = Gone::Other;
+            StartError::Version { message, gone }
+        })
+    }
+
     /// The frame of a run that goes on, with the answers as effects.
     pub(super) fn prepare_resume(
         &self,
@@ -208,14 +220,7 @@ impl Engine {
                 "thread `{thread_id}` is done: there is nothing to resume"
             )));
         }
-        let name = &image.status.graph;
-        let Some(graph) = self.plan.flow.graph(name) else {
-            let message = format!(
-                "the thread belongs to graph `{name}`, which the flow does not have any more"
-            );
-            let gone = Gone::Other;
-            return Err(StartError::Version { message, gone });
-        };
+        let graph = self.graph_of(image)?;
         if image.frames.is_empty() {
             let message = format!(
                 "thread `{thread_id}` has no checkpoint to go on from; run it again with its input"

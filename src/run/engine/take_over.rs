@@ -5,6 +5,7 @@
 //! that the thread is of this version from then on.
 
 use crate::ir::GraphId;
+use crate::run::schedule;
 use crate::run::store::{
     Change, Checkpoint, EffectRecord, FieldWrite, FrameImage, Record, Source, ThreadImage,
 };
@@ -97,6 +98,8 @@ impl Engine {
         for (old, new) in old.iter().zip(&taken.image.frames) {
             let writes = writes(old, new);
             if !writes.is_empty() || old.frame != new.frame || old.schedule != new.schedule {
+                let mut schedule = new.schedule.clone();
+                schedule::note_version(&mut schedule, &self.plan.version);
                 taken.checkpoints.push(Checkpoint {
                     seq: 0,
                     frame: new.frame.clone(),
@@ -105,7 +108,7 @@ impl Engine {
                     run_id: new.run_id.clone(),
                     source: Source::Step,
                     writes,
-                    schedule: new.schedule.clone(),
+                    schedule,
                     at: at.clone(),
                 });
             }

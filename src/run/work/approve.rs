@@ -13,7 +13,6 @@ use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::task::TaskRun;
-use crate::run::view::short_hash;
 use crate::value::Map;
 
 use super::Stop;
@@ -74,7 +73,7 @@ pub fn settle(
             return Ok(args);
         }
         return Err(Stop::Interrupted(vec![OpenInterrupt {
-            id: short_hash("i", &scope.idempotency_key(cx, &effect)),
+            id: scope.question_id(cx, &effect),
             node: run.name.to_owned(),
             path: run.path(),
             ask: question,

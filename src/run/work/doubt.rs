@@ -5,6 +5,7 @@
 //! process, is a doubt, and so is a call that has given what can't be used (`invalid_output`): it was made; the answer to it is either the call's result or leave to make the call again.
 //! Ids beside the effect's own, `ID`: `ID^n` is the beginning of call `n`, `ID?n` the answer to its doubt.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value as Json, json};
@@ -14,8 +15,8 @@ use crate::expr::accept::accept;
 use crate::ir::{ErrorKind, Flow, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::store::EffectRecord;
 use crate::run::task::TaskRun;
-use crate::run::view::short_hash;
 
 use super::Stop;
 use super::tool_call::Call;
@@ -119,12 +120,32 @@ pub async fn begin(
     cx.journal.effect(
         call.scope.task(),
         format!("{id}^{number}"),
-        "begun",
+        BEGUN,
         &cx.plan.tools[call.tool].name,
         json!({ "attempt": attempt }),
     );
     Ok(cx.journal.barrier().await?)
 }
+
+/// Tools of which a call had begun, and nothing tells whether it happened, among effects of one run.
+pub fn open_calls<'e>(effects: impl Iterator<Item = &'e EffectRecord> + Clone) -> Vec<String> {
+    let kept: BTreeSet<(&str, &str)> = effects.clone().map(|e| (&*e.task, &*e.id)).collect();
+    let begun = effects.filter(|effect| effect.kind == BEGUN);
+    let open = begun.filter(|effect| {
+        let Some((id, number)) = effect.id.rsplit_once('^') else {
+            return false;
+        };
+        let attempt = effect.outcome.get("attempt").and_then(Json::as_u64);
+        let failed = format!("{id}!{}", attempt.unwrap_or_default());
+        let said = format!("{id}{DOUBT}{number}");
+        let known = [id, &failed, &said];
+        !known.iter().any(|id| kept.contains(&(&*effect.task, *id)))
+    });
+    open.map(|effect| effect.subject.clone()).collect()
+}
+
+/// Kind of the record of a beginning.
+const BEGUN: &str = "begun";
 
 /// Whether an attempt has failed by what came back: the call itself was made.
 fn is_unusable(failed: &Json) -> bool {
@@ -153,7 +174,7 @@ fn ask(
         entries.insert("received".to_owned(), received.clone());
     }
     OpenInterrupt {
-        id: short_hash("i", &call.scope.idempotency_key(cx, &doubt)),
+        id: call.scope.question_id(cx, &doubt),
         node: run.name.to_owned(),
         path: run.path(),
         ask: question,

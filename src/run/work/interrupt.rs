@@ -15,7 +15,6 @@ use crate::run::ordinal::Of;
 use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan};
 use crate::run::task::{TaskRun, join_path};
-use crate::run::view::short_hash;
 use crate::value::Value;
 
 use super::Stop;
@@ -118,7 +117,7 @@ fn put(
         return Ok(Asked::Answered(answer));
     }
     let open = OpenInterrupt {
-        id: short_hash("i", &run.effects.idempotency_key(cx, &answered)),
+        id: run.effects.question_id(cx, &answered),
         node: name.to_owned(),
         path,
         ask: question.get("ask").cloned().unwrap_or_default(),

@@ -45,6 +45,7 @@ fn word(state: RunState) -> &'static str {
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
+        RunState::Ready => "ready",
     }
 }
 

@@ -1,10 +1,14 @@
 //! One thread in memory.
+//!
+//! What is asked of its past is in [`past`].
+
+mod past;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::run::store::{
-    Change, Checkpoint, CheckpointInfo, EffectRecord, FieldImage, FrameImage, Record, StoreError,
-    ThreadImage, ThreadInfo, ThreadStatus,
+    Change, Checkpoint, CheckpointInfo, EffectKey, EffectRecord, Effects, FieldImage, FrameImage,
+    ListedEffect, Record, StoreError, ThreadImage, ThreadInfo, ThreadStatus,
 };
 use crate::store::fold::Fold;
 use crate::store::rules::{Broken, MAX_NUMBER, Shape};
@@ -15,18 +19,20 @@ pub(super) struct Log {
     pub(super) used: u64,
     status: ThreadStatus,
     created_at: String,
-    /// By `seq`; their writes are in `fields`.
-    checkpoints: BTreeMap<u64, CheckpointInfo>,
+    /// By `seq`, each with the root's step that it belongs to; their writes are in `fields`.
+    checkpoints: BTreeMap<u64, (u64, CheckpointInfo)>,
     /// Changes of each field of each frame, ascending by `seq`.
     fields: BTreeMap<String, BTreeMap<String, Vec<(u64, Change)>>>,
-    /// Latest `seq` of the root.
-    root: Option<u64>,
-    /// Latest `seq` of each other frame, by step of the root.
-    nested: BTreeMap<u64, BTreeMap<String, u64>>,
+    /// Each `seq` of the root, ascending.
+    roots: Vec<u64>,
+    /// Each `seq` of each other frame, ascending, by step of the root.
+    nested: BTreeMap<u64, BTreeMap<String, Vec<u64>>>,
     /// By step of the root, in the order appended.
-    effects: BTreeMap<u64, Vec<EffectRecord>>,
-    /// Task and id of every effect, by step of the root.
-    known: BTreeSet<(u64, String, String)>,
+    effects: BTreeMap<u64, Vec<ListedEffect>>,
+    /// How many have ever been appended.
+    appended: u64,
+    /// Every effect.
+    known: BTreeSet<EffectKey>,
     /// Effects by kind and subject.
     counts: BTreeMap<(String, String), u64>,
 }
@@ -34,6 +40,13 @@ pub(super) struct Log {
 impl Log {
     /// A thread's first append.
     pub(super) fn begin(records: &[Record], used: u64) -> Result<Log, Broken> {
+        let mut log = Self::empty(records, used)?;
+        log.append(records, used)?;
+        Ok(log)
+    }
+
+    /// A thread before its first append.
+    pub(super) fn empty(records: &[Record], used: u64) -> Result<Log, Broken> {
         let status = records.iter().rev().find_map(|record| match record {
             Record::Status(status) => Some(status),
             _ => None,
@@ -41,25 +54,24 @@ impl Log {
         let created_at = records.iter().find_map(|record| match record {
             Record::Checkpoint(checkpoint) => Some(&checkpoint.at),
             Record::Status(status) => Some(&status.at),
-            Record::Effect(_) => None,
+            Record::Effect(_) | Record::Forget(_) => None,
         });
         let (Some(status), Some(created_at)) = (status, created_at) else {
             return Err(Broken::NoStatus);
         };
-        let mut log = Log {
+        Ok(Log {
             used,
             status: status.clone(),
             created_at: created_at.clone(),
             checkpoints: BTreeMap::new(),
             fields: BTreeMap::new(),
-            root: None,
+            roots: Vec::new(),
             nested: BTreeMap::new(),
             effects: BTreeMap::new(),
+            appended: 0,
             known: BTreeSet::new(),
             counts: BTreeMap::new(),
-        };
-        log.append(records, used)?;
-        Ok(log)
+        })
     }
 
     /// Adds records; a broken rule leaves the thread as it was.
@@ -73,6 +85,7 @@ impl Log {
                     self.status = status.clone();
                     self.used = used;
                 }
+                Record::Forget(key) => self.forget(key),
             }
         }
         Ok(())
@@ -81,6 +94,7 @@ impl Log {
     fn check(&self, records: &[Record]) -> Result<(), Broken> {
         let mut last = self.last_seq();
         let mut new_effects = BTreeSet::new();
+        let mut forgotten = BTreeSet::new();
         let mut new_shapes: BTreeMap<(&str, &str), Shape> = BTreeMap::new();
         for record in records {
             match record {
@@ -104,7 +118,8 @@ impl Log {
                 Record::Effect(effect) => {
                     check_numbers(&[effect.root_step])?;
                     let key = effect_key(effect);
-                    if self.known.contains(&key) || !new_effects.insert(key) {
+                    let known = self.known.contains(&key) && !forgotten.contains(&key);
+                    if known || !new_effects.insert(key) {
                         return Err(Broken::Effect {
                             task: effect.task.clone(),
                             id: effect.id.clone(),
@@ -112,6 +127,10 @@ impl Log {
                     }
                 }
                 Record::Status(_) => {}
+                Record::Forget(key) => {
+                    new_effects.remove(key);
+                    forgotten.insert(key);
+                }
             }
         }
         Ok(())
@@ -135,10 +154,10 @@ impl Log {
             ..
         } = checkpoint;
         match frame.as_str() {
-            "" => self.root = Some(*seq),
+            "" => self.roots.push(*seq),
             _ => {
                 let frames = self.nested.entry(*root_step).or_default();
-                frames.insert(frame.clone(), *seq);
+                frames.entry(frame.clone()).or_default().push(*seq);
             }
         }
         if !writes.is_empty() {
@@ -148,27 +167,39 @@ impl Log {
                 changes.push((*seq, write.change.clone()));
             }
         }
-        self.checkpoints.insert(
-            *seq,
-            CheckpointInfo {
-                seq: *seq,
-                frame: frame.clone(),
-                step: checkpoint.step,
-                run_id: checkpoint.run_id.clone(),
-                source: checkpoint.source,
-                fields: writes.iter().map(|write| write.field.clone()).collect(),
-                schedule: checkpoint.schedule.clone(),
-                at: checkpoint.at.clone(),
-            },
-        );
+        let info = CheckpointInfo {
+            seq: *seq,
+            frame: frame.clone(),
+            step: checkpoint.step,
+            run_id: checkpoint.run_id.clone(),
+            source: checkpoint.source,
+            fields: writes.iter().map(|write| write.field.clone()).collect(),
+            schedule: checkpoint.schedule.clone(),
+            at: checkpoint.at.clone(),
+        };
+        self.checkpoints.insert(*seq, (*root_step, info));
     }
 
     fn add_effect(&mut self, effect: &EffectRecord) {
         self.known.insert(effect_key(effect));
         let key = (effect.kind.clone(), effect.subject.clone());
         *self.counts.entry(key).or_default() += 1;
+        self.appended += 1;
+        let listed = ListedEffect {
+            position: self.appended,
+            behind: Some(self.last_seq().unwrap_or_default()),
+            effect: effect.clone(),
+        };
         let effects = self.effects.entry(effect.root_step).or_default();
-        effects.push(effect.clone());
+        effects.push(listed);
+    }
+
+    fn forget(&mut self, key: &EffectKey) {
+        if self.known.remove(key)
+            && let Some(effects) = self.effects.get_mut(&key.root_step)
+        {
+            effects.retain(|listed| effect_key(&listed.effect) != *key);
+        }
     }
 
     fn last_seq(&self) -> Option<u64> {
@@ -186,7 +217,7 @@ impl Log {
 
     pub(super) fn history(&self, before: Option<u64>, limit: usize) -> Vec<CheckpointInfo> {
         let older = self.checkpoints.range(..before.unwrap_or(u64::MAX));
-        let newest_first = older.rev().map(|(_, info)| info.clone());
+        let newest_first = older.rev().map(|(_, (_, info))| info.clone());
         newest_first.take(limit).collect()
     }
 
@@ -214,14 +245,28 @@ impl Log {
         Ok(images)
     }
 
+    /// What a resume needs.
     pub(super) fn image(&self, thread_id: &str) -> Result<ThreadImage, StoreError> {
-        let root = self.root.and_then(|seq| self.checkpoints.get(&seq));
-        let root_step = root.map_or(0, |root| root.step);
+        self.image_up_to(thread_id, self.last_seq().unwrap_or_default(), Effects::All)
+    }
+
+    fn image_up_to(
+        &self,
+        thread_id: &str,
+        until: u64,
+        wanted: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let latest = |seqs: &[u64]| {
+            let count = seqs.partition_point(|seq| *seq <= until);
+            seqs.get(..count)?.last().copied()
+        };
+        let root = latest(&self.roots).and_then(|seq| self.checkpoints.get(&seq));
+        let root_step = root.map_or(0, |(_, root)| root.step);
         let nested = self.nested.get(&root_step).into_iter().flatten();
-        let mut seqs: Vec<u64> = nested.map(|(_, seq)| *seq).collect();
+        let mut seqs: Vec<u64> = nested.filter_map(|(_, seqs)| latest(seqs)).collect();
         seqs.sort_unstable();
         let nested = seqs.iter().filter_map(|seq| self.checkpoints.get(seq));
-        let frames = root.into_iter().chain(nested).map(|checkpoint| {
+        let frames = root.into_iter().chain(nested).map(|(_, checkpoint)| {
             Ok(FrameImage {
                 frame: checkpoint.frame.clone(),
                 seq: checkpoint.seq,
@@ -231,18 +276,24 @@ impl Log {
                 fields: self.fields(thread_id, &checkpoint.frame, checkpoint.seq)?,
             })
         });
+        let frames = frames.collect::<Result<_, StoreError>>()?;
+        let (effects, counts) = self.effects_at(root_step, until, wanted);
         Ok(ThreadImage {
             status: self.status.clone(),
-            last_seq: self.last_seq().unwrap_or_default(),
-            frames: frames.collect::<Result<_, StoreError>>()?,
-            effects: self.effects.get(&root_step).cloned().unwrap_or_default(),
-            counts: self.counts.clone(),
+            last_seq: until,
+            frames,
+            effects,
+            counts,
         })
     }
 }
 
-fn effect_key(effect: &EffectRecord) -> (u64, String, String) {
-    (effect.root_step, effect.task.clone(), effect.id.clone())
+fn effect_key(effect: &EffectRecord) -> EffectKey {
+    EffectKey {
+        root_step: effect.root_step,
+        task: effect.task.clone(),
+        id: effect.id.clone(),
+    }
 }
 
 fn check_numbers(numbers: &[u64]) -> Result<(), Broken> {

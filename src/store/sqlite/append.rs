@@ -1,33 +1,19 @@
 //! Appends rows.
 //!
-//! Records become text ([`super::row`]) on the caller's side; the writer's thread only checks the
+//! Records become text ([`crate::store::append`]) on the caller's side; the writer's thread only checks the
 //! rules and binds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::change::StoredChange;
 use super::error::Failure;
-use super::row::{CheckpointRow, EffectRow, status_text};
-use crate::run::store::{Lease, Record, StoreError};
+use super::read::signed;
+use crate::run::store::{EffectKey, StoreError};
+use crate::store::append::{Append, Row};
+use crate::store::change::StoredChange;
+use crate::store::row::{CheckpointRow, EffectRow};
 use crate::store::rules::Broken;
-
-/// What one call appends, ready to be bound.
-pub(super) struct Append {
-    thread_id: String,
-    token: i64,
-    rows: Vec<Row>,
-    /// The last status, if there is one.
-    status: Option<String>,
-    /// When the first record that has a time was made.
-    at: String,
-}
-
-enum Row {
-    Checkpoint(CheckpointRow),
-    Effect(EffectRow),
-}
 
 /// Why an append came to nothing.
 enum Stop {
@@ -48,49 +34,6 @@ impl From<Broken> for Stop {
 }
 
 impl Append {
-    /// Turns records into text.
-    ///
-    /// # Errors
-    /// Where one of them can't be kept at all.
-    pub(super) fn new(lease: &Lease, records: &[Record]) -> Result<Append, StoreError> {
-        let mut append = Append {
-            thread_id: lease.thread_id.clone(),
-            // A token that no store gave fits no lease either.
-            token: i64::try_from(lease.token).unwrap_or(-1),
-            rows: Vec::with_capacity(records.len()),
-            status: None,
-            at: String::new(),
-        };
-        for record in records {
-            append
-                .push(record)
-                .map_err(|broken| broken.refusal(&lease.thread_id))?;
-        }
-        Ok(append)
-    }
-
-    fn push(&mut self, record: &Record) -> Result<(), Broken> {
-        let at = match record {
-            Record::Checkpoint(checkpoint) => {
-                self.rows
-                    .push(Row::Checkpoint(CheckpointRow::new(checkpoint)?));
-                &checkpoint.at
-            }
-            Record::Effect(effect) => {
-                self.rows.push(Row::Effect(EffectRow::new(effect)?));
-                return Ok(());
-            }
-            Record::Status(status) => {
-                self.status = Some(status_text(status)?);
-                &status.at
-            }
-        };
-        if self.at.is_empty() {
-            self.at.clone_from(at);
-        }
-        Ok(())
-    }
-
     /// Writes the rows.
     ///
     /// # Errors
@@ -118,7 +61,8 @@ impl Append {
         for row in &self.rows {
             match row {
                 Row::Checkpoint(row) => last = Some(row.write(db, thread, last)?),
-                Row::Effect(row) => row.write(db, thread)?,
+                Row::Effect(row) => row.write(db, thread, last.map_or(0, |(seq, _)| seq))?,
+                Row::Forget(key) => forget(db, thread, key)?,
             }
         }
         Ok(())
@@ -133,25 +77,29 @@ impl Append {
                     .execute(params![thread, now(), status])?;
                 Ok(thread)
             }
-            (None, Some(status)) => {
-                db.prepare_cached(
-                    "INSERT INTO threads (thread_id, created_at, used, status) \
-                     VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![self.thread_id, self.at, now(), status])?;
-                Ok(db.last_insert_rowid())
-            }
-            (None, None) => Err(Broken::NoStatus.into()),
+            (None, _) => self.begin(db)?.ok_or_else(|| Broken::NoStatus.into()),
         }
+    }
+
+    /// Begins the thread; gives back its number, or `None` where no status says how it stands.
+    pub(super) fn begin(&self, db: &Connection) -> rusqlite::Result<Option<i64>> {
+        let Some(status) = &self.status else {
+            return Ok(None);
+        };
+        db.prepare_cached(
+            "INSERT INTO threads (thread_id, created_at, used, status) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![self.thread_id, self.at, now(), status])?;
+        Ok(Some(db.last_insert_rowid()))
     }
 }
 
 /// What an append goes by.
-struct Standing {
+pub(super) struct Standing {
     /// Token of the thread's latest writer.
-    token: i64,
+    pub(super) token: i64,
     /// The thread's number; `None` before its first append.
-    thread: Option<i64>,
+    pub(super) thread: Option<i64>,
     last: Option<Last>,
 }
 
@@ -159,7 +107,7 @@ struct Standing {
 type Last = (i64, Option<i64>);
 
 /// One statement for all that must be known, for each costs as much as a row written.
-fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
+pub(super) fn standing(db: &Connection, thread_id: &str) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
         "SELECT leases.token, threads.id, checkpoints.seq, checkpoints.root_seq FROM leases \
          LEFT JOIN threads ON threads.thread_id = leases.thread_id \
@@ -253,11 +201,13 @@ impl CheckpointRow {
 }
 
 impl EffectRow {
-    fn write(&self, db: &Connection, thread: i64) -> Result<(), Stop> {
+    /// `behind` is the `seq` of the latest checkpoint, 0 before the first.
+    fn write(&self, db: &Connection, thread: i64, behind: i64) -> Result<(), Stop> {
         let inserted = db
             .prepare_cached(
-                "INSERT INTO effects (thread, root_step, task, effect, kind, subject, outcome) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO effects \
+                 (thread, root_step, task, effect, kind, subject, outcome, behind) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 thread,
@@ -266,7 +216,8 @@ impl EffectRow {
                 self.id,
                 self.kind,
                 self.subject,
-                self.outcome
+                self.outcome,
+                behind
             ]);
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -284,6 +235,15 @@ impl EffectRow {
         .execute(params![thread, self.kind, self.subject])?;
         Ok(())
     }
+}
+
+/// Takes an effect away; its count stays.
+fn forget(db: &Connection, thread: i64, key: &EffectKey) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "DELETE FROM effects WHERE thread = ?1 AND root_step = ?2 AND task = ?3 AND effect = ?4",
+    )?
+    .execute(params![thread, signed(key.root_step), key.task, key.id])?;
+    Ok(())
 }
 
 /// Microseconds since 1970.

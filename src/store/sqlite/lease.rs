@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use super::error::Failure;
 use super::lock::{self, ThreadLock};
 use crate::run::store::StoreError;
+use crate::store::holder::{self, this_process};
 
 /// A thread that this store writes.
 pub(super) struct Held {
@@ -107,12 +108,12 @@ fn lock_thread(
     })?;
     locked.ok_or_else(|| StoreError::Busy {
         thread_id: thread_id.to_string(),
-        holder: holder(connection, thread_id),
+        holder: who(connection, thread_id),
     })
 }
 
 /// Who has the lease, for the message: a guess is better than no message.
-fn holder(connection: &Connection, thread_id: &str) -> String {
+fn who(connection: &Connection, thread_id: &str) -> String {
     let holder = connection
         .query_row(
             "SELECT holder FROM leases WHERE thread_id = ?1",
@@ -120,23 +121,5 @@ fn holder(connection: &Connection, thread_id: &str) -> String {
             |row| row.get::<_, String>(0),
         )
         .unwrap_or_else(|_| "another process".to_string());
-    match holder == this_process() {
-        true => format!("another run of this process ({holder})"),
-        false => holder,
-    }
-}
-
-/// `process 4711 on build-3`.
-fn this_process() -> String {
-    let id = std::process::id();
-    let files = ["/proc/sys/kernel/hostname", "/etc/hostname"];
-    let host = files
-        .iter()
-        .find_map(|file| std::fs::read_to_string(file).ok())
-        .or_else(|| std::env::var("HOSTNAME").ok())
-        .or_else(|| std::env::var("COMPUTERNAME").ok());
-    match host.as_deref().map(str::trim) {
-        Some(host) if !host.is_empty() => format!("process {id} on {host}"),
-        _ => format!("process {id}"),
-    }
+    holder::named(holder)
 }

@@ -48,6 +48,29 @@ pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<Thre
     }
 }
 
+/// Whether any thread of a database is locked, by whomever.
+pub(super) fn any(folder: &Path) -> io::Result<bool> {
+    let files = match std::fs::read_dir(folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let file = match File::open(file?.path()) {
+            Ok(file) => file,
+            // Its writer has just gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock()?,
+            Err(TryLockError::WouldBlock) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

@@ -2,21 +2,23 @@
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`row`] turns records into rows,
 //! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`lease`] says who may write;
-//! [`presence`] whether the file is still there; [`schema`] has the tables.
+//! [`presence`] whether the file is still there; [`schema`] has the tables. [`past`] reads old records, [`fork`] copies a thread up to
+//! one of them, [`compact`] lets them go.
 //!
 //! Several processes may have the file open at once. Each thread has one writer among all of them;
 //! its lock file lies in `FILE.locks/` beside the database while it writes.
 
 mod append;
-mod change;
+mod compact;
 mod error;
+mod fork;
 mod image;
 mod kept;
 mod lease;
 mod lock;
+mod past;
 mod presence;
 mod read;
-mod row;
 mod schema;
 mod worker;
 
@@ -30,17 +32,20 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use serde_json::Value as Json;
 
-use self::append::Append;
 use self::error::Failure;
+use self::fork::Fork;
 use self::lease::Held;
 use self::read::{Reader, Unreadable};
 use self::worker::Worker;
 use crate::run::store::{
-    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+    Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
+    StoreError, ThreadImage, ThreadInfo,
 };
+use crate::store::append::Append;
 use crate::value::Value;
 
-/// When an append counts as kept.
+/// When an append counts as kept. A database of a server keeps it as durably as it is set to in both; [`Sync::Full`] sets
+/// its connection to wait for the disk where it would not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
     /// Once the system has it: survives a killed process, but the last appends may be missing after
@@ -52,12 +57,12 @@ pub enum Sync {
     Full,
 }
 
-/// How a store on disk works.
+/// How a store that outlives the process works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// When an append counts as kept.
     pub sync: Sync,
-    /// How long to wait while another program keeps the file locked.
+    /// How long to wait while another program keeps the file, or rows of the database, locked.
     pub busy_timeout: Duration,
 }
 
@@ -245,6 +250,70 @@ impl Store for SqliteStore {
         let work =
             move |connection: &mut Connection| lease::delete(connection, &folder, &id, &failure);
         self.writer.run(work).await
+    }
+
+    async fn image_at(
+        &self,
+        thread_id: &str,
+        seq: u64,
+        effects: Effects,
+    ) -> Result<ThreadImage, StoreError> {
+        let image = self.read(thread_id, move |reader| reader.image_at(seq, effects));
+        image.await?.ok_or_else(|| StoreError::NoThread {
+            thread_id: thread_id.to_string(),
+        })
+    }
+
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let fork = Fork::new((from, at), effects, to, records)?;
+        let work =
+            move |connection: &mut Connection, failure: &Failure| fork.make(connection, failure);
+        self.writer.change(work).await
+    }
+
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        let lease = lease.clone();
+        let work = move |connection: &mut Connection, failure: &Failure| {
+            compact::compact(connection, &lease, keep, failure)
+        };
+        self.writer.change(work).await
+    }
+
+    async fn reclaim(&self) -> Result<u64, StoreError> {
+        let locks = self.locks.clone();
+        let work = move |connection: &mut Connection, failure: &Failure| {
+            compact::reclaim(connection, &locks, &failure.doing("made smaller"))
+        };
+        self.writer.change(work).await
+    }
+
+    async fn effects(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<ListedEffect>, StoreError> {
+        let found = self.read(thread_id, move |reader| reader.listed_effects(after, limit));
+        Ok(found.await?.unwrap_or_default())
+    }
+
+    async fn checkpoints(
+        &self,
+        thread_id: &str,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let found = self.read(thread_id, move |reader| {
+            reader.listed_checkpoints(after, limit)
+        });
+        Ok(found.await?.unwrap_or_default())
     }
 }
 

@@ -6,15 +6,16 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::change;
 use super::error::Failure;
 use crate::run::store::{CheckpointInfo, FieldImage, Source, StoreError, ThreadInfo};
+use crate::store::change;
 use crate::store::fold::Fold;
 
 /// What a read fails with: SQLite, or content that makes no sense.
 pub(super) enum Unreadable {
     Sql(rusqlite::Error),
-    Corrupt(StoreError),
+    /// Anything else, in its own words.
+    Other(StoreError),
 }
 
 impl From<rusqlite::Error> for Unreadable {
@@ -37,7 +38,7 @@ pub(super) fn read<T>(
         .map_err(|error| failure.of(error))?;
     read(&tx).map_err(|unreadable| match unreadable {
         Unreadable::Sql(error) => failure.of(error),
-        Unreadable::Corrupt(error) => error,
+        Unreadable::Other(error) => error,
     })
 }
 
@@ -64,11 +65,11 @@ pub(super) fn threads(db: &Connection, failure: &Failure) -> Read<Vec<ThreadInfo
 /// Reads one thread.
 pub(super) struct Reader<'a> {
     pub(super) db: &'a Connection,
-    failure: &'a Failure,
+    pub(super) failure: &'a Failure,
     /// Its number.
     pub(super) thread: i64,
     /// Its id, for messages.
-    thread_id: &'a str,
+    pub(super) thread_id: &'a str,
 }
 
 impl<'a> Reader<'a> {
@@ -122,6 +123,16 @@ impl<'a> Reader<'a> {
 
     /// Fields of a frame after checkpoint `seq`.
     pub(super) fn fields(&self, frame: &str, seq: i64) -> Read<BTreeMap<String, FieldImage>> {
+        let mut fields = BTreeMap::new();
+        for name in self.names(frame)? {
+            let image = self.field(frame, &name, seq)?;
+            fields.extend(image.map(|image| (name, image)));
+        }
+        Ok(fields)
+    }
+
+    /// Names of the fields of a frame that were ever written. It jumps from name to name.
+    pub(super) fn names(&self, frame: &str) -> Read<Vec<String>> {
         let mut names = self.db.prepare_cached(
             "WITH RECURSIVE names (name) AS ( \
                SELECT min(field) FROM writes WHERE thread = ?1 AND frame = ?2 \
@@ -131,17 +142,12 @@ impl<'a> Reader<'a> {
                FROM names WHERE name IS NOT NULL) \
              SELECT name FROM names WHERE name IS NOT NULL",
         )?;
-        let mut rows = names.query(params![self.thread, frame])?;
-        let mut fields = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            let name: String = row.get(0)?;
-            let image = self.field(frame, &name, seq)?;
-            fields.extend(image.map(|image| (name, image)));
-        }
-        Ok(fields)
+        let found = names.query_map(params![self.thread, frame], |row| row.get(0))?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn field(&self, frame: &str, field: &str, seq: i64) -> Read<Option<FieldImage>> {
+    /// A field of a frame after checkpoint `seq`.
+    pub(super) fn field(&self, frame: &str, field: &str, seq: i64) -> Read<Option<FieldImage>> {
         let mut statement = self.db.prepare_cached(
             "SELECT kind, value FROM writes \
              WHERE thread = ?1 AND frame = ?2 AND field = ?3 AND seq <= ?4 \
@@ -188,15 +194,21 @@ impl<'a> Reader<'a> {
             frame: row.get(1)?,
             step: unsigned(row.get(2)?),
             run_id: row.get(3)?,
-            source: match source.as_str() {
-                "input" => Source::Input,
-                "step" => Source::Step,
-                _ => return Err(self.corrupt("a checkpoint", "has an unknown source")),
-            },
+            source: self.source(&source)?,
             fields: self.json(&row.get::<_, String>(5)?, "a checkpoint's fields")?,
             schedule: self.json::<Json>(&row.get::<_, String>(6)?, "the schedule")?,
             at: row.get(7)?,
         })
+    }
+
+    /// What made a checkpoint, by its word.
+    pub(super) fn source(&self, word: &str) -> Read<Source> {
+        match word {
+            "input" => Ok(Source::Input),
+            "step" => Ok(Source::Step),
+            "update" => Ok(Source::Update),
+            _ => Err(self.corrupt("a checkpoint", "has an unknown source")),
+        }
     }
 
     /// JSON that was written; `what` it is of, for the message.
@@ -205,8 +217,8 @@ impl<'a> Reader<'a> {
             .map_err(|error| self.corrupt(what, &format!("isn't what was written: {error}")))
     }
 
-    fn corrupt(&self, what: &str, reason: &str) -> Unreadable {
-        Unreadable::Corrupt(self.failure.corrupt(self.thread_id, what, reason))
+    pub(super) fn corrupt(&self, what: &str, reason: &str) -> Unreadable {
+        Unreadable::Other(self.failure.corrupt(self.thread_id, what, reason))
     }
 }
 

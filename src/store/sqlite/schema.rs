@@ -24,7 +24,11 @@ const APPLICATION_ID: i64 = 0x6772_6663;
 
 /// Statement by statement from an empty file to the newest schema; `PRAGMA user_version` says how
 /// many were done. Invariant: an entry that was released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+];
 
 /// Opens the connection that writes: creates the file and its folder, and brings the schema up to
 /// date.

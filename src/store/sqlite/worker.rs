@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::append::Append;
 use super::error::Failure;
 use super::presence::Presence;
 use crate::run::store::StoreError;
+use crate::store::append::Append;
 
 /// At most this many appends share a transaction, so that the first needn't wait for long.
 const BATCH: usize = 256;
@@ -30,9 +30,11 @@ pub(super) struct Worker {
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
+type Work = Box<dyn FnOnce(&mut Connection, &Presence) + Send>;
+
 enum Job {
     Append(Append, Reply),
-    Work(Box<dyn FnOnce(&mut Connection) + Send>),
+    Work(Work),
 }
 
 impl Worker {
@@ -70,16 +72,32 @@ impl Worker {
         F: FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Work(Box::new(move |connection| {
+        self.send(Job::Work(Box::new(move |connection, _| {
             // Nobody waits for the answer any more where this fails.
             let _ = reply.send(work(connection));
         })));
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
+    /// Does work that changes a file which must still be there.
+    pub(super) async fn change<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection, &Failure) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let failure = self.failure.clone();
+        self.send(Job::Work(Box::new(move |connection, presence| {
+            let there = presence.check(&failure);
+            // Nobody waits for the answer any more where this fails.
+            let _ = reply.send(there.and_then(|()| work(connection, &failure)));
+        })));
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
     /// Does work that nobody waits for.
     pub(super) fn detach(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
-        self.send(Job::Work(Box::new(work)));
+        self.send(Job::Work(Box::new(|connection, _| work(connection))));
     }
 
     /// A job that can't be sent is dropped with its reply, which tells who waits for it.
@@ -109,7 +127,7 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
         match job {
-            Job::Work(work) => work(&mut connection),
+            Job::Work(work) => work(&mut connection, &presence),
             Job::Append(append, reply) => {
                 let mut batch = vec![(append, reply)];
                 while batch.len() < BATCH && next.is_none() {

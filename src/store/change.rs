@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
+use super::rules::Shape;
 use crate::run::store::Change;
-use crate::store::rules::Shape;
 use crate::value::Value;
 
 /// `writes.kind`: the field has no value any more.
@@ -48,6 +48,16 @@ impl StoredChange {
         };
         shape.after(&change).is_some()
     }
+}
+
+/// Whether a number stands for a whole value.
+pub(super) fn is_put(kind: i64) -> bool {
+    matches!(kind, PUT | PUT_LIST | PUT_MAP)
+}
+
+/// Whether a number stands for no value any more.
+pub(super) fn is_clear(kind: i64) -> bool {
+    kind == CLEAR
 }
 
 /// The number kept for a change.

@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 
 use super::change::{self, StoredChange};
+use super::rules::Broken;
 use crate::run::store::{Checkpoint, EffectRecord, Source, ThreadStatus};
-use crate::store::rules::Broken;
 
 /// Objects and lists may lie in each other this deep: what the JSON reader takes.
 const MAX_JSON_DEPTH: usize = 127;
@@ -55,6 +55,7 @@ impl CheckpointRow {
             source: match checkpoint.source {
                 Source::Input => "input",
                 Source::Step => "step",
+                Source::Update => "update",
             },
             run_id: checkpoint.run_id.clone(),
             at: checkpoint.at.clone(),
@@ -91,7 +92,7 @@ fn number(number: u64) -> Result<i64, Broken> {
 }
 
 /// JSON as text that can be read again.
-fn json_text(json: &Json, what: &str) -> Result<String, Broken> {
+pub(super) fn json_text(json: &Json, what: &str) -> Result<String, Broken> {
     match is_deeper(json, MAX_JSON_DEPTH) {
         true => Err(Broken::Depth(what.to_string())),
         false => Ok(json.to_string()),

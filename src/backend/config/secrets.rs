@@ -1,0 +1,29 @@
+//! What of the settings must not be seen.
+
+use crate::backend::llm::openai::ApiKey;
+use crate::backend::secret::Secrets;
+
+use super::{Config, ToolSpec};
+
+impl Config {
+    /// Values of the environment that the settings use, for what shows texts that others have made.
+    pub fn secrets(&self) -> Secrets {
+        let mut all = Secrets::default();
+        for entry in self.providers.values() {
+            let settings = &entry.value;
+            all.add_all(&settings.secrets);
+            all.extend(settings.headers.iter().map(|(_, value)| value));
+            if let ApiKey::Given(key) = &settings.api_key {
+                all.add(key);
+            }
+        }
+        for entry in self.tools.values() {
+            match &entry.value {
+                ToolSpec::Command(spec) => all.add_all(&spec.secrets),
+                ToolSpec::Http(spec) => all.add_all(&spec.secrets),
+                ToolSpec::Script(_) => {}
+            }
+        }
+        all
+    }
+}

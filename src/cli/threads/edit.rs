@@ -1,0 +1,175 @@
+//! What edits of a thread have in common: their values, and the flow that they are checked against.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::run::ambient::SystemAmbient;
+use crate::run::backends::Backends;
+use crate::run::engine::{Edited, Engine, StartError, Written};
+use crate::run::plan::{Plan, plan};
+use crate::run::store::{RunState, Store, ThreadStatus};
+
+use super::super::json_arg::JsonArg;
+use super::super::run::hint::Hint;
+use super::super::{Context, Exit, Failure, files, flow as flows};
+use super::{Shelf, flow, past};
+
+/// Arguments of an edit.
+#[derive(Debug, clap::Args)]
+pub struct EditArgs {
+    /// Write a field through its reducer, `FIELD=JSON`, or past it, `FIELD:=JSON`; may be given several times
+    #[arg(long, value_name = "FIELD=JSON|@FILE|-")]
+    pub set: Vec<String>,
+    /// The flow, where it isn't the only one below this folder that has the thread's graph
+    #[arg(long, value_name = "FILE")]
+    pub flow: Option<PathBuf>,
+}
+
+impl EditArgs {
+    /// The values to write.
+    pub fn values(&self) -> Result<Vec<Written>, Failure> {
+        let stdin = self.set.iter().filter(|set| set.ends_with("=-")).count();
+        if stdin > 1 {
+            let message = "several values are `-`, and there is one stdin";
+            return Err(Failure::unusable(message).help("name a file for all but one of them"));
+        }
+        self.set.iter().map(|set| value(set)).collect()
+    }
+}
+
+fn value(set: &str) -> Result<Written, Failure> {
+    let Some((field, text)) = set.split_once('=') else {
+        let message = format!("`--set {set}` has no `=`");
+        return Err(Failure::unusable(message).help("write `--set FIELD=JSON`"));
+    };
+    let (field, replace) = match field.strip_suffix(':') {
+        Some(field) => (field, true),
+        None => (field, false),
+    };
+    let option = format!("--set {field}");
+    let outside = text == "-" || text.starts_with('@');
+    let value: Json = match outside {
+        true => {
+            let Ok(arg) = text.parse::<JsonArg>();
+            arg.read(&option)?
+        }
+        false => serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let message = format!("`{option}` is not JSON (line {line}, column {column})");
+            let sign = if replace { ":=" } else { "=" };
+            let quoted = serde_json::json!(text);
+            let help = format!("a text stands in double quotes: `--set '{field}{sign}{quoted}'`");
+            Failure::unusable(message).help(help)
+        })?,
+    };
+    Ok(Written {
+        field: field.to_owned(),
+        value,
+        replace,
+    })
+}
+
+/// The flow of a thread, as it is named in commands, and what edits it.
+pub fn engine(
+    named: Option<&Path>,
+    status: &ThreadStatus,
+    store: &Arc<dyn Store>,
+    context: &Context,
+) -> Result<(String, Engine), Failure> {
+    let (file, plan) = match named {
+        Some(path) => planned(path, context)?,
+        None => flow::of(status, context).ok_or_else(|| {
+            let message = format!(
+                "an edit is checked against the flow, and there isn't just one below this folder that has graph `{}`",
+                status.graph
+            );
+            Failure::unusable(message).help("name it with `--flow FILE`")
+        })?,
+    };
+    let engine = Engine {
+        plan: Arc::new(plan),
+        backends: Backends::default(),
+        store: Some(Arc::clone(store)),
+        ambient: Arc::new(SystemAmbient),
+    };
+    Ok((file, engine))
+}
+
+fn planned(path: &Path, context: &Context) -> Result<(String, Plan), Failure> {
+    let file = files::shown(path);
+    let loaded = flows::load(path, context)?;
+    let plan = plan(loaded.flow).map_err(|error| {
+        Failure::unusable(format!("`{file}` can't run: {error}")).exit(Exit::Errors)
+    })?;
+    Ok((file, plan))
+}
+
+/// Why an edit or a fork was not made. `option` names the node that an edit stands for.
+pub fn refused(error: StartError, thread: &str, option: &str) -> Failure {
+    let message = error.to_string();
+    match error {
+        StartError::Store(error) => past(error, thread),
+        StartError::Version { .. } => Failure::unusable(message).help(
+            "`graphc resume --migrate` changes the thread as the flow's `migrate` says; a flow as it was when the thread last ran takes it as it is",
+        ),
+        StartError::Refused { .. } => {
+            let asks = message.contains("the edit stands for");
+            let needs = message.contains("has no value yet");
+            let failure = Failure::unusable(message);
+            match (asks, needs) {
+                (true, _) => failure.help(format!("name it with `{option} NODE`; `start` is the graph's entry")),
+                (_, true) => failure.help(format!(
+                    "the way on of that node needs what only a run of it gives; name another with `{option} NODE`"
+                )),
+                _ => failure,
+            }
+        }
+    }
+}
+
+impl Shelf {
+    /// The command that goes on with a thread.
+    pub fn hint(&self, file: &str, thread: &str, context: &Context) -> Hint {
+        // Which scenario plays the models is not kept with a thread.
+        let scenario = self.scripted.then_some("NAME");
+        let options = [("--scenario", scenario), ("--store", self.named.as_deref())];
+        Hint::new(file, thread, &options, context)
+    }
+}
+
+/// Says what an edit has come to, for people.
+pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
+    let of = match edited.frame.as_str() {
+        "" => String::new(),
+        key => format!(" of `{}`", crate::run::engine::frame_path(key)),
+    };
+    let list = |names: &[String]| match names {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    context.say(&format!(
+        "edited {thread} as `{}`{of}: checkpoint {}, next: {}",
+        edited.as_node,
+        edited.checkpoint,
+        list(&edited.next)
+    ));
+    if !edited.replaced.is_empty() && edited.replaced != edited.next {
+        context.say(&format!("not run: {}", list(&edited.replaced)));
+    }
+    for open in &edited.dropped {
+        context.say(&format!(
+            "`{}` ({}) does not wait for an answer any more",
+            open.path, open.id
+        ));
+    }
+    for tool in &edited.in_doubt {
+        context.say(&format!(
+            "warning: a call of `{tool}` had begun, and nobody asks any more whether it happened"
+        ));
+    }
+    if edited.state != RunState::Done {
+        context.say(&format!("go on with: {}", hint.resume()));
+    }
+}

@@ -1,0 +1,64 @@
+//! A frame edited from outside: its fields are written, and it goes on as if a node had written them.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ir::{FieldId, NodeId};
+
+use super::channel::Incoming;
+use super::context::RunContext;
+use super::effect::EffectScope;
+use super::error::RunError;
+use super::frame::Frame;
+use super::store::FieldWrite;
+use super::task::{Surroundings, Task, TaskRun, join_path};
+
+/// Commits a super-step in which a node alone has run, and has written just that. Its own work is not done; its way on
+/// is taken, on the state as it is then. All that the frame was to run gives way to it: what has arrived at joins and what waits
+/// until nothing else is left stays.
+///
+/// Gives back what changed.
+///
+/// # Errors
+/// Where a write does not fit its field, or the way on fails: it may need what only a run of the node has. The frame is then of no use.
+pub fn update(
+    frame: &mut Frame,
+    cx: &RunContext,
+    node: NodeId,
+    writes: Vec<(FieldId, Incoming)>,
+) -> Result<Vec<FieldWrite>, RunError> {
+    let plan = cx.plan.clone();
+    let graph = &plan.graphs[frame.graph];
+    let node_plan = &graph.nodes[node];
+    let output = {
+        let around = Surroundings {
+            cx,
+            graph,
+            fields: &frame.fields,
+            freshness: &frame.freshness,
+            path: &frame.path,
+            context: &frame.context,
+            callers: &frame.callers,
+            step: frame.step,
+            made: frame.before + frame.made + 1,
+        };
+        let key = frame.task_key(&node_plan.name, None);
+        let effects = EffectScope::new(key, CancellationToken::new());
+        let mut run = TaskRun::new(&around, node_plan, None, &effects);
+        for (field, incoming) in writes {
+            run.view.put(field, incoming)?;
+        }
+        for (slot, code) in &node_plan.lets {
+            // One that needs what only a run has is missing where the way on names it, which is said there.
+            if let Ok(value) = run.eval(code) {
+                run.put_slot(*slot, value);
+            }
+        }
+        run.leave(node_plan).map_err(|error| {
+            let path = join_path(around.path, &node_plan.name);
+            error.in_node(&node_plan.name, &path)
+        })?;
+        run.into_output(&node_plan.joins)
+    };
+    frame.agenda.tasks = vec![Task { node, send: None }];
+    frame.commit(cx, vec![output])
+}

@@ -1,0 +1,335 @@
+//! The address of a database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`.
+//!
+//! What is particular to this store (`schema`, `statement_timeout`) and what concerns TLS is taken out of it; the rest
+//! is read by the driver. Invariant: no text made here has a part of the address that may be secret.
+
+use std::path::Path;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::tls::{self, Mode, Tls};
+use crate::base::name;
+use crate::run::store::StoreError;
+
+/// Where the tables are, unless the address says otherwise.
+const SCHEMA: &str = "graphc";
+
+/// How long a name may be; PostgreSQL would cut it off without a word.
+const MAX_NAME: usize = 63;
+
+/// Options that an address may have.
+const OPTIONS: [&str; 20] = [
+    "schema",
+    "statement_timeout",
+    "sslmode",
+    "sslrootcert",
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "dbname",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "options",
+    "password",
+    "port",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "user",
+];
+
+/// Where and how to connect.
+pub(super) struct Address {
+    /// What the driver needs.
+    pub(super) config: Config,
+    /// How the connection is encrypted; `None` for plain text.
+    pub(super) tls: Option<Tls>,
+    /// The schema that the tables are in.
+    pub(super) schema: String,
+    /// How long to wait for a connection.
+    pub(super) connect_timeout: Duration,
+    /// How long one statement may take.
+    pub(super) statement_timeout: Duration,
+    /// The address for people: no user, no password.
+    pub(super) shown: String,
+    /// Whether the address itself has a password.
+    pub(super) secret: bool,
+}
+
+/// An option, with its value decoded.
+type Pair = (String, String);
+
+impl Address {
+    /// Reads an address; a certificate is named from `base`.
+    ///
+    /// # Errors
+    /// Where it isn't one.
+    pub(super) fn parse(url: &str, base: &Path) -> Result<Address, StoreError> {
+        let (whole, query) = url.split_once('?').unwrap_or((url, ""));
+        let (own, drivers) = options(query)?;
+        let value = |name: &str| {
+            let mut values = own.iter().filter(|(key, _)| key == name);
+            values.next_back().map(|(_, value)| value.as_str())
+        };
+        let url = match drivers.is_empty() {
+            true => whole.to_owned(),
+            false => format!("{whole}?{drivers}"),
+        };
+        // What the driver says of an address may quote any part of it.
+        let mut config: Config = url.parse().map_err(|_| {
+            refused(
+                "isn't one that PostgreSQL understands: expected \
+                 `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME`, with `@`, `/`, `?`, `#` \
+                 and `%` in a password as `%40`, `%2F`, `%3F`, `%23` and `%25`",
+            )
+        })?;
+        let secret = config.get_password().is_some();
+        complete(&mut config);
+        let schema = schema(value("schema").unwrap_or(SCHEMA))?;
+        let mode = Mode::find(value("sslmode"))?;
+        let root = value("sslrootcert").map(|path| base.join(path));
+        let hosts = config.get_hosts();
+        let tls = match !hosts.is_empty() && hosts.iter().all(is_socket) {
+            // A socket of this machine is not encrypted, whatever is asked for.
+            true => None,
+            false => tls::prepare(mode, root.as_deref(), &mut config)?,
+        };
+        Ok(Address {
+            shown: shown(&config, &schema),
+            connect_timeout: *config.get_connect_timeout().unwrap_or(&CONNECT_TIMEOUT),
+            statement_timeout: seconds(value("statement_timeout"))?.unwrap_or(STATEMENT_TIMEOUT),
+            config,
+            tls,
+            schema,
+            secret,
+        })
+    }
+}
+
+/// How long to wait for a connection, unless the address says otherwise (`connect_timeout`).
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long one statement may take, unless the address says otherwise (`statement_timeout`).
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Splits off the options that the driver doesn't know.
+fn options(query: &str) -> Result<(Vec<Pair>, String), StoreError> {
+    let mut own = Vec::new();
+    let mut drivers: Vec<&str> = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match OPTIONS.iter().position(|option| *option == key) {
+            Some(..4) => {
+                let value = percent_decode_str(value)
+                    .decode_utf8()
+                    .map_err(|_| refused(&format!("has no text for `{key}`")))?;
+                own.push((key.to_owned(), value.into_owned()));
+            }
+            Some(_) => drivers.push(pair),
+            // It may be a part of a password with a `?` in it.
+            None => {
+                let hint = name::closest(key, OPTIONS)
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default();
+                let known = name::list(OPTIONS);
+                return Err(refused(&format!(
+                    "has an option behind its `?` that isn't one of {known}{hint}"
+                )));
+            }
+        }
+    }
+    Ok((own, drivers.join("&")))
+}
+
+/// Adds what an address needn't say.
+fn complete(config: &mut Config) {
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        match Path::new("/var/run/postgresql").exists() {
+            true => config.host("/var/run/postgresql"),
+            false => config.host("localhost"),
+        };
+    }
+    if config.get_password().is_none()
+        && let Ok(password) = std::env::var("PGPASSWORD")
+    {
+        config.password(password);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("graphc");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30));
+    }
+}
+
+fn is_socket(host: &Host) -> bool {
+    !matches!(host, Host::Tcp(_))
+}
+
+fn schema(name: &str) -> Result<String, StoreError> {
+    let reason = match name {
+        "" => "has no name for `schema`".to_owned(),
+        _ if name.len() > MAX_NAME => {
+            format!("has a name for `schema` of more than {MAX_NAME} bytes")
+        }
+        _ if name.contains('\0') => "has U+0000 in the name for `schema`".to_owned(),
+        _ if name.starts_with("pg_") || name == "information_schema" => {
+            format!("names the schema `{name}`, which is PostgreSQL's own")
+        }
+        _ => return Ok(name.to_owned()),
+    };
+    Err(refused(&reason))
+}
+
+fn seconds(value: Option<&str>) -> Result<Option<Duration>, StoreError> {
+    let Some(text) = value else { return Ok(None) };
+    match text.parse() {
+        Ok(seconds @ 1..=86_400) => Ok(Some(Duration::from_secs(seconds))),
+        _ => Err(refused(
+            "has a `statement_timeout` that isn't a number of seconds from 1 to 86400",
+        )),
+    }
+}
+
+/// Where the tables are, in the form of an address.
+fn shown(config: &Config, schema: &str) -> String {
+    let ports = config.get_ports();
+    let mut hosts = Vec::new();
+    let mut sockets = Vec::new();
+    for (index, host) in config.get_hosts().iter().enumerate() {
+        let port = ports.get(index).or(ports.first()).filter(|p| **p != 5432);
+        match host {
+            Host::Tcp(name) => {
+                hosts.push(port.map_or(name.clone(), |port| format!("{name}:{port}")))
+            }
+            #[cfg(unix)]
+            Host::Unix(folder) => {
+                sockets.push(format!("host={}", folder.display()));
+                sockets.extend(port.map(|port| format!("port={port}")));
+            }
+        }
+    }
+    if hosts.is_empty() {
+        hosts.extend(config.get_hostaddrs().iter().map(ToString::to_string));
+    }
+    if schema != SCHEMA {
+        sockets.push(format!("schema={schema}"));
+    }
+    let database = config.get_dbname().unwrap_or_default();
+    let mark = if sockets.is_empty() { "" } else { "?" };
+    format!(
+        "postgres://{}/{database}{mark}{}",
+        hosts.join(","),
+        sockets.join("&")
+    )
+}
+
+/// An address that can't be used; none of it is quoted.
+pub(super) fn refused(reason: &str) -> StoreError {
+    StoreError::Unavailable {
+        message: format!("the address of the store (`postgres://..`) {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tokio_postgres::config::SslMode;
+
+    use super::Address;
+
+    fn parse(url: &str) -> Result<Address, String> {
+        Address::parse(url, Path::new("/base")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_shown_has_no_secret() {
+        let cases = [
+            (
+                "postgres://ann:hunter2@db.example.com/flows",
+                "postgres://db.example.com/flows",
+            ),
+            (
+                "postgresql://ann:hunter2@db:6543/flows?schema=a%20b&connect_timeout=3",
+                "postgres://db:6543/flows?schema=a b",
+            ),
+            (
+                "postgres:///flows?host=/tmp/x&port=5433&password=hunter2",
+                "postgres:///flows?host=/tmp/x&port=5433",
+            ),
+            (
+                "postgres://%2Ftmp%2Fx/flows?user=ann",
+                "postgres:///flows?host=/tmp/x",
+            ),
+        ];
+        for (url, shown) in cases {
+            assert_eq!(
+                parse(url).map(|address| address.shown),
+                Ok(shown.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn who_asks_for_encryption_gets_it() {
+        for place in [
+            "postgres://h/d?",
+            "postgres:///d?host=h&",
+            "postgres:///d?hostaddr=127.0.0.1&",
+            "postgres://h,g/d?",
+        ] {
+            for (mode, driver) in [
+                ("require", SslMode::Require),
+                ("verify-ca", SslMode::Require),
+                ("verify-full", SslMode::Require),
+                ("prefer", SslMode::Prefer),
+            ] {
+                let address = parse(&format!("{place}sslmode={mode}")).map_err(|_| ());
+                let found = address.map(|a| (a.tls.is_some(), a.config.get_ssl_mode()));
+                assert_eq!(found, Ok((true, driver)), "{place} {mode}");
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_addresses_are_refused_without_a_word_of_them() {
+        let long = format!("postgres://h/d?schema={}", "s".repeat(64));
+        let cases = [
+            ("postgres://u:hunter2@h:no/d", "isn't one that PostgreSQL"),
+            ("postgres://u:hun?ter2@h/d", "has an option behind its `?`"),
+            ("postgres://h/d?schma=x", "did you mean `schema`?"),
+            ("postgres://h/d?schema=", "has no name for `schema`"),
+            (
+                "postgres://h/d?schema=pg_toast",
+                "which is PostgreSQL's own",
+            ),
+            ("postgres://h/d?schema=a%00", "has U+0000"),
+            (&long, "of more than 63 bytes"),
+            (
+                "postgres://h/d?sslmode=verify_full",
+                "did you mean `verify-full`?",
+            ),
+            ("postgres://h/d?sslmode=allow", "`sslmode`"),
+            (
+                "postgres://h/d?sslmode=require&sslrootcert=no.pem",
+                "no.pem",
+            ),
+            ("postgres://h/d?statement_timeout=0", "number of seconds"),
+        ];
+        for (url, expected) in cases {
+            let refusal = parse(url).map(|address| address.shown).unwrap_err();
+            assert!(refusal.contains(expected), "{url}: {refusal}");
+            assert!(!refusal.contains("hun"), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! One connection: how it is made, kept, and made anew when it was lost.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::timeout;
+use tokio_postgres::{Client, Error, NoTls, Statement};
+
+use super::address::Address;
+use super::error::{Failure, Stop, is_lost};
+use crate::run::store::StoreError;
+use crate::store::{Options, Sync};
+
+/// A connection that is there.
+pub(super) struct Session {
+    /// Shared with who looks whether it still stands.
+    pub(super) client: Arc<Client>,
+    prepared: HashMap<&'static str, Statement>,
+}
+
+impl Session {
+    /// A statement, prepared once for the connection.
+    pub(super) async fn statement(&mut self, sql: &'static str) -> Result<Statement, Error> {
+        if let Some(statement) = self.prepared.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.prepared.insert(sql, statement.clone());
+        Ok(statement)
+    }
+}
+
+/// Work on a connection.
+#[async_trait]
+pub(super) trait Work: Send + std::marker::Sync {
+    /// What it gives.
+    type Out: Send;
+
+    /// Whether it may be done twice: only then it is, where the connection turns out to be dead.
+    const REPEATABLE: bool = false;
+
+    /// Does it. A transaction that was begun and not ended is rolled back where this fails.
+    async fn run(&self, session: &mut Session) -> Result<Self::Out, Stop>;
+}
+
+/// A connection that may have been lost since, and is made where it is needed.
+pub(super) struct Link {
+    address: Arc<Address>,
+    options: Options,
+    session: Option<Session>,
+}
+
+impl Link {
+    /// No connection yet.
+    pub(super) fn new(address: Arc<Address>, options: Options) -> Self {
+        Self {
+            address,
+            options,
+            session: None,
+        }
+    }
+
+    /// The connection, if there is one that stands.
+    pub(super) fn standing(&mut self) -> Option<&mut Session> {
+        self.session.take_if(|session| session.client.is_closed());
+        self.session.as_mut()
+    }
+
+    /// The connection, made where there is none that stands.
+    pub(super) async fn session(&mut self, failure: &Failure) -> Result<&mut Session, StoreError> {
+        self.session.take_if(|session| session.client.is_closed());
+        match &mut self.session {
+            Some(session) => Ok(session),
+            none => Ok(none.insert(connect(&self.address, &self.options, failure).await?)),
+        }
+    }
+
+    /// Does a piece of work. A connection over which it failed is ready for the next, or let go.
+    ///
+    /// # Errors
+    /// The work's, and where no connection can be made.
+    pub(super) async fn run<W: Work>(
+        &mut self,
+        work: &W,
+        failure: &Failure,
+    ) -> Result<W::Out, StoreError> {
+        let stood = self.standing().is_some();
+        match self.attempt(work, failure).await {
+            // The server was restarted since the connection was last used.
+            Err(Stop::Sql(error)) if W::REPEATABLE && stood && is_lost(&error) => {
+                let again = self.attempt(work, failure).await;
+                again.map_err(|stop| failure.of(stop))
+            }
+            done => done.map_err(|stop| failure.of(stop)),
+        }
+    }
+
+    async fn attempt<W: Work>(&mut self, work: &W, failure: &Failure) -> Result<W::Out, Stop> {
+        let limit = 2 * self.address.statement_timeout;
+        let session = self.session(failure).await?;
+        let Ok(done) = timeout(limit, work.run(session)).await else {
+            self.session = None;
+            return Err(failure.silent(limit.as_secs()).into());
+        };
+        if done.is_err() {
+            let rollback = session.client.batch_execute("ROLLBACK");
+            if !matches!(timeout(ROLLBACK, rollback).await, Ok(Ok(()))) {
+                self.session = None;
+            }
+        }
+        done
+    }
+}
+
+/// How long a rollback may take before the connection is given up, which rolls back as well.
+const ROLLBACK: Duration = Duration::from_secs(5);
+
+async fn connect(
+    address: &Address,
+    options: &Options,
+    failure: &Failure,
+) -> Result<Session, StoreError> {
+    let limit = address.connect_timeout;
+    let connecting = async {
+        let client = match &address.tls {
+            Some(tls) => {
+                let (client, connection) = address.config.connect(tls.clone()).await?;
+                tokio::spawn(connection);
+                client
+            }
+            None => {
+                let (client, connection) = address.config.connect(NoTls).await?;
+                // Why it ended is told to whose statement it was.
+                tokio::spawn(connection);
+                client
+            }
+        };
+        client.batch_execute(&settings(address, options)).await?;
+        Ok(client)
+    };
+    match timeout(limit, connecting).await {
+        Ok(Ok(client)) => Ok(Session {
+            client: Arc::new(client),
+            prepared: HashMap::new(),
+        }),
+        Ok(Err(error)) => Err(failure.unreachable(&error)),
+        Err(_) => Err(failure.because(&format!(
+            "no connection could be made within {} s (`?connect_timeout=SECONDS` gives it more \
+             time)",
+            limit.as_secs()
+        ))),
+    }
+}
+
+/// What a connection is set to.
+///
+/// - The tables are found by the schema alone.
+/// - Every statement goes by an index and is planned once: a plan of today's small table would be the wrong one for
+///   tomorrow's, and statistics may not be there for minutes. For the same reason statements that join say in which
+///   order: `LATERAL`, and `LIMIT` or `OFFSET 0` in it, are evaluated as they are written.
+/// - A machine that is gone frees what it holds within half a minute.
+fn settings(address: &Address, options: &Options) -> String {
+    let schema = quoted(&address.schema);
+    let statement = address.statement_timeout.as_millis();
+    let lock = options.busy_timeout.as_millis().max(1);
+    let durable = match options.sync {
+        Sync::Normal => "",
+        // Not where the administrator asks for more, such as a copy on another machine.
+        Sync::Full => {
+            "; SELECT set_config('synchronous_commit', 'on', false) \
+             WHERE current_setting('synchronous_commit') IN ('off', 'local')"
+        }
+    };
+    format!(
+        "SET search_path = {schema}; SET statement_timeout = {statement}; SET lock_timeout = {lock}; \
+         SET idle_in_transaction_session_timeout = 60000; \
+         SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+         SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; \
+         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off{durable}"
+    )
+}
+
+/// A name in SQL, where no parameter can stand.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
