@@ -28,6 +28,12 @@ pub trait Ambient: Send + Sync {
     }
 }
 
+/// The clock by which a run waits for whoever reads its events: the real one always, since a reader lives by that. No
+/// part of what a run computes.
+pub fn readers_clock() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
 /// The real clock and the system's randomness.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemAmbient;

@@ -179,6 +179,11 @@ impl RunContext {
         self.drain.is_cancelled() || self.stop_after_steps.is_some_and(|most| made >= most)
     }
 
+    /// Whether the run was asked to stop, in either way.
+    pub fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled() || self.is_drained()
+    }
+
     /// Super-steps that are left behind `made`.
     pub fn remaining_steps(&self, made: u64) -> u64 {
         self.step_limit.saturating_sub(made)

@@ -251,6 +251,16 @@ fn stop_others(cx: &RunContext, outcome: &Outcome, siblings: Option<&Cancellatio
     }
 }
 
+/// How far an error is from the one that stopped a step: a real one before what it stopped in others.
+fn remoteness(error: &RunError) -> u8 {
+    match error.kind {
+        ErrorKind::Cancelled if error.message == super::effect::cancelled().message => 2,
+        // A call that was drained, or a backend's own word.
+        ErrorKind::Cancelled => 1,
+        _ => 0,
+    }
+}
+
 /// All outputs, or why there are not all: an error before an interrupt, a real error before the
 /// cancellation that it caused in others.
 fn gather(outcomes: impl Iterator<Item = Outcome>) -> Result<Vec<Output>, FrameEnd> {
@@ -262,10 +272,8 @@ fn gather(outcomes: impl Iterator<Item = Outcome>) -> Result<Vec<Output>, FrameE
             Outcome::Done(output) => outputs.push(output),
             Outcome::Interrupted(interrupts) => open.extend(interrupts),
             Outcome::Failed(error) => {
-                if failed
-                    .as_ref()
-                    .is_none_or(|known| known.kind == ErrorKind::Cancelled)
-                {
+                let nearer = |known: &RunError| remoteness(&error) < remoteness(known);
+                if failed.as_ref().is_none_or(nearer) {
                     failed = Some(error);
                 }
             }

@@ -162,3 +162,73 @@ async fn a_timeout_discards_what_was_written_before_it() {
     assert_eq!(run.values["log"], json!(["timeout", "late"]));
     assert_eq!(tool.calls().len(), 1);
 }
+
+const CANCELLED: &str = "
+tool work(n: int) -> string
+graph Main {
+  state { out log: list<string> via append }
+  start -> [a, b] -> end
+  node a: call work(n: 1) { set { log: [result] } }
+  node b: call work(n: 2) { set { log: [result] } }
+}
+";
+
+/// Ports `test_pregel_user_raised_cancellederror_fails_run`: what a tool says is no word of whoever runs it. The task
+/// beside it is stopped, as by any failure, and the run can be resumed.
+#[tokio::test]
+async fn a_tool_that_says_cancelled_fails_the_run() {
+    let fails = Arc::new(AtomicBool::new(true));
+    let failing = Arc::clone(&fails);
+    let tool = Tool::new(move |call| {
+        // The second: what it stops comes before it.
+        let fail = failing.load(Ordering::SeqCst) && call.args["n"] == 2;
+        async move {
+            if !fail {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            match fail {
+                true => Err(ToolError::new(ErrorKind::Cancelled, "I was told to stop")),
+                false => Ok(json!("done")),
+            }
+        }
+    });
+    let (engine, graph) = engine(CANCELLED, None, Some(Arc::clone(&tool)));
+    let run = begin(&engine, graph).await;
+    assert_eq!(run.state, RunState::Failed);
+    let error = run.error.unwrap();
+    assert_eq!(
+        (error.kind, error.path.as_deref()),
+        (ErrorKind::Cancelled, Some("b"))
+    );
+    fails.store(false, Ordering::SeqCst);
+    let done = engine.resume("t", &[], RunOptions::default()).await;
+    assert_eq!(done.unwrap().values["log"], json!(["done", "done"]));
+}
+
+const SWALLOWED: &str = "
+tool slow(n: int) -> string
+graph Main {
+  state { out log: list<string> via append }
+  start -> a
+  node a: call slow(n: 1) -> end { on_error -> late { set { log: [error.kind] } } set { log: [result] } }
+  node late: update -> end {}
+}
+";
+
+/// Ports `timeout_cannot_be_swallowed`: the time of a run is not the flow's to handle.
+#[tokio::test]
+async fn the_timeout_of_a_run_is_not_handled_by_its_flow() {
+    let tool = Tool::new(|_| async {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Ok(json!("late"))
+    });
+    let (engine, graph) = engine(SWALLOWED, None, Some(tool));
+    let options = RunOptions {
+        timeout: Some(Duration::from_millis(60)),
+        ..RunOptions::default()
+    };
+    let run = engine.start(graph, "t", &json!({}), options).await.unwrap();
+    assert_eq!(run.state, RunState::Failed);
+    assert_eq!(run.error.unwrap().kind, ErrorKind::Timeout);
+    assert_eq!(run.values["log"], json!([]));
+}

@@ -377,7 +377,8 @@ impl Engine {
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
-            FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled => {
+            // A backend may say that too, of a run that nobody has stopped: that is a failure.
+            FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled && cx.is_stopped() => {
                 (RunState::Cancelled, Vec::new(), Some(error))
             }
             FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
+use super::ambient::readers_clock;
 use super::event::{Event, Mode};
 
 pub use patience::PATIENCE;
@@ -66,7 +66,7 @@ pub fn patient(
 ) -> (EventSink, EventStream) {
     let shared = Arc::new(Shared {
         modes: modes.into_iter().collect(),
-        queue: Mutex::new(Queue::new(Patience::new(Instant::now(), patience))),
+        queue: Mutex::new(Queue::new(Patience::new(readers_clock(), patience))),
         wake: Notify::new(),
         room: Notify::new(),
     });
@@ -105,7 +105,7 @@ impl EventSink {
             tokio::pin!(read);
             // Listens before it looks, so that nothing is read unheard in between.
             read.as_mut().enable();
-            let Some(until) = shared.lock().waits_until(Instant::now()) else {
+            let Some(until) = shared.lock().waits_until(readers_clock()) else {
                 return;
             };
             tokio::select! {
@@ -123,7 +123,7 @@ impl EventStream {
             let woken = self.0.wake.notified();
             {
                 let mut queue = self.0.lock();
-                if let Some(event) = queue.pop(Instant::now()) {
+                if let Some(event) = queue.pop(readers_clock()) {
                     drop(queue);
                     self.0.room.notify_waiters();
                     return Some(event);
