@@ -56,7 +56,10 @@ impl ToolBackend for Tool {
 }
 
 /// What a model says to a request.
-pub struct Model(pub Box<dyn Fn(&CallContext) -> Result<ChatStream, ModelError> + Send + Sync>);
+pub struct Model(pub Box<Say>);
+
+/// The same as a type.
+pub type Say = dyn Fn(&CallContext) -> Result<ChatStream, ModelError> + Send + Sync;
 
 #[async_trait]
 impl ChatModel for Model {

@@ -231,7 +231,6 @@ async fn bytes_of_a_chain(nodes: usize) -> u64 {
 #[tokio::test]
 async fn counts_of_visits_stay_linear_on_disk() {
     let (few, many) = (bytes_of_a_chain(150).await, bytes_of_a_chain(1200).await);
-    println!("bytes of 150 nodes: {few}, of 1200: {many}");
     assert!(many < few * 10, "{few} {many}");
 }
 
