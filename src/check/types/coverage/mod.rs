@@ -11,7 +11,7 @@
 //!
 //! Reading order: [`formula`], [`set`] (answers), [`question`] (what conditions ask) and [`asked`] (of what), [`space`] (all
 //! answers to one question) and [`classes`], [`settle`] (their numbers), [`ties`] and [`ranks`] (what they say of each other),
-//! [`search`] (answers for which no arm holds), [`witness`] (those in words).
+//! [`mod@search`] (answers for which no arm holds), [`witness`] (those in words).
 
 mod asked;
 mod classes;
