@@ -27,7 +27,9 @@ while read -r word rest; do
     esac
 done
 halt QUIT
-rm -rf "$folder"
+# Something may still be at work in it, if it was left while it was made.
+tries=100
+until rm -rf "$folder" 2>/dev/null || [ "$tries" = 0 ]; do sleep 0.1; tries=$((tries - 1)); done
 "#;
 
 /// A running server.
@@ -63,9 +65,6 @@ impl Cluster {
             "--data-checksums",
             "--no-sync",
         ]);
-        let made = initdb.output().unwrap();
-        let said = String::from_utf8_lossy(&made.stderr);
-        assert!(made.status.success(), "initdb: {said}");
         let mut server = unprivileged(&folder, &bin.join("postgres"));
         server.arg("-D").arg(&data);
         let sockets = format!("unix_socket_directories={}", folder.display());
@@ -97,6 +96,10 @@ impl Cluster {
                 _process: guard,
             }),
         };
+        // Not before the guard is there, which removes what is made.
+        let made = initdb.output().unwrap();
+        let said = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "initdb: {said}");
         cluster.start_again();
         cluster
     }

@@ -239,7 +239,8 @@ async fn a_read_only_file_is_reported() {
     };
     allow(&file, 0o444);
     let (done, said) = run(&["threads", "delete", "t"]);
-    let expected = "can't be written: it is read-only; allow writing to the file and its folder, or choose another store";
+    let expected = "can't be written: it is read-only; allow writing to the file, to those beside it (`-wal`, `-shm`) \
+                    and to its folder, or choose another store";
     assert!(!done && said.contains(expected), "{said}");
     let (done, said) = run(&["threads", "history", "t"]);
     assert!(done, "{said}");
@@ -248,7 +249,12 @@ async fn a_read_only_file_is_reported() {
     assert!(!done && said.contains("threads.db` can't be "), "{said}");
 
     allow(&folder, 0o755);
-    allow(&file, 0o666);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && path != program {
+            allow(&path, 0o666);
+        }
+    }
     let (done, said) = run(&["threads", "delete", "t"]);
     assert!(done, "{said}");
     std::fs::remove_dir_all(&folder).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A case is a function over `Arc<dyn Store>`; a further store is one more `cases!` line and a
 //! function that makes an empty one. `agree` compares two stores at random. What only a file has
-//! is tested in `sqlite` and `broken`, what only a server has in `postgres` and `server`, and what takes several
+//! is tested in `sqlite` and `broken`, what only a server has in `postgres`, `server` and `reach`, and what takes several
 //! processes in `processes`. `ported` has what is expected of LangGraph's stores, by the names it has there.
 
 #![allow(
@@ -22,6 +22,7 @@ mod past;
 mod ported;
 mod postgres;
 mod processes;
+mod reach;
 mod reads;
 mod records;
 mod results;

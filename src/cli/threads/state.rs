@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     pub frame: Option<String>,
     /// The node that an edit stands for, the one that ran last where left out; what follows it runs next
-    #[arg(long = "as", value_name = "NODE")]
+    #[arg(long = "as", visible_alias = "as-node", value_name = "NODE")]
     pub as_node: Option<String>,
     /// What is written.
     #[command(flatten)]

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::batch::Rows;
 use super::name::kept;
+use super::rows::Rows;
 
 /// Columns of a table, in the order of its statement.
 pub(super) type Columns<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;

@@ -160,7 +160,7 @@ async fn connect(
 /// - Every statement goes by an index and is planned once: a plan of today's small table would be the wrong one for
 ///   tomorrow's, and statistics may not be there for minutes. For the same reason statements that join say in which
 ///   order: `LATERAL`, and `LIMIT` or `OFFSET 0` in it, are evaluated as they are written.
-/// - A machine that is gone frees what it holds within half a minute.
+/// - A machine that is gone frees what it holds within half a minute; one that waits for a model for hours keeps it.
 fn settings(address: &Address, options: &Options) -> String {
     let schema = quoted(&address.schema);
     let statement = address.statement_timeout.as_millis();
@@ -178,7 +178,8 @@ fn settings(address: &Address, options: &Options) -> String {
          SET idle_in_transaction_session_timeout = 60000; \
          SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
          SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; \
-         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off{durable}"
+         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; \
+         SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'{durable}"
     )
 }
 

@@ -40,6 +40,9 @@ pub(super) fn compact(
     Ok(done)
 }
 
+/// Checkpoints with a step each.
+type Numbered = Vec<(u64, u64)>;
+
 /// What a field's changes up to a checkpoint become.
 struct Base {
     frame: String,
@@ -81,8 +84,7 @@ impl Reader<'_> {
     }
 
     /// Each `seq` of the root with its step, and of all other frames with the root's step that they belong to.
-    #[expect(clippy::type_complexity, reason = "two lists of pairs")]
-    fn all_checkpoints(&self) -> Read<(Vec<(u64, u64)>, Vec<(u64, u64)>)> {
+    fn all_checkpoints(&self) -> Read<(Numbered, Numbered)> {
         let mut statement = self.db.prepare(
             "SELECT seq, frame = '', step, root_step FROM checkpoints WHERE thread = ?1 \
              ORDER BY seq",

@@ -49,8 +49,8 @@ impl Failure {
                  it is done, or close it"
             )),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => unavailable(format!(
-                "the store `{path}` can't be {doing}: it is read-only; allow writing to the file \
-                 and its folder, or choose another store"
+                "the store `{path}` can't be {doing}: it is read-only; allow writing to the file, \
+                 to those beside it (`-wal`, `-shm`) and to its folder, or choose another store"
             )),
             Some(ErrorCode::DiskFull) => unavailable(format!(
                 "the store `{path}` can't be {doing}: the disk is full; free some space, then \

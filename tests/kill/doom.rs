@@ -1,0 +1,166 @@
+//! The store of a process that is to end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use graphc::run::store::{
+    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
+};
+use graphc::value::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::world::{Line, write};
+
+/// When, of what is done to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Moment {
+    Before,
+    During,
+    After,
+}
+
+impl Moment {
+    pub const ALL: [Moment; 3] = [Moment::Before, Moment::During, Moment::After];
+}
+
+/// The end of a process: at the `at`th thing that it does to the store, from 1.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Doom {
+    pub at: u64,
+    pub moment: Moment,
+}
+
+/// A store that counts what is done to it, and ends the process where its end has come.
+pub struct DoomedStore {
+    pub inner: Arc<dyn Store>,
+    pub doom: Option<Doom>,
+    /// Where it says which effects are kept.
+    pub log: PathBuf,
+    pub done: Arc<AtomicU64>,
+}
+
+/// Ends this process as nothing else does.
+fn kill() -> ! {
+    let own = rustix::process::getpid();
+    rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+    loop {
+        std::thread::park();
+    }
+}
+
+impl DoomedStore {
+    async fn count<T>(&self, work: impl Future<Output = T>, over: impl FnOnce(&T)) -> T {
+        let number = self.done.fetch_add(1, Ordering::SeqCst) + 1;
+        let doom = self.doom.filter(|doom| doom.at == number);
+        let moment = doom.map(|doom| doom.moment);
+        match moment {
+            Some(Moment::Before) => kill(),
+            Some(Moment::During) => {
+                // From a few steps of the work to its end.
+                let wait = Duration::from_micros(20 * (number * 7 % 32));
+                std::thread::spawn(move || {
+                    std::thread::sleep(wait);
+                    kill()
+                });
+            }
+            Some(Moment::After) | None => {}
+        }
+        let done = work.await;
+        over(&done);
+        if moment.is_some() {
+            kill();
+        }
+        done
+    }
+
+    /// Says which results are kept: no call that gave one of them may be made again.
+    fn note(&self, records: &[Record]) {
+        for record in records {
+            let Record::Effect(effect) = record else {
+                continue;
+            };
+            if let Some(key) = key_in(&effect.outcome) {
+                let line = Line {
+                    what: "kept".to_owned(),
+                    key,
+                    ..Line::default()
+                };
+                write(&self.log, &line);
+            }
+        }
+    }
+}
+
+/// The key that a result names: [`super::world`] puts it into each.
+fn key_in(outcome: &Json) -> Option<String> {
+    let text = outcome.to_string();
+    let (_, behind) = text.split_once("<key ")?;
+    Some(behind.split_once('>')?.0.to_owned())
+}
+
+#[async_trait]
+impl Store for DoomedStore {
+    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
+        self.count(self.inner.acquire(thread_id), |_| {}).await
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.count(self.inner.release(lease), |_| {}).await
+    }
+
+    async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
+        let kept = |done: &Result<(), StoreError>| {
+            if done.is_ok() {
+                self.note(records);
+            }
+        };
+        self.count(self.inner.append(lease, records), kept).await
+    }
+
+    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
+        self.inner.load(thread_id).await
+    }
+
+    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.inner.threads().await
+    }
+
+    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        self.inner.thread(thread_id).await
+    }
+
+    async fn history(
+        &self,
+        thread_id: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<CheckpointInfo>, StoreError> {
+        self.inner.history(thread_id, before, limit).await
+    }
+
+    async fn state(
+        &self,
+        thread_id: &str,
+        frame: &str,
+        seq: u64,
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        self.inner.state(thread_id, frame, seq).await
+    }
+
+    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
+        self.inner.kept(key, now).await
+    }
+
+    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
+        self.inner.keep(key, result, until).await
+    }
+
+    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
+        self.inner.delete(thread_id).await
+    }
+}

@@ -1,0 +1,123 @@
+//! Processes that end themselves with `SIGKILL` at each thing that they do to the store: every lease taken and given back,
+//! every append of the journal and of a checkpoint, before it, in the midst of it and right after it.
+//!
+//! A process is this test program again, told by its environment to run only [`child::child`]. What it does to the world it notes in
+//! a file of its own; another process goes on with the thread. `judge` holds both against a run that nobody disturbed.
+//!
+//! `GRAPHC_KILL_POINTS=N` sets how many points of each flow are tried on each store under each durability, `GRAPHC_KILL_POINTS=all` tries them all.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+#[path = "../cluster/mod.rs"]
+mod cluster;
+
+mod child;
+mod doom;
+mod judge;
+mod place;
+mod world;
+
+use doom::{Doom, Moment};
+use place::{Ended, Place};
+
+/// Points of a flow on a store under one durability, where nothing else is asked for.
+const POINTS: usize = 4;
+
+/// How many things that a process does to the store lie between two kills, at most, where it is killed twice.
+const SECOND: u64 = 7;
+
+/// The points to try of so many.
+fn points(all: usize) -> Vec<usize> {
+    let most = match std::env::var("GRAPHC_KILL_POINTS").as_deref() {
+        Ok("all") => all,
+        Ok(number) => number
+            .parse()
+            .expect("GRAPHC_KILL_POINTS is a number or `all`"),
+        Err(_) => POINTS,
+    };
+    let count = most.min(all);
+    // Spread over the whole run; the last is among them.
+    (1..=count).map(|n| n * all / count - 1).collect()
+}
+
+fn torment(flow: &str, input: &str, store: &str, url: impl Fn(&Place) -> String) {
+    for durability in ["sync", "async"] {
+        let name = format!("{flow}-{store}-{durability}");
+        let calm = Place::new(&format!("{name}-calm"), flow, input, durability);
+        let Ended::Done { state, done } = calm.process(&url(&calm), None) else {
+            panic!("nobody has killed it");
+        };
+        assert!(done > 5, "{name}: {done}");
+        // Each thing that is done to the store, at its three moments.
+        let all = done as usize * Moment::ALL.len();
+        let tried = points(all);
+        let mut hit = 0;
+        for point in &tried {
+            let doom = Doom {
+                at: (point / Moment::ALL.len()) as u64 + 1,
+                moment: Moment::ALL[point % Moment::ALL.len()],
+            };
+            let place = Place::new(&format!("{name}-{point}"), flow, input, durability);
+            let url = url(&place);
+            // Every third is killed once more on its way.
+            let again = (point % 3 == 0).then(|| Doom {
+                at: 1 + *point as u64 % SECOND,
+                moment: Moment::ALL[(point / 7) % Moment::ALL.len()],
+            });
+            let mut next = [Some(doom), again].into_iter();
+            let mut killed = false;
+            let ended = loop {
+                match place.process(&url, next.next().flatten()) {
+                    Ended::Killed => killed = true,
+                    Ended::Done { state, .. } => break state,
+                }
+            };
+            judge::judge(&place.log(), &calm.log());
+            assert_eq!(ended, state, "{name} at {doom:?}");
+            hit += usize::from(killed);
+        }
+        println!(
+            "{name}: {hit} of {} kills came to pass, of {all} points",
+            tried.len()
+        );
+        assert!(
+            hit * 4 >= tried.len() * 3,
+            "{name}: {hit} of {}",
+            tried.len()
+        );
+    }
+}
+
+macro_rules! flows {
+    ($($name:ident: $flow:literal $input:literal)*) => {
+        mod sqlite {
+            $(
+                #[test]
+                fn $name() {
+                    crate::torment($flow, $input, "sqlite", crate::Place::sqlite);
+                }
+            )*
+        }
+        mod postgres {
+            $(
+                #[test]
+                fn $name() {
+                    crate::torment($flow, $input, "postgres", |_| crate::cluster::shared().url());
+                }
+            )*
+        }
+    };
+}
+
+flows! {
+    an_agent_in_a_loop: "loop" "{\"task\": \"step 3 times\"}"
+    workers_side_by_side: "fan" "{\"items\": [\"a\", \"b\", \"c\"]}"
+    graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
+    two_questions_at_once: "ask" "{}"
+    tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"
+}

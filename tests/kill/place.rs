@@ -1,0 +1,105 @@
+//! A folder with the file of a thread's calls, and processes that get the thread on.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value as Json;
+
+use super::child::{JOB, Job};
+use super::doom::Doom;
+use super::world::{self, Line, write};
+
+/// A folder that goes when this is dropped.
+pub struct Place {
+    folder: PathBuf,
+    flow: String,
+    input: String,
+    durability: String,
+}
+
+/// What became of a process.
+pub enum Ended {
+    Killed,
+    /// The thread is done.
+    Done {
+        /// Its state.
+        state: Json,
+        /// What the process did to the store.
+        done: u64,
+    },
+}
+
+impl Place {
+    pub fn new(name: &str, flow: &str, input: &str, durability: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kill-{name}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self {
+            folder,
+            flow: flow.to_owned(),
+            input: input.to_owned(),
+            durability: durability.to_owned(),
+        }
+    }
+
+    /// The address of a SQLite store of its own.
+    pub fn sqlite(&self) -> String {
+        format!("sqlite:{}", self.folder.join("threads.db").display())
+    }
+
+    /// Lets a process get the thread on, until it is done or its end comes.
+    pub fn process(&self, url: &str, doom: Option<Doom>) -> Ended {
+        let job = Job {
+            flow: self.flow.clone(),
+            input: self.input.clone(),
+            durability: self.durability.clone(),
+            url: url.to_owned(),
+            log: self.log_file(),
+            doom,
+        };
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child::child", "--nocapture"])
+            .env(JOB, serde_json::to_string(&job).unwrap())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        if output.status.signal() == Some(9) {
+            let line = Line {
+                what: "kill".to_owned(),
+                ..Line::default()
+            };
+            write(&self.log_file(), &line);
+            return Ended::Killed;
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success(),
+            "{said}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let told = said.lines().find_map(|line| line.strip_prefix("done "));
+        let told: Json = serde_json::from_str(told.unwrap()).unwrap();
+        Ended::Done {
+            state: told["state"].clone(),
+            done: told["done"].as_u64().unwrap(),
+        }
+    }
+
+    pub fn log(&self) -> Vec<Line> {
+        world::read(&self.log_file())
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.join("calls.log")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What failed stays to be looked at.
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What the flows touch: tools and a model that note each call in a file that outlives the process.
+//!
+//! The model's replies depend on the request alone, so that it answers alike whoever asks again: "TOOL N times" in the last
+//! user message is N calls of that tool, one after the other, then a text. Each result names the call's key.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream;
+use graphc::ir::ErrorKind;
+use graphc::run::model::{
+    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
+    ToolCallRequest,
+};
+use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+/// How long a call takes.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A line of the file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// `begin`, `end`, `fail`, `kept`, `kill`.
+    pub what: String,
+    /// The tool, or `model`.
+    pub name: String,
+    /// The call's key.
+    pub key: String,
+    pub args: String,
+}
+
+/// Adds a line; it is there whole or not at all.
+pub fn write(log: &Path, line: &Line) {
+    let text = serde_json::to_string(line).unwrap() + "\n";
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(log)
+        .unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+pub fn read(log: &Path) -> Vec<Line> {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+pub struct World {
+    pub log: PathBuf,
+}
+
+impl World {
+    async fn call(
+        &self,
+        name: &str,
+        key: &str,
+        args: String,
+        fails: impl Fn(&[Line]) -> bool,
+    ) -> bool {
+        let mut line = Line {
+            what: "begin".to_owned(),
+            name: name.to_owned(),
+            key: key.to_owned(),
+            args,
+        };
+        let fails = fails(&read(&self.log));
+        write(&self.log, &line);
+        tokio::time::sleep(PAUSE).await;
+        line.what = if fails { "fail" } else { "end" }.to_owned();
+        write(&self.log, &line);
+        !fails
+    }
+}
+
+#[async_trait]
+impl ToolBackend for World {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let key = &cx.idempotency_key;
+        let args = Json::Object(call.args).to_string();
+        // `flaky` fails twice before it succeeds.
+        let fails = |log: &[Line]| {
+            let failed = log
+                .iter()
+                .filter(|line| line.what == "fail" && line.key == *key);
+            call.tool == "flaky" && failed.count() < 2
+        };
+        match World::call(self, &call.tool, key, args.clone(), fails).await {
+            true => Ok(json!({ "tool": call.tool, "args": args, "key": format!("<key {key}>") })),
+            false => Err(ToolError::new(ErrorKind::ToolError, "busy")),
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for World {
+    async fn stream(
+        &self,
+        request: ChatRequest,
+        cx: &CallContext,
+    ) -> Result<ChatStream, ModelError> {
+        let messages: Vec<Json> = request
+            .messages
+            .iter()
+            .map(|message| message.to_json())
+            .collect();
+        let key = &cx.idempotency_key;
+        let args = format!("{} messages", messages.len());
+        World::call(self, "model", key, args, |_| false).await;
+        let reply = reply(&messages, key);
+        Ok(Box::pin(stream::iter(reply.into_iter().map(Ok))))
+    }
+}
+
+fn reply(messages: &[Json], key: &str) -> Vec<ChatDelta> {
+    let asked = messages.iter().rev().find(|m| m["role"] == "user").unwrap();
+    let words: Vec<&str> = asked["content"].as_str().unwrap().split(' ').collect();
+    let [.., tool, times, _] = words.as_slice() else {
+        panic!("no task in {asked}");
+    };
+    let done = messages.iter().filter(|m| m["role"] == "tool").count();
+    let text = ChatDelta::Text(format!("{done} so far <key {key}>"));
+    if done >= times.parse().unwrap() {
+        return vec![text, ChatDelta::Finish(FinishReason::Stop)];
+    }
+    let call = ChatDelta::ToolCall(ToolCallRequest {
+        id: format!("c{done}"),
+        name: (*tool).to_owned(),
+        arguments: json!({ "n": done }).to_string(),
+    });
+    vec![text, call, ChatDelta::Finish(FinishReason::ToolCalls)]
+}
