@@ -327,7 +327,7 @@ mod tests {
             ("postgres://h/d?statement_timeout=0", "number of seconds"),
         ];
         for (url, expected) in cases {
-            let refusal = parse(url).map(|address| address.shown).unwrap_err();
+            let refusal = parse(url).map(|address| address.shown).expect_err(url);
             assert!(refusal.contains(expected), "{url}: {refusal}");
             assert!(!refusal.contains("hun"), "{refusal}");
         }
