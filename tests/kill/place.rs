@@ -43,6 +43,18 @@ impl Place {
         }
     }
 
+    /// One of the same flow, input and durability.
+    pub fn another(&self, name: &str) -> Self {
+        let own = self.folder.file_name().unwrap().to_str().unwrap();
+        let own = own.trim_start_matches("kill-");
+        Self::new(
+            &format!("{own}-{name}"),
+            &self.flow,
+            &self.input,
+            &self.durability,
+        )
+    }
+
     /// The address of a SQLite store of its own.
     pub fn sqlite(&self) -> String {
         format!("sqlite:{}", self.folder.join("threads.db").display())
