@@ -164,6 +164,27 @@ impl Frame {
         !self.agenda.leaves.is_empty() || (self.agenda.tasks.is_empty() && !self.agenda.defers())
     }
 
+    /// What is around a task of the step that comes next. `begun` counts the super-steps that have begun and are not in
+    /// [`Frame::made`].
+    pub fn surroundings<'a>(
+        &'a self,
+        cx: &'a RunContext,
+        graph: &'a GraphPlan,
+        begun: u64,
+    ) -> Surroundings<'a> {
+        Surroundings {
+            cx,
+            graph,
+            fields: &self.fields,
+            freshness: &self.freshness,
+            path: &self.path,
+            context: &self.context,
+            callers: &self.callers,
+            step: self.step,
+            made: self.before + self.made + begun,
+        }
+    }
+
     /// Key of a task of the step that comes next.
     pub fn task_key(&self, node: &Arc<str>, send: Option<u32>) -> TaskKey {
         TaskKey {
@@ -466,17 +487,7 @@ impl<'a> Commit<'a> {
     ) -> Self {
         let key = frame.task_key(&format!("{name}!").into(), None);
         Self {
-            around: Surroundings {
-                cx,
-                graph,
-                fields: &frame.fields,
-                freshness: &frame.freshness,
-                path: &frame.path,
-                context: &frame.context,
-                callers: &frame.callers,
-                step: frame.step,
-                made: frame.before + frame.made + begun,
-            },
+            around: frame.surroundings(cx, graph, begun),
             effects: EffectScope::new(key, CancellationToken::new()),
             frame,
         }

@@ -142,17 +142,7 @@ async fn run_tasks(
     frame: &Frame,
     stop: &CancellationToken,
 ) -> Result<Vec<Output>, FrameEnd> {
-    let around = Surroundings {
-        cx,
-        graph,
-        fields: &frame.fields,
-        freshness: &frame.freshness,
-        path: &frame.path,
-        context: &frame.context,
-        callers: &frame.callers,
-        step: frame.step,
-        made: frame.before + frame.made + 1,
-    };
+    let around = frame.surroundings(cx, graph, 1);
     let tasks = &frame.agenda.tasks;
     // Of several tasks the first that fails stops the others. A task that is alone shares the token of
     // what is around it, which is not its to cancel: its failure may be handled there.

@@ -10,7 +10,7 @@ use super::effect::EffectScope;
 use super::error::RunError;
 use super::frame::Frame;
 use super::store::FieldWrite;
-use super::task::{Surroundings, Task, TaskRun, join_path};
+use super::task::{Task, TaskRun, join_path};
 
 /// Commits a super-step in which a node alone has run, and has written just that. Its own work is not done; its way on
 /// is taken, on the state as it is then. All that the frame was to run gives way to it: what has arrived at joins and what waits
@@ -30,17 +30,7 @@ pub fn update(
     let graph = &plan.graphs[frame.graph];
     let node_plan = &graph.nodes[node];
     let output = {
-        let around = Surroundings {
-            cx,
-            graph,
-            fields: &frame.fields,
-            freshness: &frame.freshness,
-            path: &frame.path,
-            context: &frame.context,
-            callers: &frame.callers,
-            step: frame.step,
-            made: frame.before + frame.made + 1,
-        };
+        let around = frame.surroundings(cx, graph, 1);
         let key = frame.task_key(&node_plan.name, None);
         let effects = EffectScope::new(key, CancellationToken::new());
         let mut run = TaskRun::new(&around, node_plan, None, &effects);

@@ -59,18 +59,20 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// The flow of a field's graph, where runs leave the field to the next ones: it is kept, and no caller gives it.
+    fn flow_that_lasts(&self, (id, field): Place) -> Option<&Flow> {
+        let declared = self.program.graphs.get(id)?.fields.get(field)?;
+        let left = self.lasting.contains(&id) && !declared.mode.is_in();
+        self.flows.get(id).filter(|_| left)
+    }
+
     /// Whether all that the field can hold in the node was left by an earlier run; `behind` counts what the node itself
     /// writes.
     pub fn is_of_earlier_run(&self, place: Place, node: NodeId, behind: bool) -> bool {
-        let (id, field) = place;
-        let declared = self.program.graphs.get(id);
-        let declared = declared.and_then(|graph| graph.fields.get(field));
-        let Some(flow) = self.flows.get(id).filter(|_| self.lasting.contains(&id)) else {
+        let Some(flow) = self.flow_that_lasts(place) else {
             return false;
         };
-        if declared.is_none_or(|declared| declared.mode.is_in()) {
-            return false;
-        }
+        let (id, field) = place;
         let writes = |node: NodeId| {
             let stop = flow.stops.get(node);
             stop.is_some_and(|stop| stop.writes.iter().any(|write| write.field == field))
@@ -158,15 +160,10 @@ impl<'a> Kept<'a> {
 
     /// Whether all that the field can hold where its graph ends was left by an earlier run: nothing in it writes the field.
     pub fn is_never_written(&self, place: Place) -> bool {
-        let (id, field) = place;
-        let declared = self.program.graphs.get(id);
-        let declared = declared.and_then(|graph| graph.fields.get(field));
-        let Some(flow) = self.flows.get(id).filter(|_| self.lasting.contains(&id)) else {
+        let Some(flow) = self.flow_that_lasts(place) else {
             return false;
         };
-        if declared.is_none_or(|declared| declared.mode.is_in()) {
-            return false;
-        }
+        let (_, field) = place;
         let stops = flow.stops.iter().flat_map(|stop| &stop.writes);
         let ways = flow.spots().flat_map(|spot| flow.ways(spot));
         let ways = ways.chain(&flow.start).flat_map(|way| &way.writes);
