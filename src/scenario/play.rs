@@ -21,6 +21,7 @@ use super::ambient::StillAmbient;
 use super::answers::{Given, Pending, Used};
 use super::doom::{Doom, DoomedStore};
 use super::sighting::{Ended, Log, Sighting};
+use super::tape::Tape;
 use super::watch::Watch;
 
 /// Opens the store of a thread; each engine of a scenario opens it anew.
@@ -50,6 +51,8 @@ pub struct How {
     pub doom: Option<Arc<Doom>>,
     /// Goes on with a run that another process has begun, with the answers that it has used.
     pub resume: Option<Used>,
+    /// Takes down all events, of every mode.
+    pub tape: Option<Arc<Tape>>,
 }
 
 /// Times that a run is stopped and resumed before it is given up: it would never end.
@@ -184,8 +187,14 @@ impl Player<'_> {
         act: impl AsyncFnOnce(&Engine, RunOptions) -> Result<RunResult, StartError>,
     ) -> Result<Result<RunResult, StartError>, String> {
         let engine = self.engine()?;
-        let modes = [Mode::Custom, Mode::Tasks, Mode::Debug];
-        let (sink, stream) = stream::channel(modes);
+        let modes: &[Mode] = match &self.how.tape {
+            Some(tape) => {
+                tape.begin();
+                &Mode::ALL
+            }
+            None => &[Mode::Custom, Mode::Tasks, Mode::Debug],
+        };
+        let (sink, stream) = stream::channel(modes.iter().copied());
         let options = self.options(sink);
         let at_the_store = Arc::clone(&options.at_the_store);
         let doom = self.how.doom.as_ref();
@@ -265,6 +274,9 @@ impl Player<'_> {
     }
 
     fn saw(&self, event: Event) {
+        if let Some(tape) = &self.how.tape {
+            tape.note(event.clone());
+        }
         let seen = match event.kind {
             EventKind::TaskStarted { .. } => Sighting::Visit { task: event.id },
             EventKind::Custom { name, payload } => Sighting::Custom {
