@@ -19,7 +19,8 @@ use graphc::backend::scenario::{self, Scenario};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
-use graphc::run::plan::plan;
+use graphc::run::plan::{Plan, plan};
+use graphc::run::store::Store;
 use graphc::scenario::crash::{Launcher, TempFolder};
 use graphc::scenario::group::{self, Bench, Group, answers_left, groups, open_store, stage};
 use graphc::scenario::judge::judge;
@@ -88,14 +89,39 @@ impl Way {
     }
 }
 
-/// A store that is all empty. A file and a database are opened anew by each engine.
-fn fresh(on: On, room: &TempFolder) -> OpenStore {
-    match on {
-        On::Memory => open_store(None),
-        On::Sqlite => open_store(Some(room.path().join("threads.db"))),
-        On::Postgres => {
-            let url = cluster::shared().url();
-            Arc::new(move || graphc::store::open(&url, Path::new(".")))
+/// What one thread plays on: a schema of the server's, emptied behind each group, and the store that it is reached by.
+struct Seat {
+    url: String,
+    store: Arc<dyn Store>,
+}
+
+impl Seat {
+    fn new() -> Seat {
+        let url = cluster::shared().url();
+        let store = graphc::store::open(&url, Path::new(".")).unwrap();
+        Seat { url, store }
+    }
+
+    /// A store with nothing in it. A file is opened anew by each engine, a database by each that goes on with a run that was
+    /// stopped: making connections takes its time.
+    fn store(&self, (on, way): Manner, room: &TempFolder) -> OpenStore {
+        match on {
+            On::Memory => open_store(None),
+            On::Sqlite => open_store(Some(room.path().join("threads.db"))),
+            On::Postgres if way.stop_after_steps().is_some() => {
+                let url = self.url.clone();
+                Arc::new(move || graphc::store::open(&url, Path::new(".")))
+            }
+            On::Postgres => {
+                let store = Arc::clone(&self.store);
+                Arc::new(move || Ok(Arc::clone(&store)))
+            }
+        }
+    }
+
+    async fn clear(&self) {
+        for thread in self.store.threads().await.unwrap() {
+            assert!(self.store.delete(&thread.thread_id).await.unwrap());
         }
     }
 }
@@ -205,10 +231,18 @@ impl Case {
     }
 
     /// Plays the scenarios of a group in that manner, on one thread.
-    async fn play(&self, group: &Group, manner: Manner) -> Result<Vec<Outcome>, Vec<String>> {
+    async fn play(
+        &self,
+        seat: &Seat,
+        group: &Group,
+        manner: Manner,
+    ) -> Result<Vec<Outcome>, Vec<String>> {
         let room = TempFolder::new().unwrap();
         let (on, way) = manner;
-        let store = fresh(on, &room);
+        // What caches keep is of no thread.
+        let own = (on == On::Postgres && caches(&self.bench.plan)).then(Seat::new);
+        let seat = own.as_ref().unwrap_or(seat);
+        let store = seat.store(manner, &room);
         let mut outcomes = Vec::new();
         let mut wrong = Vec::new();
         for index in &group.scenarios {
@@ -236,13 +270,16 @@ impl Case {
             wrong.extend(self.shown(&what, &findings));
             outcomes.push(Outcome::of(&observed, told.lines));
         }
+        if on == On::Postgres {
+            seat.clear().await;
+        }
         match wrong.is_empty() {
             true => Ok(outcomes),
             false => Err(wrong),
         }
     }
 
-    async fn agree(&self, group: &Group) -> Vec<String> {
+    async fn agree(&self, seat: &Seat, group: &Group) -> Vec<String> {
         let scenarios = group.scenarios.iter();
         let scenarios = scenarios.map(|index| &self.bench.suite.scenarios[*index]);
         let scenarios: Vec<&Scenario> = scenarios.collect();
@@ -253,7 +290,7 @@ impl Case {
                 .flat_map(|verdict| self.shown(&verdict.name, &verdict.findings))
                 .collect();
         }
-        let straight = match self.play(group, STRAIGHT).await {
+        let straight = match self.play(seat, group, STRAIGHT).await {
             Ok(outcomes) => outcomes,
             Err(wrong) => return wrong,
         };
@@ -263,14 +300,17 @@ impl Case {
             if manner.1.stop_after_steps().is_some() && scenarios.iter().any(|s| names_a_cycle(s)) {
                 continue;
             }
-            match self.play(group, manner).await {
+            match self.play(seat, group, manner).await {
                 Err(more) => wrong.extend(more),
                 Ok(outcomes) => {
                     let both = straight.iter().zip(&outcomes).zip(&scenarios);
                     wrong.extend(both.filter(|((one, other), _)| one != other).map(
                         |((one, other), scenario)| {
                             let what = format!("{}: {}", self.name, scenario.name);
-                            format!("{what}: not as straight: {manner:?}\n{}", one.differs(other))
+                            format!(
+                                "{what}: not as straight: {manner:?}\n{}",
+                                one.differs(other)
+                            )
                         },
                     ));
                 }
@@ -278,6 +318,12 @@ impl Case {
         }
         wrong
     }
+}
+
+/// Whether results of nodes outlive their threads.
+fn caches(plan: &Plan) -> bool {
+    let mut nodes = plan.graphs.iter().flat_map(|graph| graph.nodes.iter());
+    nodes.any(|node| node.cache.is_some())
 }
 
 fn names_a_cycle(scenario: &Scenario) -> bool {
@@ -303,10 +349,12 @@ fn every_manner_agrees() {
     let play = || {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().unwrap();
+        let seat = Seat::new();
         loop {
             let next = groups.lock().unwrap().next();
             let Some((case, group)) = next else { break };
-            let found = runtime.block_on(case.agree(&group));
+            let found = runtime.block_on(case.agree(&seat, &group));
+
             wrong.lock().unwrap().extend(found);
         }
     };

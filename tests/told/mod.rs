@@ -119,7 +119,9 @@ fn line(ran: Ran<'_>, event: &Event) -> Json {
             let fields = &ran.flow.graphs[graph.unwrap()].fields;
             data.retain(|name, _| !fields.iter().any(|f| f.name == *name && f.untracked));
         }
-        EventKind::TaskFinished { error: Some(error), .. } => {
+        EventKind::TaskFinished {
+            error: Some(error), ..
+        } => {
             let message = error["message"].as_str().unwrap();
             let cut = message.split("; it goes round").next().unwrap();
             data["error"]["message"] = json!(cut);
@@ -154,7 +156,9 @@ fn place(ran: Ran<'_>, event: &Event) -> Place {
 /// Whether a task says that it was stopped.
 fn is_stop(event: &Event) -> bool {
     match &event.kind {
-        EventKind::TaskFinished { error: Some(error), .. } => error["kind"] == json!("cancelled"),
+        EventKind::TaskFinished {
+            error: Some(error), ..
+        } => error["kind"] == json!("cancelled"),
         _ => false,
     }
 }

@@ -94,7 +94,10 @@ fn tasks(events: &[Event], broken: &mut Vec<String>) {
         for (end, _) in task.match_indices('/').chain([(task.len(), "")]) {
             let of = &task[..end];
             let own = end == task.len();
-            let is_task = of.rsplit('/').next().is_some_and(|last| last.contains(':') && !last.ends_with('!'));
+            let is_task = of
+                .rsplit('/')
+                .next()
+                .is_some_and(|last| last.contains(':') && !last.ends_with('!'));
             if !is_task {
                 continue;
             }
