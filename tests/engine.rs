@@ -7,6 +7,7 @@ mod engine {
     mod flow;
     mod handlers;
     mod limits;
+    mod rows;
     mod streams;
 }
 

@@ -9,7 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;
@@ -126,13 +126,19 @@ impl Seat {
     }
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run")
+/// All of `tests/run`, and what of the matrix of silent failures shows itself in a run.
+fn cases() -> Vec<Case> {
+    let mut cases = in_folder("tests/run", |_| true);
+    cases.extend(in_folder("tests/matrix", |path| {
+        path.with_extension("test.yaml").exists()
+    }));
+    cases
 }
 
-fn cases() -> Vec<Case> {
+fn in_folder(folder: &str, wanted: impl Fn(&Path) -> bool) -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(folder()).unwrap() {
+    for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         files.insert(name, std::fs::read_to_string(&path).unwrap());
@@ -140,10 +146,11 @@ fn cases() -> Vec<Case> {
     let only = std::env::var("CASE").unwrap_or_default();
     let names = files.keys().filter_map(|name| name.strip_suffix(".graph"));
     let names = names.filter(|name| name.contains(&only));
-    names.map(|name| case(name, &files)).collect()
+    let names = names.filter(|name| wanted(&folder.join(format!("{name}.graph"))));
+    names.map(|name| case(name, &folder, &files)).collect()
 }
 
-fn case(name: &str, files: &BTreeMap<String, String>) -> Case {
+fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
     let compiled = compile(&format!("{name}.graph"), files);
     let findings = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
     let flow = compiled
@@ -159,7 +166,7 @@ fn case(name: &str, files: &BTreeMap<String, String>) -> Case {
         .unwrap_or_else(|found| panic!("{}", human(&found, &sources, Style::PLAIN)));
     let bench = Bench {
         suite: Arc::new(suite),
-        file: folder().join(file),
+        file: folder.join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),

@@ -366,6 +366,9 @@ pub struct ThreadStatus {
     /// What the thread was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// Nodes that the last run was told to stop before, by name or path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupt_before: Vec<String>,
     /// When, RFC 3339.
     pub at: String,
 }

@@ -199,6 +199,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             scenario: args.scenario.map(|name| (name, Start::Run)),
             thread: args.thread,
             interrupt_before: args.interrupt_before,
+            no_stops: false,
             given,
             alone: args.no_answers,
             resumes: false,

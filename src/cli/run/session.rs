@@ -46,6 +46,8 @@ pub struct Wanted {
     pub thread: Option<String>,
     /// Nodes to stop before.
     pub interrupt_before: Vec<String>,
+    /// Whether those of earlier are let go of.
+    pub no_stops: bool,
     /// Answers to interrupts as they open.
     pub given: Vec<Json>,
     /// Whether the scenario's answers stay out and nobody is asked.
@@ -176,6 +178,7 @@ impl<'a> Session<'a> {
                 timeout: how.timeout,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
+                drop_stops: wanted.no_stops,
                 ..engine::RunOptions::default()
             },
             watch: Watch::new(&how.stream, wanted.after, context),
@@ -428,6 +431,9 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
         Gone::Question => failure.help(format!(
             "go on without an answer, as the flow is now: {}",
             hint.resume()
+        )),
+        Gone::Stop(old) => failure.help(format!(
+            "`--no-stops` lets go of it; if the node has another name now, say so with `migrate {{ rename node {old} -> new }}` and add `--migrate`"
         )),
         Gone::Calls(old) => failure.help(format!(
             "`--migrate` lets it go; if the node has another name now, say that first: `migrate {{ rename node {old} -> new }}`"

@@ -143,6 +143,7 @@ async fn status(
                 .unwrap_or_default()
         ),
         named_from: old.named_from,
+        interrupt_before: old.interrupt_before.clone(),
         forked_from: Some(ForkedFrom {
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,
