@@ -19,7 +19,7 @@ use graphc::backend::scenario::{self, Scenario};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
-use graphc::run::plan::{Plan, plan};
+use graphc::run::plan::plan;
 use graphc::run::store::Store;
 use graphc::scenario::crash::{Launcher, TempFolder};
 use graphc::scenario::group::{self, Bench, Group, answers_left, groups, open_store, stage};
@@ -39,6 +39,8 @@ struct Case {
     name: String,
     sources: SourceMap,
     bench: Bench,
+    /// Whether it keeps what is of no thread: results of nodes (`cache`), or memory.
+    outlives: bool,
 }
 
 /// Where a thread is kept.
@@ -173,10 +175,12 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
             args: vec!["play-scenario".into()],
         },
     };
+    let text = &files[&format!("{name}.graph")];
     Case {
         name: name.to_owned(),
         sources,
         bench,
+        outlives: text.contains("cache ") || text.contains("std/memory"),
     }
 }
 
@@ -246,8 +250,7 @@ impl Case {
     ) -> Result<Vec<Outcome>, Vec<String>> {
         let room = TempFolder::new().unwrap();
         let (on, way) = manner;
-        // What caches keep is of no thread.
-        let own = (on == On::Postgres && caches(&self.bench.plan)).then(Seat::new);
+        let own = (on == On::Postgres && self.outlives).then(Seat::new);
         let seat = own.as_ref().unwrap_or(seat);
         let store = seat.store(manner, &room);
         let mut outcomes = Vec::new();
@@ -325,12 +328,6 @@ impl Case {
         }
         wrong
     }
-}
-
-/// Whether results of nodes outlive their threads.
-fn caches(plan: &Plan) -> bool {
-    let mut nodes = plan.graphs.iter().flat_map(|graph| graph.nodes.iter());
-    nodes.any(|node| node.cache.is_some())
 }
 
 fn names_a_cycle(scenario: &Scenario) -> bool {

@@ -32,7 +32,7 @@ pub struct Args {
     /// The interrupt that is answered, where several are open: its id or the path of its node
     #[arg(long, value_name = "ID", requires = "answer")]
     pub interrupt: Option<String>,
-    /// Stop before this node too, by name or path; may be given several times
+    /// Stop before this node too, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
     /// Let go of the nodes that the run was told to stop before

@@ -112,7 +112,7 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
         let wanted = cx
             .interrupt_before
             .iter()
-            .any(|node| **node == **name || *node == path);
+            .any(|node| node == ANY || **node == **name || *node == path);
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
             let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
@@ -132,6 +132,9 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
         Err(FrameEnd::Interrupted(open))
     }
 }
+
+/// Stands for every node among those that a run stops before.
+pub const ANY: &str = "*";
 
 /// The effect that says that a run was sent on from a stop before a node.
 pub const BEFORE: &str = "before";

@@ -94,7 +94,7 @@ pub struct RunOptions {
     pub context: Json,
     /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
     pub migrate: bool,
-    /// Nodes to stop before, by name or path. A resume also stops before those that the run was told of earlier.
+    /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
     pub interrupt_before: Vec<String>,
     /// Lets go of the nodes that the run was told of earlier to stop before.
     pub drop_stops: bool,

@@ -4,6 +4,8 @@
 use crate::ir::GraphId;
 use crate::run::store::ThreadStatus;
 
+use crate::run::step::ANY;
+
 use super::names::Names;
 use super::{Engine, Gone, RunOptions, StartError};
 
@@ -58,6 +60,9 @@ impl Engine {
 
     fn has_stop(&self, root: GraphId, stop: &str) -> bool {
         let graphs = &self.plan.flow.graphs;
+        if stop == ANY {
+            return true;
+        }
         if !stop.contains('/') {
             return graphs.iter().any(|graph| graph.node(stop).is_some());
         }
