@@ -91,39 +91,31 @@ impl Way {
     }
 }
 
-/// What one thread plays on: a schema of the server's, emptied behind each group, and the store that it is reached by.
-struct Seat {
-    url: String,
-    store: Arc<dyn Store>,
-}
+/// What one thread plays on: a schema of the server's, emptied behind each group. Its connections last, since making them takes
+/// longer than a run; a file is opened anew by each engine.
+struct Seat(Arc<dyn Store>);
 
 impl Seat {
     fn new() -> Seat {
         let url = cluster::shared().url();
-        let store = graphc::store::open(&url, Path::new(".")).unwrap();
-        Seat { url, store }
+        Seat(graphc::store::open(&url, Path::new(".")).unwrap())
     }
 
-    /// A store with nothing in it. A file is opened anew by each engine, a database by each that goes on with a run that was
-    /// stopped: making connections takes its time.
-    fn store(&self, (on, way): Manner, room: &TempFolder) -> OpenStore {
+    /// A store with nothing in it.
+    fn store(&self, on: On, room: &TempFolder) -> OpenStore {
         match on {
             On::Memory => open_store(None),
             On::Sqlite => open_store(Some(room.path().join("threads.db"))),
-            On::Postgres if way.stop_after_steps().is_some() => {
-                let url = self.url.clone();
-                Arc::new(move || graphc::store::open(&url, Path::new(".")))
-            }
             On::Postgres => {
-                let store = Arc::clone(&self.store);
+                let store = Arc::clone(&self.0);
                 Arc::new(move || Ok(Arc::clone(&store)))
             }
         }
     }
 
     async fn clear(&self) {
-        for thread in self.store.threads().await.unwrap() {
-            assert!(self.store.delete(&thread.thread_id).await.unwrap());
+        for thread in self.0.threads().await.unwrap() {
+            assert!(self.0.delete(&thread.thread_id).await.unwrap());
         }
     }
 }
@@ -252,7 +244,7 @@ impl Case {
         let (on, way) = manner;
         let own = (on == On::Postgres && self.outlives).then(Seat::new);
         let seat = own.as_ref().unwrap_or(seat);
-        let store = seat.store(manner, &room);
+        let store = seat.store(on, &room);
         let mut outcomes = Vec::new();
         let mut wrong = Vec::new();
         for index in &group.scenarios {
