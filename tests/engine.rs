@@ -5,6 +5,7 @@ mod engine {
     mod drain;
     mod earlier;
     mod flow;
+    mod forks;
     mod handlers;
     mod limits;
     mod rows;

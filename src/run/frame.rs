@@ -390,7 +390,10 @@ impl Frame {
             change,
         } in written
         {
-            let change = self.grow(field, &value, change);
+            let change = match self.is_kept(field) {
+                true => self.grow(field, &value, change),
+                false => self.grow(field, &value, Change::Put(value.clone())),
+            };
             if !graph.untracked.contains(&field) {
                 changes.push(FieldWrite {
                     field: graph.fields[field].to_string(),
@@ -419,6 +422,13 @@ impl Frame {
             }
         }
         changes
+    }
+
+    /// Whether what a field has so far is in a checkpoint, so that a change of it is enough: the value that it begins with is in
+    /// none.
+    fn is_kept(&self, field: FieldId) -> bool {
+        let has = self.fields.get(field.0 as usize).and_then(Option::as_ref);
+        self.growth.contains_key(&field) || has.is_none_or(|value| length(value) == 0)
     }
 
     /// Writes a field whole once its changes outnumber what it held, so that reading it back costs at

@@ -336,6 +336,17 @@ pub struct EffectRecord {
     pub outcome: Json,
 }
 
+impl EffectRecord {
+    /// What it is found by.
+    pub fn key(&self) -> EffectKey {
+        EffectKey {
+            root_step: self.root_step,
+            task: self.task.clone(),
+            id: self.id.clone(),
+        }
+    }
+}
+
 /// Where a thread stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThreadStatus {
