@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod engine {
+    mod answers;
+    mod beside;
     mod drain;
     mod earlier;
     mod flow;
     mod handlers;
     mod limits;
+    mod stops;
     mod streams;
 }
 
