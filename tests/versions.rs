@@ -248,8 +248,16 @@ async fn single_changes() {
     let cases = versions::play::cases();
     assert!(cases.len() > 10);
     let only = std::env::var("CASE").unwrap_or_default();
-    for (name, text) in cases.iter().filter(|(name, _)| name.contains(&only)) {
-        let store = Arc::new(MemoryStore::default());
-        versions::play::play(name, text, &store, || async {}).await;
+    let mut wrong = Vec::new();
+    for (name, text) in cases.into_iter().filter(|(name, _)| name.contains(&only)) {
+        let case = name.clone();
+        let played = tokio::spawn(async move {
+            let store = Arc::new(MemoryStore::default());
+            versions::play::play(&name, &text, &store, || async {}).await;
+        });
+        if played.await.is_err() {
+            wrong.push(case);
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join(" "));
 }
