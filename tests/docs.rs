@@ -6,6 +6,10 @@
 //! ` ```graph,wrong ` has errors.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod docs {
+    mod ports;
+}
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

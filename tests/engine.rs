@@ -11,6 +11,7 @@ mod engine {
     mod limits;
     mod stops;
     mod streams;
+    mod told;
 }
 
 use std::collections::BTreeMap;

@@ -424,13 +424,7 @@ impl Frame {
     /// Writes a field whole once its changes outnumber what it held, so that reading it back costs at
     /// most twice its size and all whole values together at most twice the last; and the first time, where it did not begin
     /// empty: no checkpoint has what it began with.
-    fn grow(
-        &mut self,
-        graph: &GraphPlan,
-        field: FieldId,
-        value: &Value,
-        change: Change,
-    ) -> Change {
+    fn grow(&mut self, graph: &GraphPlan, field: FieldId, value: &Value, change: Change) -> Change {
         let added = match &change {
             Change::Append(items) => items.len() as u64,
             Change::Merge(entries) => entries.len() as u64,
