@@ -56,15 +56,26 @@ pub async fn fork(
 }
 
 impl Engine {
+    /// [`fork`] on the engine's own store.
+    ///
+    /// # Errors
+    /// As [`fork`]; [`StartError::Refused`] where the engine has no store.
+    pub async fn fork(&self, wanted: &Fork<'_>) -> Result<ThreadStatus, StartError> {
+        fork(self.forks_in()?, &*self.ambient, wanted).await
+    }
+
+    fn forks_in(&self) -> Result<&Arc<dyn Store>, StartError> {
+        let refused = || StartError::refused("there is no store to fork threads in");
+        self.store.as_ref().ok_or_else(refused)
+    }
+
     /// Forks a thread and edits the new one, all or nothing. Results that came later than the checkpoint don't
     /// answer it, whatever `wanted` says: they are of another state.
     ///
     /// # Errors
     /// As [`fork`] and [`Engine::edit`].
     pub async fn fork_edited(&self, wanted: &Fork<'_>, edit: &Edit) -> Result<Edited, StartError> {
-        let Some(store) = &self.store else {
-            return Err(StartError::refused("there is no store to fork threads in"));
-        };
+        let store = self.forks_in()?;
         let wanted = Fork {
             effects: Effects::Before,
             ..wanted.clone()

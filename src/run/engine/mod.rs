@@ -113,6 +113,16 @@ struct Held {
 }
 
 impl Engine {
+    /// The graph of that name: what [`start`](Self::start) is asked to run.
+    pub fn graph(&self, name: &str) -> Option<GraphId> {
+        self.plan.flow.graph(name)
+    }
+
+    /// The flow's entry: its only graph that no other calls.
+    pub fn entry(&self) -> Option<GraphId> {
+        self.plan.flow.entry
+    }
+
     /// Runs a graph with an input, on a new thread or after what a known one has.
     ///
     /// # Errors
