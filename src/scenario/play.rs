@@ -135,7 +135,7 @@ impl Player<'_> {
                     self.end(&result);
                     open = result.interrupts;
                 }
-                Err(refused) => self.refused(&refused),
+                Err(refused) => self.refused(&refused, &open),
             }
             let given = answers.next(&open);
             if !given.is_empty() {
@@ -323,7 +323,7 @@ impl Player<'_> {
     }
 
     /// A run that did not start failed before it began; one that waits goes on waiting.
-    fn refused(&self, error: &StartError) {
+    fn refused(&self, error: &StartError, open: &[OpenInterrupt]) {
         let kind = match error {
             StartError::Refused { .. } => "invalid_input",
             StartError::Store(_) => "store",
@@ -338,12 +338,15 @@ impl Player<'_> {
         self.log.tell(Sighting::Ended(Ended {
             error: Some(json!({ "kind": kind, "message": error.to_string() })),
             ..before.unwrap_or(Ended {
-                status: RunState::Failed,
+                status: match open {
+                    [] => RunState::Failed,
+                    _ => RunState::Interrupted,
+                },
                 output: Default::default(),
                 values: Default::default(),
                 error: None,
                 usage: Json::Null,
-                open: Vec::new(),
+                open: open.iter().map(|open| self.open(open)).collect(),
             })
         }));
     }
