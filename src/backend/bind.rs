@@ -13,11 +13,12 @@ use crate::ir::node::Work;
 use crate::ir::{ErrorKind, Flow, Model, Tool};
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
+use crate::run::memory::{self, Embedding, MemoryTool};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use super::config::{Config, ModelBinding, ToolSpec};
-use super::llm::openai::OpenAi;
+use super::config::{Config, EmbedSpec, ModelBinding, ToolSpec};
+use super::llm::openai::{Embeddings, OpenAi};
 use super::scenario::Script;
 use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
@@ -143,6 +144,9 @@ struct Binding<'a> {
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
+    /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
+    #[allow(clippy::option_option)]
+    memory: Option<Option<Arc<memory::Settings>>>,
     found: Diagnostics,
 }
 
@@ -155,6 +159,7 @@ impl<'a> Binding<'a> {
             declared: None,
             wire: Wire::new(),
             providers: BTreeMap::new(),
+            memory: None,
             found: Diagnostics::new(),
         }
     }
@@ -211,10 +216,10 @@ impl<'a> Binding<'a> {
         span: Option<Span>,
         flow: &Flow,
     ) -> Option<Arc<OpenAi>> {
-        if let Some(made) = self.providers.get(name) {
-            return Some(Arc::clone(made));
+        if let Some(made) = self.reached(name) {
+            return Some(made);
         }
-        let Some(entry) = self.config.providers.get(name) else {
+        if !self.config.providers.contains_key(name) {
             let known = || self.config.providers.keys().map(String::as_str);
             let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
                 format!(
@@ -236,8 +241,16 @@ impl<'a> Binding<'a> {
             if span.is_none() || self.declared.is_none() {
                 self.report(span, message, help);
             }
-            return None;
-        };
+        }
+        None
+    }
+
+    /// A provider that the settings describe, made once.
+    fn reached(&mut self, name: &str) -> Option<Arc<OpenAi>> {
+        if let Some(made) = self.providers.get(name) {
+            return Some(Arc::clone(made));
+        }
+        let entry = self.config.providers.get(name)?;
         self.variables(&entry.missing);
         let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
         self.providers.insert(name.to_owned(), Arc::clone(&made));
@@ -258,16 +271,69 @@ impl<'a> Binding<'a> {
         if tool.body.is_some() {
             return Some(None);
         }
+        if let (true, Some(script)) = (tool.is_of(memory::MODULE), self.script) {
+            return Some(Some(script.memory_tool()));
+        }
         // A scenario in which a reply was forgotten must not pay, mail or delete.
         if let Some(script) = self.script {
             return Some(Some(script.absent_tool()));
         }
         let Some(entry) = self.config.tools.get(&tool.name) else {
+            if tool.is_of(memory::MODULE) {
+                return Some(Some(Arc::new(MemoryTool::new(self.memory()?))));
+            }
             self.unbound(flow, tool);
             return None;
         };
         self.variables(&entry.missing);
         Some(Some(self.bound(tool, &entry.value, entry.span)))
+    }
+
+    /// How long-term memory works, read once.
+    fn memory(&mut self) -> Option<Arc<memory::Settings>> {
+        if let Some(known) = &self.memory {
+            return known.clone();
+        }
+        let made = self.read_memory().map(Arc::new);
+        self.memory = Some(made.clone());
+        made
+    }
+
+    fn read_memory(&mut self) -> Option<memory::Settings> {
+        let Some(entry) = &self.config.memory else {
+            return Some(memory::Settings::default());
+        };
+        self.variables(&entry.missing);
+        let spec = &entry.value;
+        let embedding = match &spec.embed {
+            None => None,
+            Some(embed) => Some(self.embedding(embed)?),
+        };
+        Some(memory::Settings {
+            embedding,
+            ttl: spec.ttl,
+            refresh_on_read: spec.refresh_on_read,
+        })
+    }
+
+    fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
+        let name = embed.provider.as_str();
+        let Some(provider) = self.reached(name) else {
+            let known = || self.config.providers.keys().map(String::as_str);
+            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
+                let known = name::list(known());
+                format!("describe it under `providers` in graphc.yaml; there is {known}")
+            });
+            let message =
+                format!("nothing says how to reach the provider `{name}` of memory's vectors");
+            self.report(Some(embed.at), message, help);
+            return None;
+        };
+        let model = embed.model.as_str();
+        Some(Embedding {
+            embedder: Arc::new(Embeddings::new(provider, model, embed.dimensions)),
+            fields: embed.fields.clone(),
+        })
     }
 
     fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {

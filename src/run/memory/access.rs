@@ -21,6 +21,9 @@ pub struct Access {
     pub now: i64,
     /// The constants of the graph that calls (`context`); null where it has none.
     pub context: Json,
+    /// What namespaces are below of that the call is about: nothing, but for a run that has a memory of its own. What it
+    /// names and what it gets are without it.
+    pub root: Vec<String>,
 }
 
 impl Access {
@@ -36,6 +39,7 @@ impl Access {
             at_the_store,
             now,
             context,
+            root: Vec::new(),
         }
     }
 

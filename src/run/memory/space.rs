@@ -47,6 +47,23 @@ impl Space {
         }
     }
 
+    /// What all namespaces begin with.
+    pub fn all() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The same below these parts, which may be ones that nobody can name.
+    pub fn under(mut self, root: &[String]) -> Self {
+        self.0.splice(0..0, root.iter().cloned());
+        self
+    }
+
+    /// The same without so many parts at its beginning.
+    pub fn without(mut self, root: usize) -> Self {
+        self.0.drain(..root.min(self.0.len()));
+        self
+    }
+
     /// Its parts.
     pub fn parts(&self) -> &[String] {
         &self.0

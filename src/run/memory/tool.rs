@@ -93,13 +93,13 @@ impl MemoryTool {
         let (space, key, access) = (args.space()?, args.key()?, args.access);
         let refresh = self.settings.refresh_on_read;
         let found = access.with(|items| items.item(&space, &key, access.now, refresh));
-        Ok(found.await?.as_ref().map_or(Json::Null, shown))
+        Ok(found.await?.map_or(Json::Null, |item| args.shown(item)))
     }
 
     async fn search(&self, args: &Args<'_>, cx: &CallContext) -> Result<Json, ToolError> {
         let access = args.access;
         let search = Search {
-            prefix: Space::prefix(args.parts("space")?).map_err(invalid)?,
+            prefix: args.below("space")?,
             filter: Filter::parse(args.json("filter")).map_err(invalid)?,
             near: self.near(args.json("query"), cx).await?,
             limit: args.count("limit", 10),
@@ -107,7 +107,8 @@ impl MemoryTool {
             refresh: self.settings.refresh_on_read,
         };
         let found = access.with(|items| items.search(&search, access.now));
-        Ok(found.await?.iter().map(shown).collect())
+        let found = found.await?.into_iter();
+        Ok(found.map(|item| args.shown(item)).collect())
     }
 
     /// What a query is near to.
@@ -143,9 +144,12 @@ impl MemoryTool {
         let depth = args.json("depth").as_u64();
         let depth = depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
         let pattern = Pattern::new(args.parts("prefix")?, depth).map_err(invalid)?;
-        let (prefix, access) = (pattern.prefix(), args.access);
+        let access = args.access;
+        let prefix = pattern.prefix().under(&access.root);
         let found = access.with(|items| items.spaces(&prefix, access.now));
-        let listed = pattern.of(found.await?).into_iter();
+        let found = found.await?.into_iter();
+        let listed = pattern.of(found.map(|s| s.without(access.root.len())).collect());
+        let listed = listed.into_iter();
         let page = listed
             .skip(args.count("offset", 0))
             .take(args.count("limit", 100));
@@ -224,7 +228,19 @@ impl Args<'_> {
     }
 
     fn space(&self) -> Result<Space, ToolError> {
-        Space::new(self.parts("space")?).map_err(invalid)
+        let space = Space::new(self.parts("space")?).map_err(invalid)?;
+        Ok(space.under(&self.access.root))
+    }
+
+    /// What namespaces begin with.
+    fn below(&self, name: &str) -> Result<Space, ToolError> {
+        let prefix = Space::prefix(self.parts(name)?).map_err(invalid)?;
+        Ok(prefix.under(&self.access.root))
+    }
+
+    fn shown(&self, mut item: Item) -> Json {
+        item.space = item.space.without(self.access.root.len());
+        shown(&item)
     }
 
     fn key(&self) -> Result<String, ToolError> {
