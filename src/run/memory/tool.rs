@@ -53,6 +53,11 @@ impl MemoryTool {
     async fn put(&self, args: &Args<'_>, cx: &CallContext) -> Result<Json, ToolError> {
         let (space, key) = (args.space()?, args.key()?);
         let value = args.json("value").clone();
+        if value.is_null() {
+            return Err(invalid(
+                "`value` is missing: memory keeps no null; `memory_delete` takes a key out",
+            ));
+        }
         let size = value.to_string().len();
         if size > MAX_VALUE {
             return Err(invalid(format!(
