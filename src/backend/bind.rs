@@ -1,5 +1,7 @@
 //! Which backend serves which model and tool of a flow.
 
+mod memory_settings;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +15,12 @@ use crate::ir::node::Work;
 use crate::ir::{ErrorKind, Flow, Model, Tool};
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
-use crate::run::memory::{self, Embedding, MemoryTool};
+use crate::run::memory::{self, MemoryTool};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
-use super::config::{Config, EmbedSpec, ModelBinding, ToolSpec};
-use super::llm::openai::{Embeddings, OpenAi};
+use super::config::{Config, ModelBinding, ToolSpec};
+use super::llm::openai::OpenAi;
 use super::scenario::Script;
 use super::tool::command::CommandTool;
 use super::tool::command::absent::{Absent, absent};
@@ -287,53 +289,6 @@ impl<'a> Binding<'a> {
         };
         self.variables(&entry.missing);
         Some(Some(self.bound(tool, &entry.value, entry.span)))
-    }
-
-    /// How long-term memory works, read once.
-    fn memory(&mut self) -> Option<Arc<memory::Settings>> {
-        if let Some(known) = &self.memory {
-            return known.clone();
-        }
-        let made = self.read_memory().map(Arc::new);
-        self.memory = Some(made.clone());
-        made
-    }
-
-    fn read_memory(&mut self) -> Option<memory::Settings> {
-        let Some(entry) = &self.config.memory else {
-            return Some(memory::Settings::default());
-        };
-        self.variables(&entry.missing);
-        let spec = &entry.value;
-        let embedding = match &spec.embed {
-            None => None,
-            Some(embed) => Some(self.embedding(embed)?),
-        };
-        Some(memory::Settings {
-            embedding,
-            ttl: spec.ttl,
-            refresh_on_read: spec.refresh_on_read,
-        })
-    }
-
-    fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
-        let name = embed.provider.as_str();
-        let Some(provider) = self.reached(name) else {
-            let known = || self.config.providers.keys().map(String::as_str);
-            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
-                let known = name::list(known());
-                format!("describe it under `providers` in graphc.yaml; there is {known}")
-            });
-            let message =
-                format!("nothing says how to reach the provider `{name}` of memory's vectors");
-            self.report(Some(embed.at), message, help);
-            return None;
-        };
-        let model = embed.model.as_str();
-        Some(Embedding {
-            embedder: Arc::new(Embeddings::new(provider, model, embed.dimensions)),
-            fields: embed.fields.clone(),
-        })
     }
 
     fn bound(&mut self, tool: &Tool, spec: &ToolSpec, span: Option<Span>) -> Arc<dyn ToolBackend> {

@@ -27,6 +27,7 @@ mod reads;
 mod records;
 mod remembered;
 mod results;
+mod searched;
 mod server;
 mod sqlite;
 mod urls;
@@ -177,14 +178,16 @@ macro_rules! cases {
                 what_is_put_is_got
                 what_is_deleted_is_gone
                 a_write_is_made_once
+                an_item_is_there_until_its_time
+                what_is_over_is_swept_away
+                many_put_at_once
+            }
+            searched {
                 a_search_is_of_a_namespace_and_below
                 a_search_gives_the_newest_first_in_pages
                 a_filter_looks_into_values
-                an_item_is_there_until_its_time
-                what_is_over_is_swept_away
                 namespaces_are_listed
                 what_is_near_comes_first
-                many_put_at_once
                 names_of_namespaces_are_checked
             }
             results {

@@ -7,6 +7,7 @@
 //! Not here: SQL, HTTP, `graphc.yaml`.
 
 pub mod access;
+mod args;
 pub mod embed;
 pub mod filter;
 pub mod search;
@@ -33,7 +34,7 @@ pub const MAX_VALUE: usize = 1 << 20;
 /// without undoing what others have written since.
 pub const KNOWN_FOR: i64 = 90 * 24 * 3_600_000;
 
-/// Keeps long-term memory. All implementations pass one suite (`tests/store/remembered.rs`).
+/// Keeps long-term memory. All implementations pass one suite (`tests/store`).
 ///
 /// Times are milliseconds since 1970 by the clock of the run that asks. An item whose time is over by then is as if it were
 /// not there, whether or not it has been swept away.
