@@ -242,6 +242,49 @@ async fn a_result_of_the_wrong_type_of_a_call_that_must_not_be_made_twice_is_ask
 }
 
 #[tokio::test]
+async fn a_call_that_must_not_be_made_twice_is_asked_about_where_it_was_cut_off() {
+    let once = RETRIED.replace("-> string", "-> string @idempotent(false) @timeout(30ms)");
+    for (happened, calls, log) in [(true, 1, "as it was"), (false, 2, "fetched")] {
+        for (fails, kind) in [(1, ErrorKind::Network), (0, ErrorKind::Timeout)] {
+            let bench = bench(&once);
+            bench.fetch.fails.store(fails, Ordering::SeqCst);
+            bench.fetch.hangs.store(fails == 0, Ordering::SeqCst);
+            let failed = bench.start(json!({})).await;
+            assert_eq!(failed.error.unwrap().kind, kind);
+            bench.fetch.hangs.store(false, Ordering::SeqCst);
+            let asked = bench.resume(&[]).await;
+            assert_eq!(asked.interrupts.len(), 1, "{kind:?}");
+            let question = asked.interrupts[0].ask["question"].as_str().unwrap();
+            assert!(question.contains("has failed ("), "{question}");
+            assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 1, "{kind:?}");
+            let answer = Answer {
+                interrupt: None,
+                value: match happened {
+                    true => json!({ "happened": true, "result": "as it was" }),
+                    false => json!({ "happened": false }),
+                },
+            };
+            let done = bench.resume(&[answer]).await;
+            assert_eq!(done.output["log"], json!([log]));
+            assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), calls);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_edit_says_which_failed_call_nobody_asks_about_any_more() {
+    let bench = bench(&RETRIED.replace("-> string", "-> string @idempotent(false)"));
+    bench.fetch.fails.store(1, Ordering::SeqCst);
+    bench.start(json!({})).await;
+    let behind = Edit {
+        as_node: Some("a".to_owned()),
+        ..log(json!(["by hand"]))
+    };
+    let edited = bench.engine.edit("t", &behind).await.unwrap();
+    assert_eq!(edited.in_doubt, ["fetch"]);
+}
+
+#[tokio::test]
 async fn a_run_that_is_dropped_gives_its_thread_back() {
     let bench = bench(RETRIED);
     bench.fetch.hangs.store(true, Ordering::SeqCst);

@@ -56,6 +56,7 @@ pub async fn work(
             kind: "tool",
             subject: name,
             fails_as_result: false,
+            once: false,
         },
         |attempt| one_attempt(shared, &id, call.clone(), writes, attempt),
     );

@@ -152,8 +152,9 @@ async fn with_fallbacks(
             }
         })
         .collect();
-    let ended =
-        |(_, id, policy): &(ModelId, String, Option<&Retry>)| Series::known(run, *policy, id).ended;
+    let ended = |(_, id, policy): &(ModelId, String, Option<&Retry>)| {
+        Series::known(run, *policy, id, false).ended
+    };
     // A model that has failed more often than the last one has failed in this round already: the
     // process died at a fallback.
     let rounds = models.last().map_or(0, ended);
@@ -168,6 +169,7 @@ async fn with_fallbacks(
             kind: "model",
             subject: path,
             fails_as_result: false,
+            once: false,
         };
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);

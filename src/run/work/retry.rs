@@ -11,6 +11,8 @@ use crate::run::error::RunError;
 use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
 
+use super::doubt;
+
 /// An attempt's failure.
 pub struct Failure {
     /// What happened.
@@ -19,6 +21,8 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// What came, where that can't be used (`invalid_output`): kept for people who look.
     pub received: Option<Json>,
+    /// Of a call that must not be made twice (`@idempotent(false)`): whether it may have happened all the same.
+    pub in_doubt: Option<bool>,
 }
 
 impl From<RunError> for Failure {
@@ -27,6 +31,7 @@ impl From<RunError> for Failure {
             error,
             retry_after: None,
             received: None,
+            in_doubt: None,
         }
     }
 }
@@ -52,6 +57,9 @@ impl Failure {
         if let (Some(received), Some(entries)) = (&self.received, kept.as_object_mut()) {
             entries.insert("received".to_owned(), received.clone());
         }
+        if let (Some(in_doubt), Some(entries)) = (self.in_doubt, kept.as_object_mut()) {
+            entries.insert("in_doubt".to_owned(), in_doubt.into());
+        }
         kept
     }
 }
@@ -68,6 +76,8 @@ pub struct Attempted<'e> {
     /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
     /// it would count twice.
     pub fails_as_result: bool,
+    /// Whether what may have happened must not be made again: no policy holds for a failure that leaves that open.
+    pub once: bool,
 }
 
 /// The attempts at one effect, over all processes.
@@ -83,12 +93,14 @@ pub struct Series {
 
 impl Series {
     /// What earlier processes have left in the journal.
-    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str) -> Self {
+    /// `once` as [`Attempted::once`].
+    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str, once: bool) -> Self {
         let journal = &run.around.cx.journal;
         let mut series = Self::default();
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
             let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
             series.add(policy, kind.and_then(ErrorKind::from_word));
         }
         series
@@ -125,7 +137,7 @@ where
     A: FnMut(u32) -> F,
 {
     let cx = run.around.cx;
-    let mut series = Series::known(run, policy, effect.id);
+    let mut series = Series::known(run, policy, effect.id, effect.once);
     loop {
         let number = series.made + 1;
         let mut failure = match attempt(number).await {
@@ -134,6 +146,8 @@ where
         };
         failure.error.attempt = number;
         let kind = failure.error.kind;
+        let may_have_happened = failure.in_doubt == Some(true);
+        let policy = policy.filter(|_| !may_have_happened);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;

@@ -2,7 +2,6 @@
 //!
 //! A result that is not of the tool's type is a failed attempt: `retry` may make another, and a resume does.
 
-use std::borrow::Cow;
 use std::sync::atomic::AtomicU32;
 
 use serde_json::{Value as Json, json};
@@ -10,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept};
-use crate::ir::{ErrorKind, Retry, Tool, ToolId};
+use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::model::CallContext;
@@ -54,7 +53,6 @@ pub async fn call_outside(
         kept.is_some_and(|kept| kept.subject == tool.name)
     });
     let known = known(run, &call, &id, stale, &args)?;
-    let policy = policy(run, node, call.tool);
     let make = async {
         let begun = match &known {
             Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
@@ -63,12 +61,13 @@ pub async fn call_outside(
         };
         let made = retry::attempts(
             run,
-            policy.as_deref(),
+            node.retry.as_ref(),
             Attempted {
                 id: &id,
                 kind: "tool",
                 subject: &tool.name,
                 fails_as_result: is_final(tool, call.errors),
+                once: doubt::asks(&cx.plan.flow, call.tool),
             },
             |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
         );
@@ -109,17 +108,6 @@ fn result_of(run: &TaskRun<'_>, tool: &Tool, result: &Json) -> Result<Value, Str
             all(&wrong)
         )
     })
-}
-
-/// What is tried again. A call that must not be made twice has been made where what it gave can't be used.
-fn policy<'p>(run: &TaskRun<'_>, node: &'p NodePlan, tool: ToolId) -> Option<Cow<'p, Retry>> {
-    let policy = node.retry.as_ref()?;
-    if !doubt::asks(&run.around.cx.plan.flow, tool) {
-        return Some(Cow::Borrowed(policy));
-    }
-    let mut policy = policy.clone();
-    policy.on.retain(|kind| *kind != ErrorKind::InvalidOutput);
-    Some(Cow::Owned(policy))
 }
 
 /// What earlier processes have left of a call that must not be made twice and has no result so far.
@@ -205,13 +193,25 @@ async fn one_attempt(
             ))
         }),
     };
-    let result = made.map_err(|error| Failure {
-        retry_after: error.retry_after,
-        ..RunError::from(error).into()
+    let once = begun.is_some();
+    let result = made.map_err(|mut error| {
+        if once && error.in_doubt {
+            error
+                .message
+                .push_str("; whether it has happened is not known");
+        }
+        Failure {
+            retry_after: error.retry_after,
+            in_doubt: once.then_some(error.in_doubt),
+            ..RunError::from(error).into()
+        }
     })?;
     match result_of(run, &cx.plan.flow.tools[call.tool], &result) {
         Ok(_) => Ok(result),
-        Err(message) => Err(Failure::unusable(message, result)),
+        Err(message) => Err(Failure {
+            in_doubt: once.then_some(true),
+            ..Failure::unusable(message, result)
+        }),
     }
 }
 
