@@ -93,7 +93,13 @@ async fn statuses_are_errors_by_kind() {
 #[tokio::test]
 async fn a_failure_leaves_doubt_where_the_server_may_have_done_it() {
     let get = r#"{ url: "${URL}/x" }"#;
-    for (status, doubt) in [(401, false), (404, false), (429, false), (500, true), (504, true)] {
+    for (status, doubt) in [
+        (401, false),
+        (404, false),
+        (429, false),
+        (500, true),
+        (504, true),
+    ] {
         let (_, result) = run(get, json!({}), answer(status, "{}")).await;
         assert_eq!(result.unwrap_err().in_doubt, doubt, "{status}");
     }

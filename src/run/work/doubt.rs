@@ -9,13 +9,14 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::ir::{ErrorKind, Flow, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::request::Request;
 use crate::run::store::EffectRecord;
 use crate::run::task::TaskRun;
 
@@ -66,6 +67,8 @@ pub fn settle(
         let attempt = begun.get("attempt").and_then(Json::as_u64);
         let failed = journal.finished(task, &format!("{id}!{}", attempt.unwrap_or_default()));
         let doubt = format!("{id}{DOUBT}{number}");
+        // Those that it was made with, whatever a later version of the flow would give.
+        let args = begun.get("args").unwrap_or(args);
         match (failed, journal.finished(task, &doubt)) {
             (Some(kept), _) if !is_left_by(kept) => {}
             (kept, None) => {
@@ -107,7 +110,7 @@ pub async fn begin(
     call: &Call<'_>,
     id: &str,
     begun: &AtomicU32,
-    attempt: u32,
+    (attempt, args): (u32, &JsonMap<String, Json>),
 ) -> Result<(), RunError> {
     let cx = run.around.cx;
     let number = begun.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +119,7 @@ pub async fn begin(
         format!("{id}^{number}"),
         BEGUN,
         &cx.plan.tools[call.tool].name,
-        json!({ "attempt": attempt }),
+        Request::new(&json!(args)).noted(json!({ "attempt": attempt, "args": args })),
     );
     Ok(cx.journal.barrier().await?)
 }

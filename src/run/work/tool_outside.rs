@@ -15,6 +15,7 @@ use crate::run::error::RunError;
 use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
+use crate::run::request::Request;
 use crate::run::task::TaskRun;
 use crate::run::tool::ToolCall;
 use crate::value::Value;
@@ -40,6 +41,8 @@ pub async fn call_outside(
     };
     let of = Of::node("tool", &tool.name);
     let made = call.scope.next(cx, of);
+    let request = Request::new(&json!(args));
+    let made = call.scope.of_request(cx, &made, &request);
     // What an earlier version of the flow was content with counts as an attempt that has failed.
     let id = call.scope.usable(cx, &made, &tool.name, |kept| {
         is_final(tool, call.errors)
@@ -79,6 +82,7 @@ pub async fn call_outside(
             Err(failure) => Err(failure.error),
         }
     };
+    let make = async { Ok(request.noted(make.await?)) };
     let outcome = call
         .scope
         .outside(cx, &id, "tool", &tool.name, make)
@@ -157,7 +161,7 @@ async fn one_attempt(
         return Err(cancelled().into());
     }
     if let Some(begun) = begun {
-        doubt::begin(run, call, id, begun, attempt).await?;
+        doubt::begin(run, call, id, begun, (attempt, &args)).await?;
     }
     let context = CallContext {
         thread_id: cx.thread_id.clone(),
