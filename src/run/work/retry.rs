@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::base::duration;
 use crate::ir::{ErrorKind, Retry};
-use crate::run::effect::cancelled;
+use crate::run::effect::{cancelled, drained};
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
+use crate::value::{MAX_DEPTH, is_deeper};
 
 /// An attempt's failure.
 pub struct Failure {
@@ -38,10 +40,10 @@ impl From<Failure> for RunError {
 }
 
 impl Failure {
-    /// What came is not of its type.
+    /// What came is not of its type. It isn't kept where it is nested too deep for that.
     pub fn unusable(message: String, received: Json) -> Self {
         Failure {
-            received: Some(received),
+            received: (!is_deeper(&received, MAX_DEPTH.into())).then_some(received),
             ..RunError::new(ErrorKind::InvalidOutput, message).into()
         }
     }
@@ -110,7 +112,8 @@ impl Series {
 }
 
 /// Makes attempts until one succeeds, the policy ends them, or the run is cancelled. Only a failed
-/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there.
+/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there. A run that is
+/// drained does not wait for another.
 ///
 /// # Errors
 /// The last attempt's, with the number of attempts.
@@ -134,6 +137,7 @@ where
         };
         failure.error.attempt = number;
         let kind = failure.error.kind;
+        tell_of_longer(&mut failure, policy);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
@@ -147,8 +151,8 @@ where
         let Some(policy) = again else {
             return Err(failure);
         };
-        let wait = pause(policy, series.since, cx.ambient.random(0))
-            .max(failure.retry_after.unwrap_or_default());
+        let wanted = failure.retry_after.unwrap_or_default().min(longest(policy));
+        let wait = pause(policy, series.since, cx.ambient.random(0)).max(wanted);
         let wait_ms = wait.as_millis() as u64;
         run.send(
             format!("{}#{}!{number}", run.effects.task(), effect.id),
@@ -159,10 +163,30 @@ where
             },
         );
         tokio::select! {
-            () = cx.ambient.sleep(wait) => {}
+            biased;
             () = run.effects.stop.cancelled() => return Err(cancelled().into()),
+            () = cx.drain.cancelled() => return Err(drained("before another attempt").into()),
+            () = cx.ambient.sleep(wait) => {}
         }
         cx.journal.barrier().await.map_err(RunError::from)?;
+    }
+}
+
+/// The longest that the other side may have a run wait.
+fn longest(policy: &Retry) -> Duration {
+    Duration::from_millis(policy.max_ms)
+}
+
+/// Says in a failure that would be tried again that the other side asks for a longer wait than the policy has.
+fn tell_of_longer(failure: &mut Failure, policy: Option<&Retry>) {
+    let policy = policy.filter(|policy| policy.on.contains(&failure.error.kind));
+    let (Some(policy), Some(wanted)) = (policy, failure.retry_after) else {
+        return;
+    };
+    if wanted > longest(policy) {
+        let (wanted, longest) = (duration::show(wanted), duration::show(longest(policy)));
+        let said = format!(" (it asks for a wait of {wanted}; the `max` of `retry` is {longest})");
+        failure.error.message.push_str(&said);
     }
 }
 
