@@ -159,6 +159,13 @@ impl Store for SqliteStore {
         Ok(lease)
     }
 
+    async fn is_held(&self, thread_id: &str) -> Result<bool, StoreError> {
+        let failure = self.failure.doing("read");
+        let (folder, id) = (self.locks.clone(), thread_id.to_string());
+        let work = move |_: &mut Connection| lease::is_held(&folder, &id, &failure);
+        self.reader.run(work).await
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         let held = {
             let mut all = self.held();
