@@ -8,6 +8,7 @@ mod engine {
     mod handlers;
     mod limits;
     mod streams;
+    mod unreadable;
 }
 
 use std::collections::BTreeMap;

@@ -99,11 +99,17 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
 }
 
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
-pub(super) fn interrupts(image: &ThreadImage, frame: &str) -> (Vec<OpenInterrupt>, Vec<Json>) {
-    let open = open_interrupts(&image.status).into_iter();
+///
+/// # Errors
+/// Where they can't be read.
+pub(super) fn interrupts(
+    image: &ThreadImage,
+    frame: &str,
+) -> Result<(Vec<OpenInterrupt>, Vec<Json>), StoreError> {
+    let open = open_interrupts(&image.status)?.into_iter();
     let (dropped, stay): (Vec<_>, Vec<_>) = open.partition(|open| open.task.starts_with(frame));
     let stay = stay
         .iter()
         .filter_map(|open| serde_json::to_value(open).ok());
-    (dropped, stay.collect())
+    Ok((dropped, stay.collect()))
 }
