@@ -373,7 +373,7 @@ mod tests {
         let (b, c) = ("b".repeat(half), "c".repeat(half));
         assert_eq!(
             text,
-            format!("  one \n* b:\n  {b}\n* c:\n  {c}\n* a:\n  two")
+            format!("  one \n● b:\n  {b}\n● c:\n  {c}\n● a:\n  two")
         );
     }
 
