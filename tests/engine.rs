@@ -14,6 +14,7 @@ mod engine {
     mod stops;
     mod streams;
     mod told;
+    mod unreadable;
 }
 
 use std::collections::BTreeMap;
