@@ -8,6 +8,7 @@ mod engine {
     mod forks;
     mod handlers;
     mod limits;
+    mod retries;
     mod rows;
     mod streams;
 }
