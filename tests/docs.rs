@@ -6,10 +6,11 @@
 //! ` ```graph,wrong ` has errors.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-#[path = "docs/matrix.rs"]
-mod matrix;
-#[path = "docs/parity.rs"]
-mod parity;
+mod docs {
+    mod matrix;
+    mod parity;
+    mod ports;
+}
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod engine {
+    mod answers;
+    mod beside;
     mod drain;
     mod earlier;
     mod flow;
@@ -10,7 +12,9 @@ mod engine {
     mod limits;
     mod retries;
     mod rows;
+    mod stops;
     mod streams;
+    mod told;
 }
 
 use std::collections::BTreeMap;

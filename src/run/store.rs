@@ -22,6 +22,8 @@ use serde_json::Value as Json;
 
 use crate::value::Value;
 
+use super::memory::ItemStore;
+
 mod past;
 
 pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
@@ -224,6 +226,11 @@ pub trait Store: Send + Sync {
     ) -> Result<Vec<Checkpoint>, StoreError> {
         let _ = (thread_id, after, limit);
         Err(StoreError::cannot("list changes"))
+    }
+
+    /// Long-term memory in the same place; `None` where it keeps threads alone.
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        None
     }
 }
 

@@ -7,12 +7,14 @@ use serde_json::{Value as Json, json};
 
 use crate::backend::bind::bind;
 use crate::backend::config::Config;
-use crate::backend::scenario::{Scenario, Script, in_turns};
+use crate::backend::scenario::{Scenario, Script, in_turns, remembered, seed};
 use crate::diag::Diagnostics;
 use crate::ir::GraphId;
+use crate::run::ambient::Ambient;
 use crate::run::engine::{Engine, RunOptions, RunResult, StartError};
 use crate::run::event::{Event, EventKind, Mode};
 use crate::run::interrupt::{Answer, OpenInterrupt};
+use crate::run::memory::Access;
 use crate::run::plan::Plan;
 use crate::run::store::{RunState, Store, StoreError};
 use crate::run::stream::{self, EventSink, EventStream};
@@ -102,6 +104,9 @@ impl Player<'_> {
             self.how.resume.clone().unwrap_or_default(),
         );
         let waiting = self.waiting().await?;
+        if self.how.resume.is_none() && !scenario.memory.is_empty() {
+            seed(self.script, self.memory()?, &self.stage.thread_id).await?;
+        }
         let first = if self.how.resume.is_some() {
             self.resume(&[]).await?
         } else if waiting.is_empty() || !scenario.input.is_empty() {
@@ -135,14 +140,30 @@ impl Player<'_> {
                     self.end(&result);
                     open = result.interrupts;
                 }
-                Err(refused) => self.refused(&refused),
+                Err(refused) => self.refused(&refused, &open),
             }
             let given = answers.next(&open);
             if !given.is_empty() {
                 next = Some(self.give(&given).await?);
             }
         }
+        if scenario.expect.memory.is_some() {
+            let held = remembered(&self.memory()?, &self.stage.thread_id).await;
+            let held = held.map_err(|error| error.to_string())?;
+            self.log.tell(Sighting::Remembered(held));
+        }
         Ok(())
+    }
+
+    /// The memory of the thread, at the scenario's time.
+    fn memory(&self) -> Result<Access, String> {
+        let store = (self.stage.store)().map_err(|error| error.to_string())?;
+        let now = self.ambient().now().as_millisecond();
+        Ok(Access::new(Some(store), Arc::default(), now, Json::Null))
+    }
+
+    fn ambient(&self) -> StillAmbient {
+        StillAmbient::new(self.scenario().clock)
     }
 
     /// The interrupts that the thread waits at before the scenario begins.
@@ -224,7 +245,7 @@ impl Player<'_> {
             plan: Arc::clone(&stage.plan),
             backends: self.watch.over(backends),
             store: Some(store),
-            ambient: Arc::new(StillAmbient::new(self.scenario().clock)),
+            ambient: Arc::new(self.ambient()),
         })
     }
 
@@ -323,7 +344,7 @@ impl Player<'_> {
     }
 
     /// A run that did not start failed before it began; one that waits goes on waiting.
-    fn refused(&self, error: &StartError) {
+    fn refused(&self, error: &StartError, open: &[OpenInterrupt]) {
         let kind = match error {
             StartError::Refused { .. } => "invalid_input",
             StartError::Store(_) => "store",
@@ -338,12 +359,15 @@ impl Player<'_> {
         self.log.tell(Sighting::Ended(Ended {
             error: Some(json!({ "kind": kind, "message": error.to_string() })),
             ..before.unwrap_or(Ended {
-                status: RunState::Failed,
+                status: match open {
+                    [] => RunState::Failed,
+                    _ => RunState::Interrupted,
+                },
                 output: Default::default(),
                 values: Default::default(),
                 error: None,
                 usage: Json::Null,
-                open: Vec::new(),
+                open: open.iter().map(|open| self.open(open)).collect(),
             })
         }));
     }

@@ -8,12 +8,13 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::task::spawn_blocking;
 
 use crate::backend::bind::bind;
-use crate::backend::scenario::{Scenario, Script, Start, in_turns};
+use crate::backend::scenario::{Scenario, Script, Start, in_turns, seed};
 use crate::base::{SourceMap, name};
 use crate::ir::{ErrorKind, Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
+use crate::run::memory::Access;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
@@ -206,10 +207,29 @@ impl<'a> Session<'a> {
         runtime()?.block_on(self.go(first))
     }
 
+    /// Keeps what the scenario says that memory holds when it begins.
+    async fn remember(&self) -> Result<(), Failure> {
+        let Some(script) = &self.script else {
+            return Ok(());
+        };
+        let now = self.engine.ambient.now().as_millisecond();
+        let access = Access::new(
+            Some(Arc::clone(&self.store)),
+            Arc::default(),
+            now,
+            Json::Null,
+        );
+        let kept = seed(script, access, &self.thread).await;
+        kept.map_err(Failure::unusable)
+    }
+
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         self.options.drain = signals.drain.clone();
+        if matches!(first, Leg::Start { .. }) {
+            self.remember().await?;
+        }
         let dropped = match first {
             Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
