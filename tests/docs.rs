@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod docs {
+    mod matrix;
+    mod parity;
     mod ports;
 }
 
@@ -19,12 +21,13 @@ use graphc::diag::{Level, render};
 use graphc::expr::function::form::{FORMS, Form, Sort};
 use graphc::expr::function::{FUNCTIONS, Function};
 
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
     "README.md",
     "docs/language.md",
     "docs/runtime.md",
     "docs/cli.md",
     "docs/functions.md",
+    "docs/langgraph.md",
 ];
 
 fn project(path: &str) -> PathBuf {

@@ -7,8 +7,10 @@ mod engine {
     mod drain;
     mod earlier;
     mod flow;
+    mod forks;
     mod handlers;
     mod limits;
+    mod rows;
     mod stops;
     mod streams;
     mod told;
