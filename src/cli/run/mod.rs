@@ -9,6 +9,8 @@ mod again;
 pub mod answers;
 pub mod ask;
 pub mod example;
+#[cfg(unix)]
+mod hangup;
 pub mod hint;
 pub mod progress;
 pub mod scene;

@@ -355,8 +355,17 @@ impl<'a> Session<'a> {
             Some(RunState::Running) => "was cut off",
             Some(RunState::Ready) => "was forked or edited",
         };
+        let image = self.store.load(&self.thread).await.map_err(unusable)?;
+        let in_doubt = image.map_or_else(Vec::new, |image| engine::in_doubt(&image));
+        let in_doubt = match in_doubt.as_slice() {
+            [] => String::new(),
+            tools => format!(
+                "\nwarning: nobody asks any more whether this call has happened: {}",
+                name::list(tools.iter().map(String::as_str))
+            ),
+        };
         Ok(Some(format!(
-            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",
+            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it){in_doubt}",
             self.thread,
         )))
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: once stops the run in good order, twice ends the process.
+//! Ctrl-C, SIGHUP and SIGTERM: once stops the run in good order, twice ends the process.
 
 use std::process::exit;
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::tool::command;
 
 use super::super::{Exit, term};
+#[cfg(unix)]
+use super::hangup;
 
 /// What signals do to a run.
 #[derive(Debug, Clone)]
@@ -24,7 +26,7 @@ pub struct Signals {
 /// What asks the process to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// Ctrl-C: SIGINT.
+    /// Ctrl-C: SIGINT. And SIGHUP: the terminal is gone.
     Interrupt,
     /// SIGTERM, as whoever runs services sends it.
     Terminate,
@@ -82,8 +84,19 @@ pub async fn wait() -> Heard {
         ) else {
             return std::future::pending().await;
         };
+        let mut hangup = match hangup::may_be_heard() {
+            true => signal(SignalKind::hangup()).ok(),
+            false => None,
+        };
+        let hung_up = async {
+            match &mut hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = interrupt.recv() => Heard::Interrupt,
+            _ = hung_up => Heard::Interrupt,
             _ = terminate.recv() => Heard::Terminate,
         }
     }

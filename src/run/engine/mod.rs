@@ -47,6 +47,7 @@ mod stops;
 mod take_over;
 
 pub use answers::open_interrupts;
+pub use edit::in_doubt_of as in_doubt;
 pub use edit::{Edit, Edited, Written, path as frame_path};
 pub use fork::{Fork, fork};
 pub use live::live;

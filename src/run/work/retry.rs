@@ -11,6 +11,8 @@ use crate::run::error::RunError;
 use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
 
+use super::doubt;
+
 /// An attempt's failure.
 pub struct Failure {
     /// What happened.
@@ -19,6 +21,8 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// What came, where that can't be used (`invalid_output`): kept for people who look.
     pub received: Option<Json>,
+    /// Of a call that must not be made twice (`@idempotent(false)`): whether it may have happened all the same.
+    pub in_doubt: Option<bool>,
 }
 
 impl From<RunError> for Failure {
@@ -27,6 +31,7 @@ impl From<RunError> for Failure {
             error,
             retry_after: None,
             received: None,
+            in_doubt: None,
         }
     }
 }
@@ -52,6 +57,9 @@ impl Failure {
         if let (Some(received), Some(entries)) = (&self.received, kept.as_object_mut()) {
             entries.insert("received".to_owned(), received.clone());
         }
+        if let (Some(in_doubt), Some(entries)) = (self.in_doubt, kept.as_object_mut()) {
+            entries.insert("in_doubt".to_owned(), in_doubt.into());
+        }
         kept
     }
 }
@@ -68,6 +76,8 @@ pub struct Attempted<'e> {
     /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
     /// it would count twice.
     pub fails_as_result: bool,
+    /// Whether what may have happened must not be made again: no policy holds for a failure that leaves that open.
+    pub once: bool,
 }
 
 /// The attempts at one effect, over all processes.
@@ -83,12 +93,14 @@ pub struct Series {
 
 impl Series {
     /// What earlier processes have left in the journal.
-    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str) -> Self {
+    /// `once` as [`Attempted::once`].
+    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str, once: bool) -> Self {
         let journal = &run.around.cx.journal;
         let mut series = Self::default();
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
             let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
             series.add(policy, kind.and_then(ErrorKind::from_word));
         }
         series
@@ -125,7 +137,7 @@ where
     A: FnMut(u32) -> F,
 {
     let cx = run.around.cx;
-    let mut series = Series::known(run, policy, effect.id);
+    let mut series = Series::known(run, policy, effect.id, effect.once);
     loop {
         let number = series.made + 1;
         let mut failure = match attempt(number).await {
@@ -134,6 +146,8 @@ where
         };
         failure.error.attempt = number;
         let kind = failure.error.kind;
+        let may_have_happened = failure.in_doubt == Some(true);
+        let policy = policy.filter(|_| !may_have_happened);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
@@ -148,7 +162,7 @@ where
             return Err(failure);
         };
         let wait = pause(policy, series.since, cx.ambient.random(0))
-            .max(failure.retry_after.unwrap_or_default());
+            .max(asked_for(policy, failure.retry_after));
         let wait_ms = wait.as_millis() as u64;
         run.send(
             format!("{}#{}!{number}", run.effects.task(), effect.id),
@@ -179,6 +193,12 @@ fn pause(policy: &Retry, number: u32, chance: f64) -> Duration {
     Duration::from_millis((millis + spread) as u64)
 }
 
+/// The wait that the other side has asked for, as far as the policy lets anything wait.
+fn asked_for(policy: &Retry, retry_after: Option<Duration>) -> Duration {
+    let most = Duration::from_millis(policy.max_ms);
+    retry_after.unwrap_or_default().min(most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +217,19 @@ mod tests {
             .map(|n| pause(&policy, n, 0.9).as_millis())
             .collect();
         assert_eq!(waits, [100, 200, 400, 800, 1000, 1000]);
+    }
+
+    #[test]
+    fn nobody_asks_for_more_than_the_longest() {
+        let policy = Retry {
+            max_ms: 2000,
+            ..Retry::default()
+        };
+        let day = Duration::from_secs(86_400);
+        assert_eq!(asked_for(&policy, Some(day)).as_millis(), 2000);
+        let second = Duration::from_secs(1);
+        assert_eq!(asked_for(&policy, Some(second)), second);
+        assert_eq!(asked_for(&policy, None), Duration::ZERO);
     }
 
     #[test]

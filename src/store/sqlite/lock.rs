@@ -7,6 +7,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -15,6 +16,10 @@ pub(super) struct ThreadLock {
     file: File,
     path: PathBuf,
 }
+
+/// How often, and after how long, a lock that is taken is tried again: looking at one takes far less.
+const LOOKS: u32 = 10;
+const LOOK: Duration = Duration::from_millis(3);
 
 /// Folder of the lock files of a database.
 pub(super) fn folder(database: &Path) -> PathBuf {
@@ -26,9 +31,8 @@ pub(super) fn folder(database: &Path) -> PathBuf {
 /// Locks a thread; `None` where it is locked already, by whomever.
 pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<ThreadLock>> {
     std::fs::create_dir_all(folder)?;
-    let hash = Sha256::digest(thread_id.as_bytes());
-    let name: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
-    let path = folder.join(name);
+    let path = path(folder, thread_id);
+    let mut looks = LOOKS;
     loop {
         let file = OpenOptions::new()
             .create(true)
@@ -37,6 +41,12 @@ pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<Thre
             .open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
+            // Somebody may only be looking.
+            Err(TryLockError::WouldBlock) if looks > 0 => {
+                looks -= 1;
+                std::thread::sleep(LOOK);
+                continue;
+            }
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -48,6 +58,32 @@ pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<Thre
     }
 }
 
+/// Whether a thread is locked, by whomever. Looks without taking the thread: many may look at the same time, and a writer
+/// that comes meanwhile waits for the moment that takes ([`try_lock`]).
+pub(super) fn is_locked(folder: &Path, thread_id: &str) -> io::Result<bool> {
+    is_locked_at(&path(folder, thread_id))
+}
+
+fn is_locked_at(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        // Nobody has it, or its writer has just gone.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn path(folder: &Path, thread_id: &str) -> PathBuf {
+    let hash = Sha256::digest(thread_id.as_bytes());
+    let name: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    folder.join(name)
+}
+
 /// Whether any thread of a database is locked, by whomever.
 pub(super) fn any(folder: &Path) -> io::Result<bool> {
     let files = match std::fs::read_dir(folder) {
@@ -56,16 +92,8 @@ pub(super) fn any(folder: &Path) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     for file in files {
-        let file = match File::open(file?.path()) {
-            Ok(file) => file,
-            // Its writer has just gone.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        match file.try_lock_shared() {
-            Ok(()) => file.unlock()?,
-            Err(TryLockError::WouldBlock) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
+        if is_locked_at(&file?.path())? {
+            return Ok(true);
         }
     }
     Ok(false)
