@@ -1,5 +1,7 @@
 //! Which backend serves which model and tool of a flow.
 
+mod memory_settings;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use crate::ir::node::Work;
 use crate::ir::{ErrorKind, Flow, Model, Tool};
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
+use crate::run::memory::{self, MemoryTool};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
@@ -140,6 +143,9 @@ struct Binding<'a> {
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
+    /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
+    #[allow(clippy::option_option)]
+    memory: Option<Option<Arc<memory::Settings>>>,
     found: Diagnostics,
 }
 
@@ -153,6 +159,7 @@ impl<'a> Binding<'a> {
             declared: None,
             wire: Wire::new(),
             providers: BTreeMap::new(),
+            memory: None,
             found: Diagnostics::new(),
         }
     }
@@ -235,10 +242,10 @@ impl<'a> Binding<'a> {
         span: Option<Span>,
         flow: &Flow,
     ) -> Option<Arc<OpenAi>> {
-        if let Some(made) = self.providers.get(name) {
-            return Some(Arc::clone(made));
+        if let Some(made) = self.reached(name) {
+            return Some(made);
         }
-        let Some(entry) = self.config.providers.get(name) else {
+        if !self.config.providers.contains_key(name) {
             let known = || self.config.providers.keys().map(String::as_str);
             let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
                 format!(
@@ -260,8 +267,16 @@ impl<'a> Binding<'a> {
             if span.is_none() || self.declared.is_none() {
                 self.report(span, message, help);
             }
-            return None;
-        };
+        }
+        None
+    }
+
+    /// A provider that the settings describe, made once.
+    fn reached(&mut self, name: &str) -> Option<Arc<OpenAi>> {
+        if let Some(made) = self.providers.get(name) {
+            return Some(Arc::clone(made));
+        }
+        let entry = self.config.providers.get(name)?;
         self.variables(&entry.missing);
         let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
         self.providers.insert(name.to_owned(), Arc::clone(&made));
@@ -285,11 +300,17 @@ impl<'a> Binding<'a> {
         if tool.body.is_some() {
             return Some(None);
         }
+        if let (true, Some(script)) = (tool.is_of(memory::MODULE), self.script) {
+            return Some(Some(script.memory_tool()));
+        }
         // A scenario in which a reply was forgotten must not pay, mail or delete.
         if let Some(script) = self.script {
             return Some(Some(script.absent_tool()));
         }
         let Some(entry) = self.config.tools.get(&tool.name) else {
+            if tool.is_of(memory::MODULE) {
+                return Some(Some(Arc::new(MemoryTool::new(self.memory()?))));
+            }
             self.unbound(flow, tool);
             return None;
         };

@@ -363,11 +363,21 @@ pub struct Tool {
     /// Parameters marked `@sink`, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sinks: Vec<Sink>,
+    /// Module of the standard library that it is of, such as `std/memory`: the runtime serves it where nothing else is bound to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Body that the runtime interprets; a tool without one is bound in `graphc.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<ToolBody>,
     /// Where it is declared.
     pub at: Place,
+}
+
+impl Tool {
+    /// Whether it is of that module of the standard library.
+    pub fn is_of(&self, module: &str) -> bool {
+        self.module.as_deref() == Some(module)
+    }
 }
 
 /// What a tool with a body does, in this order.

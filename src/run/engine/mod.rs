@@ -44,6 +44,7 @@ mod migrate;
 mod names;
 mod prepare;
 mod result;
+mod stops;
 mod take_over;
 
 pub use answers::open_interrupts;
@@ -94,8 +95,10 @@ pub struct RunOptions {
     pub context: Json,
     /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
     pub migrate: bool,
-    /// Nodes to stop before, by name or path.
+    /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
     pub interrupt_before: Vec<String>,
+    /// Lets go of the nodes that the run was told of earlier to stop before.
+    pub drop_stops: bool,
     /// Who watches.
     pub events: Option<EventSink>,
     /// Cancels the run: it stops before its next effect.
@@ -214,6 +217,10 @@ impl Engine {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
         };
+        let stops = match self.stops(graph, &taken.image.status, &options) {
+            Ok(stops) => stops,
+            Err(error) => return Err(self.give_up(held, error).await),
+        };
         let mut image = taken.image.clone();
         image.effects.extend(answered.iter().cloned());
         // A thread that an earlier version of the program kept has its ids until its step is done.
@@ -230,6 +237,7 @@ impl Engine {
         );
         cx.usage = Mutex::new(used_before(&image));
         cx.forked_from = image.status.forked_from.clone();
+        cx.interrupt_before = stops;
         cx.count_known = image.status.state == RunState::Running;
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
@@ -376,6 +384,7 @@ impl Engine {
             usage: json!(cx.usage()),
             named_from: Some(cx.journal.first_named()),
             forked_from: cx.forked_from.clone(),
+            interrupt_before: cx.interrupt_before.clone(),
             at: self.ambient.kept_at().to_string(),
         })
     }
