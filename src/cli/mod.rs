@@ -26,6 +26,7 @@ pub mod init;
 pub mod json_arg;
 pub mod loader;
 pub mod man;
+pub mod memory;
 pub mod output;
 pub mod project;
 pub mod resume;
@@ -102,6 +103,8 @@ pub enum Command {
     Resume(resume::Args),
     /// Look into the threads of a project: where they stand, their state, their history
     Threads(threads::Args),
+    /// Look into the long-term memory of a project
+    Memory(memory::Args),
     /// Draw a flow: for mermaid or Graphviz, as SVG or a page
     Viz(viz::Args),
     /// Run the scenarios of flows, offline
@@ -177,6 +180,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Threads(args) => threads::run(args, context),
+        Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),
