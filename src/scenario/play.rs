@@ -23,6 +23,7 @@ use super::ambient::StillAmbient;
 use super::answers::{Given, Pending, Used};
 use super::doom::{Doom, DoomedStore};
 use super::sighting::{Ended, Log, Sighting};
+use super::tape::Tape;
 use super::watch::Watch;
 
 /// Opens the store of a thread; each engine of a scenario opens it anew.
@@ -52,6 +53,8 @@ pub struct How {
     pub doom: Option<Arc<Doom>>,
     /// Goes on with a run that another process has begun, with the answers that it has used.
     pub resume: Option<Used>,
+    /// Takes down all events, of every mode.
+    pub tape: Option<Arc<Tape>>,
 }
 
 /// Times that a run is stopped and resumed before it is given up: it would never end.
@@ -137,7 +140,7 @@ impl Player<'_> {
                     self.end(&result);
                     open = result.interrupts;
                 }
-                Err(refused) => self.refused(&refused),
+                Err(refused) => self.refused(&refused, &open),
             }
             let given = answers.next(&open);
             if !given.is_empty() {
@@ -205,8 +208,14 @@ impl Player<'_> {
         act: impl AsyncFnOnce(&Engine, RunOptions) -> Result<RunResult, StartError>,
     ) -> Result<Result<RunResult, StartError>, String> {
         let engine = self.engine()?;
-        let modes = [Mode::Custom, Mode::Tasks, Mode::Debug];
-        let (sink, stream) = stream::channel(modes);
+        let modes: &[Mode] = match &self.how.tape {
+            Some(tape) => {
+                tape.begin();
+                &Mode::ALL
+            }
+            None => &[Mode::Custom, Mode::Tasks, Mode::Debug],
+        };
+        let (sink, stream) = stream::channel(modes.iter().copied());
         let options = self.options(sink);
         let at_the_store = Arc::clone(&options.at_the_store);
         let doom = self.how.doom.as_ref();
@@ -286,6 +295,9 @@ impl Player<'_> {
     }
 
     fn saw(&self, event: Event) {
+        if let Some(tape) = &self.how.tape {
+            tape.note(event.clone());
+        }
         let seen = match event.kind {
             EventKind::TaskStarted { .. } => Sighting::Visit { task: event.id },
             EventKind::Custom { name, payload } => Sighting::Custom {
@@ -332,7 +344,7 @@ impl Player<'_> {
     }
 
     /// A run that did not start failed before it began; one that waits goes on waiting.
-    fn refused(&self, error: &StartError) {
+    fn refused(&self, error: &StartError, open: &[OpenInterrupt]) {
         let kind = match error {
             StartError::Refused { .. } => "invalid_input",
             StartError::Store(_) => "store",
@@ -347,12 +359,15 @@ impl Player<'_> {
         self.log.tell(Sighting::Ended(Ended {
             error: Some(json!({ "kind": kind, "message": error.to_string() })),
             ..before.unwrap_or(Ended {
-                status: RunState::Failed,
+                status: match open {
+                    [] => RunState::Failed,
+                    _ => RunState::Interrupted,
+                },
                 output: Default::default(),
                 values: Default::default(),
                 error: None,
                 usage: Json::Null,
-                open: Vec::new(),
+                open: open.iter().map(|open| self.open(open)).collect(),
             })
         }));
     }

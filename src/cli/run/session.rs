@@ -47,6 +47,8 @@ pub struct Wanted {
     pub thread: Option<String>,
     /// Nodes to stop before.
     pub interrupt_before: Vec<String>,
+    /// Whether those of earlier are let go of.
+    pub no_stops: bool,
     /// Answers to interrupts as they open.
     pub given: Vec<Json>,
     /// Whether the scenario's answers stay out and nobody is asked.
@@ -177,6 +179,7 @@ impl<'a> Session<'a> {
                 timeout: how.timeout,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
+                drop_stops: wanted.no_stops,
                 ..engine::RunOptions::default()
             },
             watch: Watch::new(&how.stream, wanted.after, context),
@@ -449,6 +452,9 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "go on without an answer, as the flow is now: {}",
             hint.resume()
         )),
+        Gone::Stop(old) => failure.help(format!(
+            "`--no-stops` lets go of it; if the node has another name now, say so with `migrate {{ rename node {old} -> new }}` and add `--migrate`"
+        )),
         Gone::Calls(old) => failure.help(format!(
             "`--migrate` lets it go; if the node has another name now, say that first: `migrate {{ rename node {old} -> new }}`"
         )),
@@ -489,6 +495,9 @@ fn known_nodes(flow: &Flow, wanted: &[String]) -> Result<(), Failure> {
 }
 
 fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
+    if path == crate::run::step::ANY {
+        return Ok(());
+    }
     if !path.contains('/') {
         let mut nodes = flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
         return match nodes.any(|node| node.name == path) {

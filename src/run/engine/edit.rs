@@ -22,6 +22,7 @@ use crate::run::update::update;
 use crate::run::work::subgraph::restore;
 
 pub use self::place::path;
+pub(super) use self::stale::step_in;
 
 use self::place::As;
 use super::fit::Held;

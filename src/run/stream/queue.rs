@@ -31,7 +31,7 @@ pub struct Queue {
     firm_bytes: usize,
     /// The last event of each task that has any.
     last_of: HashMap<String, u64>,
-    /// The last state of each namespace that has any.
+    /// The last state of each frame that has any.
     state_of: HashMap<String, u64>,
     patience: Patience,
     /// Whether the run has given up waiting for the reader.
@@ -104,7 +104,7 @@ impl Queue {
         self.next += 1;
         match &event.kind {
             EventKind::Values(_) => {
-                self.state_of.insert(event.ns.clone(), position);
+                self.state_of.insert(frame(&event).to_owned(), position);
             }
             EventKind::Dropped { .. } => {}
             _ => {
@@ -146,12 +146,15 @@ impl Queue {
         true
     }
 
-    /// Puts a state in the place of an older one.
+    /// Puts a state in the place of an older one of its frame.
     fn replace(&mut self, mut event: Event) {
-        let older = self.state_of.remove(&event.ns);
+        let older = self.state_of.remove(frame(&event));
         if let Some(older) = older.and_then(|position| self.events.remove(&position)) {
             self.bytes -= older.weight;
             event.skipped += older.event.skipped + 1;
+        } else if self.events.len() >= HARD || self.bytes >= 2 * BYTES {
+            // The first of one of very many graphs.
+            return self.leave_out();
         }
         self.append(event);
     }
@@ -177,7 +180,7 @@ impl Queue {
         let mut event = queued.event;
         self.bytes -= queued.weight;
         match &event.kind {
-            EventKind::Values(_) => forget(&mut self.state_of, &event.ns, position),
+            EventKind::Values(_) => forget(&mut self.state_of, frame(&event), position),
             _ => forget(&mut self.last_of, event.task(), position),
         }
         if !is_loose(&event) {
@@ -275,6 +278,11 @@ impl Queue {
     }
 }
 
+/// Key of the frame whose state an event is. Calls of one node beside each other have one path, and a state each.
+fn frame(event: &Event) -> &str {
+    event.task().rsplit_once('/').map_or("", |(frame, _)| frame)
+}
+
 fn forget(last: &mut HashMap<String, u64>, name: &str, position: u64) {
     if last.get(name) == Some(&position) {
         last.remove(name);
@@ -290,5 +298,40 @@ fn dropped(events: u64) -> Event {
         node: None,
         skipped: 0,
         kind: EventKind::Dropped { events },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::run::stream::PATIENCE;
+
+    /// Each graph has a last state that waits, but not each of very many.
+    #[test]
+    fn states_of_very_many_graphs_are_bounded() {
+        let mut queue = Queue::new(Patience::new(Instant::now(), PATIENCE));
+        let graphs = 2 * HARD as u64;
+        for step in 0..2 {
+            for graph in 0..graphs {
+                queue.push(Event {
+                    id: format!("0:call[{graph}]/{step}#values"),
+                    ns: "call".to_owned(),
+                    kind: EventKind::Values(json!({})),
+                    ..dropped(0)
+                });
+            }
+        }
+        assert!(queue.size().0 <= HARD + 2, "{:?}", queue.size());
+        assert!(queue.size().1 <= 2 * BYTES + 1000, "{:?}", queue.size());
+        let mut told = 0;
+        while let Some(event) = queue.pop(Instant::now()) {
+            told += match event.kind {
+                EventKind::Dropped { events } => events,
+                _ => 1 + event.skipped,
+            };
+        }
+        assert_eq!(told, 2 * graphs);
     }
 }

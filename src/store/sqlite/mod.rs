@@ -69,11 +69,11 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// [`Sync::Normal`], and five seconds.
+    /// [`Sync::Normal`], and a minute: as long as a fork or a compaction of a large thread of the same file may take.
     fn default() -> Self {
         Self {
             sync: Sync::Normal,
-            busy_timeout: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(60),
         }
     }
 }
