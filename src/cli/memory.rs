@@ -7,17 +7,17 @@ use clap::Subcommand;
 use serde_json::{Value as Json, json};
 
 use crate::base::SourceMap;
+use crate::embed::project::Project;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::memory::space::Pattern;
 use crate::run::memory::tool::shown;
 use crate::run::memory::{Access, Filter, Item, Search, Space, Write};
 use crate::run::store::StoreError;
 
-use super::project::Project;
 use super::run::session::runtime;
 use super::storage::Place;
-use super::threads::{Format, seconds};
 use super::threads::table::table;
+use super::threads::{Format, seconds};
 use super::{Context, Exit, Failure, output, settings};
 
 const EXAMPLES: &str = "\
