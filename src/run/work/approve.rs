@@ -56,7 +56,12 @@ pub fn settle(
         return Ok(args);
     }
     let of = Of::node("approve", &tool.name);
-    let effect = format!("{}{APPROVAL}", scope.next(cx, of));
+    // Looked for alone, it is not counted: a process that goes on counts as one that began.
+    let asked = match tool.approve {
+        true => scope.next(cx, of),
+        false => scope.first(of),
+    };
+    let effect = format!("{asked}{APPROVAL}");
     let question = question(tool, &args);
     // A word on other arguments, as an earlier version of the flow gave them, is none on these.
     let same = |kept: &Json| {
