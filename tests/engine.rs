@@ -15,6 +15,7 @@ mod engine {
     mod stops;
     mod streams;
     mod told;
+    mod unreadable;
 }
 
 use std::collections::BTreeMap;

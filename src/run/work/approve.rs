@@ -56,7 +56,7 @@ pub fn settle(
         return Ok(args);
     }
     let of = Of::node("approve", &tool.name);
-    // Looked for alone, it is not counted: a process that goes on counts as one that began.
+    // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
     let asked = match tool.approve {
         true => scope.next(cx, of),
         false => scope.first(of),
