@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cluster::Cluster;
 use divan::Bencher;
+use graphc::run::memory;
 use graphc::run::store::{
     Change, Checkpoint, EffectRecord, FieldWrite, Lease, Record, RunState, Source, Store,
     ThreadStatus,
@@ -225,6 +226,98 @@ fn load_5000_checkpoints_postgres(bencher: Bencher) {
     let runtime = runtime();
     let store = lengthen(&runtime, postgres());
     bencher.bench_local(|| runtime.block_on(store.load("t")).unwrap());
+}
+
+/// 10,000 items with a value of 256 bytes and, where asked for, a vector of 512 numbers; as many in another namespace.
+fn remember<S: Store>(runtime: &Runtime, store: S, vectors: bool) -> S {
+    let memory = store.memory().unwrap();
+    let put = |space: &str, n: u32| {
+        let item = memory::NewItem {
+            space: memory::Space::new(vec!["users".into(), space.into()]).unwrap(),
+            key: format!("k{n}"),
+            value: json!({ "text": "m".repeat(256), "n": n }),
+            ttl: None,
+            vectors: vectors.then(|| vector(n)).into_iter().collect(),
+            embedder: "model".into(),
+        };
+        let mut known = memory::WriteKey::default();
+        known[..4].copy_from_slice(&n.to_be_bytes());
+        known[4] = u8::from(space == "a");
+        let put = memory::Write::Put(item);
+        runtime
+            .block_on(memory.write(known, &put, i64::from(n)))
+            .unwrap();
+    };
+    for n in 0..10_000 {
+        put("a", n);
+        put("b", n);
+    }
+    store
+}
+
+fn vector(seed: u32) -> Vec<f32> {
+    let numbers = (0..512_u32).map(|n| ((n * 31 + seed * 17) % 101) as f32 - 50.0);
+    memory::vector::unit(numbers.collect()).unwrap()
+}
+
+fn find(bencher: Bencher, store: impl Store, near: bool) {
+    let runtime = runtime();
+    let store = remember(&runtime, store, near);
+    let search = memory::Search {
+        prefix: memory::Space::new(vec!["users".into(), "a".into()]).unwrap(),
+        filter: memory::Filter::default(),
+        near: near.then(|| memory::Near {
+            embedder: "model".into(),
+            vector: vector(77),
+        }),
+        limit: 10,
+        offset: 0,
+        refresh: false,
+    };
+    bencher.bench_local(|| {
+        let memory = store.memory().unwrap();
+        let found = runtime.block_on(memory.search(&search, 20_000)).unwrap();
+        assert_eq!(found.len(), 10);
+    });
+}
+
+fn get(bencher: Bencher, store: impl Store) {
+    let runtime = runtime();
+    let store = remember(&runtime, store, false);
+    let space = memory::Space::new(vec!["users".into(), "a".into()]).unwrap();
+    let mut n = 0;
+    bencher.bench_local(|| {
+        n = (n + 7919) % 10_000;
+        let memory = store.memory().unwrap();
+        let key = format!("k{n}");
+        let found = runtime.block_on(memory.item(&space, &key, 20_000, false));
+        assert!(found.unwrap().is_some());
+    });
+}
+
+#[divan::bench(args = [false, true])]
+fn find_10_of_10000_memory(bencher: Bencher, near: bool) {
+    find(bencher, MemoryStore::new(), near);
+}
+
+#[divan::bench(args = [false, true])]
+fn find_10_of_10000_sqlite(bencher: Bencher, near: bool) {
+    find(bencher, sqlite(Sync::Normal), near);
+}
+
+#[divan::bench(args = [false, true])]
+fn find_10_of_10000_postgres(bencher: Bencher, near: bool) {
+    find(bencher, postgres(), near);
+}
+
+#[divan::bench]
+fn get_of_10000_sqlite(bencher: Bencher) {
+    get(bencher, sqlite(Sync::Normal));
+}
+
+#[divan::bench]
+fn get_of_10000_postgres(bencher: Bencher) {
+    get(bencher, postgres());
 }
 
 #[divan::bench]

@@ -123,6 +123,7 @@ pub mod check;
 pub mod cli;
 pub mod compile;
 pub mod diag;
+pub mod embed;
 pub mod expr;
 pub mod fmt;
 pub mod ir;

@@ -5,6 +5,7 @@ mod backend {
     mod bind;
     mod command;
     mod context;
+    mod embeddings;
     mod files;
     mod http_tool;
     mod openai;

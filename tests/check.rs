@@ -1,4 +1,4 @@
-//! What the compiler says of programs: every `tests/check/**/*.graph` is compiled, and every finding
+//! What the compiler says of programs: every `tests/check/**/*.graph`, and what of `tests/matrix` has no scenarios, is compiled, and every finding
 //! must be marked in it, at its place.
 //!
 //! A mark stands under the line that it speaks of:
@@ -182,10 +182,13 @@ fn cases(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn findings_are_marked() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let update = std::env::var_os("UPDATE").is_some();
     let mut report = String::new();
-    for path in cases(&folder) {
+    let matrix = cases(&folder.join("matrix")).into_iter();
+    // Those with scenarios run: `tests/run.rs`.
+    let matrix = matrix.filter(|path| !path.with_extension("test.yaml").exists());
+    for path in cases(&folder.join("check")).into_iter().chain(matrix) {
         let text = std::fs::read_to_string(&path).unwrap();
         let sections = sections(&text, is_mark);
         let compiled = compile(MAIN, &files(&sections));

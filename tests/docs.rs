@@ -6,6 +6,12 @@
 //! ` ```graph,wrong ` has errors.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod docs {
+    pub mod matrix;
+    mod parity;
+    mod ports;
+}
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,12 +21,13 @@ use graphc::diag::{Level, render};
 use graphc::expr::function::form::{FORMS, Form, Sort};
 use graphc::expr::function::{FUNCTIONS, Function};
 
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
     "README.md",
     "docs/language.md",
     "docs/runtime.md",
     "docs/cli.md",
     "docs/functions.md",
+    "docs/langgraph.md",
 ];
 
 fn project(path: &str) -> PathBuf {

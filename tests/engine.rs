@@ -2,12 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod engine {
+    mod answers;
+    mod beside;
     mod drain;
     mod earlier;
     mod flow;
+    mod forks;
     mod handlers;
     mod limits;
+    mod rows;
+    mod stops;
     mod streams;
+    mod told;
 }
 
 use std::collections::BTreeMap;

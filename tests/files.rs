@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use graphc::cli::files::{MOST_BYTES, each_once, find, read, shown};
+use graphc::cli::files::{each_once, find, read, shown};
+use graphc::embed::text::MOST_BYTES;
 
 /// A fresh folder with these files in it.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {

@@ -1,76 +1,138 @@
 //! Runs: every scenario of `tests/run/NAME.test.yaml` is played straight, stopped and resumed after
 //! every super-step by a fresh engine, and with the order in which calls finish shuffled, each on the
-//! store in memory and on SQLite. What the scenario expects must hold every time, and all must agree.
+//! store in memory, on SQLite and on a PostgreSQL server. What the scenario expects must hold every time, and all must
+//! agree: in the result, in the state, in what was called and asked, and in every event of every mode and its order
+//! (`told`).
 //!
 //! `CASE=name cargo test --test run` plays the files whose name contains `name`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;
+use similar::TextDiff;
 
 use graphc::backend::scenario::{self, Scenario};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
 use graphc::run::plan::plan;
+use graphc::run::store::Store;
 use graphc::scenario::crash::{Launcher, TempFolder};
 use graphc::scenario::group::{self, Bench, Group, answers_left, groups, open_store, stage};
 use graphc::scenario::judge::judge;
-use graphc::scenario::play::How;
-use graphc::scenario::{Finding, Observed};
+use graphc::scenario::play::{How, OpenStore};
+use graphc::scenario::{Finding, Observed, Tape};
+
+mod cluster;
+mod told;
+
+use told::{Ran, Told};
+
+/// Groups that are played at the same time.
+const AT_ONCE: usize = 4;
 
 struct Case {
     name: String,
     sources: SourceMap,
     bench: Bench,
+    /// Whether it keeps what is of no thread: results of nodes (`cache`), or memory.
+    outlives: bool,
 }
 
-/// A way of playing a scenario.
-#[derive(Clone, Copy)]
-struct Manner {
-    name: &'static str,
-    disk: bool,
-    stop_after_steps: Option<u64>,
-    shuffle: Option<u64>,
+/// Where a thread is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum On {
+    Memory,
+    Sqlite,
+    Postgres,
 }
 
-const fn manner(
-    name: &'static str,
-    disk: bool,
-    stop_after_steps: Option<u64>,
-    shuffle: Option<u64>,
-) -> Manner {
-    Manner {
-        name,
-        disk,
-        stop_after_steps,
-        shuffle,
+/// How a scenario is played.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Straight,
+    /// Stopped behind each super-step, and resumed by an engine of its own.
+    Stopped,
+    /// Calls that are made at the same time end in an order that follows from the number.
+    Shuffled(u64),
+    Both(u64),
+}
+
+type Manner = (On, Way);
+
+const STRAIGHT: Manner = (On::Memory, Way::Straight);
+
+const OTHERS: [Manner; 9] = [
+    (On::Memory, Way::Stopped),
+    (On::Memory, Way::Shuffled(1)),
+    (On::Sqlite, Way::Straight),
+    (On::Sqlite, Way::Stopped),
+    (On::Sqlite, Way::Shuffled(2)),
+    (On::Postgres, Way::Straight),
+    (On::Postgres, Way::Stopped),
+    (On::Postgres, Way::Shuffled(3)),
+    (On::Memory, Way::Both(4)),
+];
+
+impl Way {
+    fn stop_after_steps(self) -> Option<u64> {
+        matches!(self, Way::Stopped | Way::Both(_)).then_some(1)
+    }
+
+    fn shuffle(self) -> Option<u64> {
+        match self {
+            Way::Shuffled(seed) | Way::Both(seed) => Some(seed),
+            Way::Straight | Way::Stopped => None,
+        }
     }
 }
 
-const STRAIGHT: Manner = manner("straight", false, None, None);
+/// What one thread plays on: a schema of the server's, emptied behind each group. Its connections last, since making them takes
+/// longer than a run; a file is opened anew by each engine.
+struct Seat(Arc<dyn Store>);
 
-const OTHERS: [Manner; 7] = [
-    manner("straight, sqlite", true, None, None),
-    manner("stopped", false, Some(1), None),
-    manner("stopped, sqlite", true, Some(1), None),
-    manner("shuffled 1", false, None, Some(1)),
-    manner("shuffled 2", false, None, Some(2)),
-    manner("shuffled, sqlite", true, None, Some(3)),
-    manner("stopped and shuffled, sqlite", true, Some(1), Some(4)),
-];
+impl Seat {
+    fn new() -> Seat {
+        let url = cluster::shared().url();
+        Seat(graphc::store::open(&url, Path::new(".")).unwrap())
+    }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run")
+    /// A store with nothing in it.
+    fn store(&self, on: On, room: &TempFolder) -> OpenStore {
+        match on {
+            On::Memory => open_store(None),
+            On::Sqlite => open_store(Some(room.path().join("threads.db"))),
+            On::Postgres => {
+                let store = Arc::clone(&self.0);
+                Arc::new(move || Ok(Arc::clone(&store)))
+            }
+        }
+    }
+
+    async fn clear(&self) {
+        for thread in self.0.threads().await.unwrap() {
+            assert!(self.0.delete(&thread.thread_id).await.unwrap());
+        }
+    }
 }
 
+/// All of `tests/run`, and what of the matrix of silent failures shows itself in a run.
 fn cases() -> Vec<Case> {
+    let mut cases = in_folder("tests/run", |_| true);
+    cases.extend(in_folder("tests/matrix", |path| {
+        path.with_extension("test.yaml").exists()
+    }));
+    cases
+}
+
+fn in_folder(folder: &str, wanted: impl Fn(&Path) -> bool) -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(folder()).unwrap() {
+    for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         files.insert(name, std::fs::read_to_string(&path).unwrap());
@@ -78,10 +140,11 @@ fn cases() -> Vec<Case> {
     let only = std::env::var("CASE").unwrap_or_default();
     let names = files.keys().filter_map(|name| name.strip_suffix(".graph"));
     let names = names.filter(|name| name.contains(&only));
-    names.map(|name| case(name, &files)).collect()
+    let names = names.filter(|name| wanted(&folder.join(format!("{name}.graph"))));
+    names.map(|name| case(name, &folder, &files)).collect()
 }
 
-fn case(name: &str, files: &BTreeMap<String, String>) -> Case {
+fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
     let compiled = compile(&format!("{name}.graph"), files);
     let findings = human(&compiled.diagnostics, &compiled.sources, Style::PLAIN);
     let flow = compiled
@@ -97,17 +160,19 @@ fn case(name: &str, files: &BTreeMap<String, String>) -> Case {
         .unwrap_or_else(|found| panic!("{}", human(&found, &sources, Style::PLAIN)));
     let bench = Bench {
         suite: Arc::new(suite),
-        file: folder().join(file),
+        file: folder.join(file),
         plan: Arc::new(plan(Arc::new(flow)).unwrap()),
         launcher: Launcher {
             program: env!("CARGO_BIN_EXE_graphc").into(),
             args: vec!["play-scenario".into()],
         },
     };
+    let text = &files[&format!("{name}.graph")];
     Case {
         name: name.to_owned(),
         sources,
         bench,
+        outlives: text.contains("cache ") || text.contains("std/memory"),
     }
 }
 
@@ -123,10 +188,11 @@ struct Outcome {
     interrupts: Vec<Json>,
     calls: BTreeMap<String, u64>,
     asked: BTreeMap<String, usize>,
+    told: Vec<String>,
 }
 
 impl Outcome {
-    fn of(observed: &Observed) -> Outcome {
+    fn of(observed: &Observed, told: Vec<String>) -> Outcome {
         let ended = observed.ended.clone().unwrap();
         Outcome {
             status: serde_json::to_value(ended.status).unwrap(),
@@ -142,7 +208,15 @@ impl Outcome {
                 .iter()
                 .map(|(node, calls)| (node.clone(), calls.len()))
                 .collect(),
+            told,
         }
+    }
+
+    /// What is another thing than in `other`, a line each.
+    fn differs(&self, other: &Outcome) -> String {
+        let (this, other) = (format!("{self:#?}"), format!("{other:#?}"));
+        let diff = TextDiff::from_lines(&this, &other);
+        diff.unified_diff().context_radius(2).to_string()
     }
 }
 
@@ -160,30 +234,46 @@ impl Case {
     }
 
     /// Plays the scenarios of a group in that manner, on one thread.
-    async fn play(&self, group: &Group, manner: Manner) -> Result<Vec<Outcome>, Vec<String>> {
+    async fn play(
+        &self,
+        seat: &Seat,
+        group: &Group,
+        manner: Manner,
+    ) -> Result<Vec<Outcome>, Vec<String>> {
         let room = TempFolder::new().unwrap();
-        let file = manner.disk.then(|| room.path().join("threads.db"));
-        let store = open_store(file);
+        let (on, way) = manner;
+        let own = (on == On::Postgres && self.outlives).then(Seat::new);
+        let seat = own.as_ref().unwrap_or(seat);
+        let store = seat.store(on, &room);
         let mut outcomes = Vec::new();
         let mut wrong = Vec::new();
         for index in &group.scenarios {
             let scenario = &self.bench.suite.scenarios[*index];
-            let what = format!("{}, {}", scenario.name, manner.name);
+            let what = format!("{}, {manner:?}", scenario.name);
             let stage = stage(scenario, &self.bench.plan, &store)
                 .map_err(|finding| self.shown(&what, &[finding]))?;
+            let tape = Arc::new(Tape::default());
             let how = How {
-                stop_after_steps: manner.stop_after_steps,
-                shuffle: manner.shuffle,
+                stop_after_steps: way.stop_after_steps(),
+                shuffle: way.shuffle(),
+                tape: Some(Arc::clone(&tape)),
                 ..How::default()
             };
-            let told = group::alone(&self.bench, *index, &stage, how).await;
-            let told = told.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
+            let seen = group::alone(&self.bench, *index, &stage, how).await;
+            let seen = seen.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
             let flow = &self.bench.plan.flow;
-            let observed = Observed::of(flow, stage.graph, &told);
-            let left = answers_left(&scenario.answers, &told);
-            let findings = judge(scenario, flow, stage.graph, &observed, &left);
+            let graph = stage.graph;
+            let told = Told::of(Ran { flow, graph }, &tape.processes());
+            let faults = told.faults.into_iter();
+            wrong.extend(faults.map(|fault| format!("{}: {what}: {fault}", self.name)));
+            let observed = Observed::of(flow, graph, &seen);
+            let left = answers_left(&scenario.answers, &seen);
+            let findings = judge(scenario, flow, graph, &observed, &left);
             wrong.extend(self.shown(&what, &findings));
-            outcomes.push(Outcome::of(&observed));
+            outcomes.push(Outcome::of(&observed, told.lines));
+        }
+        if on == On::Postgres {
+            seat.clear().await;
         }
         match wrong.is_empty() {
             true => Ok(outcomes),
@@ -191,7 +281,7 @@ impl Case {
         }
     }
 
-    async fn agree(&self, group: &Group) -> Vec<String> {
+    async fn agree(&self, seat: &Seat, group: &Group) -> Vec<String> {
         let scenarios = group.scenarios.iter();
         let scenarios = scenarios.map(|index| &self.bench.suite.scenarios[*index]);
         let scenarios: Vec<&Scenario> = scenarios.collect();
@@ -202,23 +292,30 @@ impl Case {
                 .flat_map(|verdict| self.shown(&verdict.name, &verdict.findings))
                 .collect();
         }
-        let straight = match self.play(group, STRAIGHT).await {
+        let straight = match self.play(seat, group, STRAIGHT).await {
             Ok(outcomes) => outcomes,
             Err(wrong) => return wrong,
         };
         let mut wrong = Vec::new();
         for manner in OTHERS {
             // Which cycle a run is in is known to the process that has gone round it.
-            if manner.stop_after_steps.is_some() && scenarios.iter().any(|s| names_a_cycle(s)) {
+            if manner.1.stop_after_steps().is_some() && scenarios.iter().any(|s| names_a_cycle(s)) {
                 continue;
             }
-            match self.play(group, manner).await {
+            match self.play(seat, group, manner).await {
                 Err(more) => wrong.extend(more),
-                Ok(outcomes) if outcomes == straight => {}
-                Ok(outcomes) => wrong.push(format!(
-                    "{}: {}: {}\nstraight: {straight:#?}\n{}: {outcomes:#?}",
-                    self.name, scenarios[0].name, manner.name, manner.name
-                )),
+                Ok(outcomes) => {
+                    let both = straight.iter().zip(&outcomes).zip(&scenarios);
+                    wrong.extend(both.filter(|((one, other), _)| one != other).map(
+                        |((one, other), scenario)| {
+                            let what = format!("{}: {}", self.name, scenario.name);
+                            format!(
+                                "{what}: not as straight: {manner:?}\n{}",
+                                one.differs(other)
+                            )
+                        },
+                    ));
+                }
             }
         }
         wrong
@@ -235,18 +332,34 @@ fn names_a_cycle(scenario: &Scenario) -> bool {
     message.is_some_and(|message| message.contains("it goes round"))
 }
 
+/// The groups of all cases, taken by threads of their own: much of playing one is waiting for a store.
 #[test]
 fn every_manner_agrees() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .thread_stack_size(16 << 20)
-        .enable_all()
-        .build()
-        .unwrap();
-    let mut wrong = Vec::new();
-    for case in cases() {
-        for group in groups(&case.bench.suite, |_| true) {
-            wrong.extend(runtime.block_on(case.agree(&group)));
+    let cases = cases();
+    let groups = cases.iter().flat_map(|case| {
+        let groups = groups(&case.bench.suite, |_| true).into_iter();
+        groups.map(move |group| (case, group))
+    });
+    let groups = Mutex::new(groups.collect::<Vec<_>>().into_iter());
+    let wrong = Mutex::new(Vec::new());
+    let play = || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        let seat = Seat::new();
+        loop {
+            let next = groups.lock().unwrap().next();
+            let Some((case, group)) = next else { break };
+            let found = runtime.block_on(case.agree(&seat, &group));
+
+            wrong.lock().unwrap().extend(found);
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            let thread = std::thread::Builder::new().stack_size(16 << 20);
+            thread.spawn_scoped(scope, play).unwrap();
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -242,14 +242,53 @@ async fn a_join_in_another_order_is_the_same() {
     );
 }
 
+/// What is said of threads in a file of versions, by group and code.
+fn said_of_threads(text: &str, all: &mut BTreeSet<(&'static str, &'static str)>) {
+    let versions: Vec<Flow> = text
+        .split("// ---- new\n")
+        .map(|version| compiled(version).unwrap())
+        .collect();
+    for pair in versions.windows(2) {
+        let found = diff(&pair[0], &pair[1]).into_iter();
+        let found = found.filter(|found| found.side.word() == "threads");
+        all.extend(found.map(|found| (found.group.word(), found.code)));
+    }
+}
+
+/// Each verdict on threads that the cases of `graphc diff` have has a pair of versions in which a thread shows what it means.
+#[test]
+fn each_verdict_on_threads_has_its_proof() {
+    let (mut known, mut shown) = (BTreeSet::new(), BTreeSet::new());
+    for (_, text) in versions::play::cases() {
+        said_of_threads(&text, &mut shown);
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "graph") {
+            said_of_threads(&std::fs::read_to_string(path).unwrap(), &mut known);
+        }
+    }
+    let lacking: Vec<_> = known.difference(&shown).collect();
+    assert!(known.len() > 20 && lacking.is_empty(), "{lacking:?}");
+}
+
 /// An effect that has been made, and a person's answer, stay what they are of, whatever stands ahead of them now.
 #[tokio::test]
 async fn single_changes() {
     let cases = versions::play::cases();
     assert!(cases.len() > 10);
     let only = std::env::var("CASE").unwrap_or_default();
-    for (name, text) in cases.iter().filter(|(name, _)| name.contains(&only)) {
-        let store = Arc::new(MemoryStore::default());
-        versions::play::play(name, text, &store, || async {}).await;
+    let mut wrong = Vec::new();
+    for (name, text) in cases.into_iter().filter(|(name, _)| name.contains(&only)) {
+        let case = name.clone();
+        let played = tokio::spawn(async move {
+            let store = Arc::new(MemoryStore::default());
+            versions::play::play(&name, &text, &store, || async {}).await;
+        });
+        if played.await.is_err() {
+            wrong.push(case);
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join(" "));
 }

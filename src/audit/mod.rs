@@ -29,7 +29,7 @@ mod worst;
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Flow, GraphId};
+use crate::ir::{Flow, GraphId, Tool};
 
 pub use bound::Bound;
 pub use sheet::Sheet;
@@ -37,7 +37,7 @@ pub use sheet::Sheet;
 /// What serves a tool or a provider, as `graphc.yaml` says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Served {
-    /// `command`, `http`, `script`; for a provider its kind. `unbound` where nothing serves it.
+    /// `command`, `http`, `script`, `memory`; for a provider its kind. `unbound` where nothing serves it.
     pub kind: String,
     /// Where what it is sent goes to: a host, or a program. `None` where it stays in this process.
     pub to: Option<String>,
@@ -52,10 +52,34 @@ pub struct Services {
     pub profile: Option<String>,
     /// By tool.
     pub tools: BTreeMap<String, Served>,
+    /// What serves the tools of long-term memory: where texts go that are searched by meaning.
+    pub memory: Served,
     /// By provider.
     pub providers: BTreeMap<String, Served>,
     /// By model, or `*`: `provider/model` in place of what the flow names, or `scripted`.
     pub models: BTreeMap<String, String>,
+}
+
+/// Tools of long-term memory whose arguments become vectors, where something makes them.
+const EMBEDDED: [&str; 2] = ["memory_put", "memory_search"];
+
+impl Services {
+    /// What serves a tool; `None` where nothing does.
+    fn tool(&self, tool: &Tool) -> Option<Served> {
+        let bound = self.tools.get(&tool.name).cloned();
+        bound.or_else(|| {
+            tool.module.as_ref()?;
+            let mut served = Served {
+                kind: "memory".to_owned(),
+                ..Served::default()
+            };
+            if EMBEDDED.contains(&tool.name.as_str()) {
+                served.to.clone_from(&self.memory.to);
+                served.variables.clone_from(&self.memory.variables);
+            }
+            Some(served)
+        })
+    }
 }
 
 /// The sheet of a graph.

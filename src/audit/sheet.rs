@@ -77,7 +77,7 @@ pub struct ToolUse {
     pub tool: String,
     /// `read`, `write`, `destructive`.
     pub effect: &'static str,
-    /// What serves it: `body`, a kind of `graphc.yaml`, or `unbound`.
+    /// What serves it: `body`, a kind of `graphc.yaml`, `memory`, or `unbound`.
     pub served: String,
     /// Where what it is given goes, where that is outside of this process.
     pub to: Option<String>,
@@ -144,9 +144,13 @@ pub(super) fn fill(
     };
     sheet.nodes(flow, services, reach);
     for tool in &sheet.tools {
-        let served = services.tools.get(&tool.tool);
+        let declared = flow
+            .tools
+            .iter()
+            .find(|declared| declared.name == tool.tool);
+        let served = declared.and_then(|declared| services.tool(declared));
         let who = format!("tool {}", tool.tool);
-        outside(&mut sheet.secrets, &mut sheet.leaves, served, &who);
+        outside(&mut sheet.secrets, &mut sheet.leaves, served.as_ref(), &who);
         if tool.served == UNBOUND {
             let unknown = format!("tool {}, which nothing serves", tool.tool);
             sheet.leaves_unknown.insert(unknown);
@@ -274,10 +278,7 @@ fn tools(flow: &Flow, services: &Services, reach: &Reach) -> Vec<ToolUse> {
             };
             let served = match &tool.body {
                 Some(_) => Some(("body".to_owned(), None)),
-                None => services
-                    .tools
-                    .get(&tool.name)
-                    .map(|served| (served.kind.clone(), served.to.clone())),
+                None => services.tool(tool).map(|served| (served.kind, served.to)),
             };
             let (served, to) = served.unwrap_or((UNBOUND.to_owned(), None));
             let entry = used.entry(tool_id.0 as usize).or_insert_with(|| ToolUse {

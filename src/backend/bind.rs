@@ -1,5 +1,7 @@
 //! Which backend serves which model and tool of a flow.
 
+mod memory_settings;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +15,12 @@ use crate::ir::node::Work;
 use crate::ir::{ErrorKind, Flow, Model, Tool};
 use crate::run::backends::Backends;
 use crate::run::extern_node::{ExternCall, ExternNode};
+use crate::run::memory::{self, MemoryTool};
 use crate::run::model::{CallContext, ChatModel, ChatRequest, ChatStream, ModelError};
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
 
 use super::config::{Config, ModelBinding, ToolSpec};
+use super::given::Given;
 use super::llm::openai::OpenAi;
 use super::scenario::Script;
 use super::tool::command::CommandTool;
@@ -68,29 +72,24 @@ pub fn bind(
     script: Option<&Arc<Script>>,
     folder: &Path,
 ) -> Result<Backends, Diagnostics> {
-    let mut binding = Binding::new(config, script, folder);
-    let models: Option<_> = {
-        let models: Vec<_> = flow.models.iter().map(|m| binding.model(flow, m)).collect();
-        models.into_iter().collect()
-    };
-    let tools: Option<_> = {
-        let tools: Vec<_> = flow.tools.iter().map(|t| binding.tool(flow, t)).collect();
-        tools.into_iter().collect()
-    };
-    match (models, tools) {
-        (Some(models), Some(tools)) if !binding.found.has_errors() => {
-            let externs = script.map(|script| externs(flow, script));
-            Ok(Backends {
-                models,
-                tools,
-                externs: externs.unwrap_or_default(),
-            })
-        }
-        _ => {
-            binding.found.sort();
-            Err(binding.found)
-        }
-    }
+    let externs = script.map(|script| externs(flow, script));
+    Binding::new(config, script, folder).all(flow, externs.unwrap_or_default())
+}
+
+/// The same for a program that brings models and tools of its own: those go before what the settings say. Its `extern` nodes
+/// are taken as they are.
+///
+/// # Errors
+/// As [`bind`](fn@bind) has them, of all that it does not bring.
+pub fn bind_beside(
+    given: &Given,
+    flow: &Flow,
+    config: &Config,
+    folder: &Path,
+) -> Result<Backends, Diagnostics> {
+    let mut binding = Binding::new(config, None, folder);
+    binding.given = Some(given);
+    binding.all(flow, given.externs.clone())
 }
 
 /// The `extern` nodes that a scenario plays: its `tools` of their names give what they write.
@@ -137,12 +136,16 @@ type Declared<'a> = dyn Fn(&Tool) -> Option<Span> + 'a;
 struct Binding<'a> {
     config: &'a Config,
     script: Option<&'a Arc<Script>>,
+    given: Option<&'a Given>,
     folder: &'a Path,
     /// Where tools are declared, when a flow is looked at that does not run.
     declared: Option<&'a Declared<'a>>,
     wire: Arc<Wire>,
     /// Made so far, so that the models of one provider share its bounds.
     providers: BTreeMap<String, Arc<OpenAi>>,
+    /// How long-term memory works, once somebody has asked; the inner `None` stands for an error.
+    #[allow(clippy::option_option)]
+    memory: Option<Option<Arc<memory::Settings>>>,
     found: Diagnostics,
 }
 
@@ -151,11 +154,36 @@ impl<'a> Binding<'a> {
         Self {
             config,
             script,
+            given: None,
             folder,
             declared: None,
             wire: Wire::new(),
             providers: BTreeMap::new(),
+            memory: None,
             found: Diagnostics::new(),
+        }
+    }
+
+    /// A backend for each model and each tool.
+    fn all(
+        mut self,
+        flow: &Flow,
+        externs: BTreeMap<String, Arc<dyn ExternNode>>,
+    ) -> Result<Backends, Diagnostics> {
+        let models: Vec<_> = flow.models.iter().map(|m| self.model(flow, m)).collect();
+        let tools: Vec<_> = flow.tools.iter().map(|t| self.tool(flow, t)).collect();
+        let models: Option<_> = models.into_iter().collect();
+        let tools: Option<_> = tools.into_iter().collect();
+        match (models, tools) {
+            (Some(models), Some(tools)) if !self.found.has_errors() => Ok(Backends {
+                models,
+                tools,
+                externs,
+            }),
+            _ => {
+                self.found.sort();
+                Err(self.found)
+            }
         }
     }
 
@@ -178,6 +206,9 @@ impl<'a> Binding<'a> {
     }
 
     fn model(&mut self, flow: &Flow, model: &Model) -> Option<Arc<dyn ChatModel>> {
+        if let Some(given) = self.given.and_then(|given| given.model(&model.name)) {
+            return Some(given);
+        }
         if let Some(script) = self.script {
             return Some(script.model());
         }
@@ -211,10 +242,10 @@ impl<'a> Binding<'a> {
         span: Option<Span>,
         flow: &Flow,
     ) -> Option<Arc<OpenAi>> {
-        if let Some(made) = self.providers.get(name) {
-            return Some(Arc::clone(made));
+        if let Some(made) = self.reached(name) {
+            return Some(made);
         }
-        let Some(entry) = self.config.providers.get(name) else {
+        if !self.config.providers.contains_key(name) {
             let known = || self.config.providers.keys().map(String::as_str);
             let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
                 format!(
@@ -236,8 +267,16 @@ impl<'a> Binding<'a> {
             if span.is_none() || self.declared.is_none() {
                 self.report(span, message, help);
             }
-            return None;
-        };
+        }
+        None
+    }
+
+    /// A provider that the settings describe, made once.
+    fn reached(&mut self, name: &str) -> Option<Arc<OpenAi>> {
+        if let Some(made) = self.providers.get(name) {
+            return Some(Arc::clone(made));
+        }
+        let entry = self.config.providers.get(name)?;
         self.variables(&entry.missing);
         let made = Arc::new(OpenAi::new(entry.value.clone(), Arc::clone(&self.wire)));
         self.providers.insert(name.to_owned(), Arc::clone(&made));
@@ -252,17 +291,26 @@ impl<'a> Binding<'a> {
     /// The outer `None` stands for an error, the inner one for the tool's own body.
     #[allow(clippy::option_option)]
     fn tool(&mut self, flow: &Flow, tool: &Tool) -> Option<Option<Arc<dyn ToolBackend>>> {
+        if let Some(given) = self.given.and_then(|given| given.tool(&tool.name)) {
+            return Some(Some(given));
+        }
         if let Some(played) = self.script.and_then(|script| script.tool(&tool.name)) {
             return Some(Some(played));
         }
         if tool.body.is_some() {
             return Some(None);
         }
+        if let (true, Some(script)) = (tool.is_of(memory::MODULE), self.script) {
+            return Some(Some(script.memory_tool()));
+        }
         // A scenario in which a reply was forgotten must not pay, mail or delete.
         if let Some(script) = self.script {
             return Some(Some(script.absent_tool()));
         }
         let Some(entry) = self.config.tools.get(&tool.name) else {
+            if tool.is_of(memory::MODULE) {
+                return Some(Some(Arc::new(MemoryTool::new(self.memory()?))));
+            }
             self.unbound(flow, tool);
             return None;
         };

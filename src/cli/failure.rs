@@ -1,5 +1,7 @@
 //! Why a command ended early.
 
+use crate::embed::text::FileError;
+
 use super::exit::Exit;
 use super::term;
 
@@ -68,6 +70,16 @@ impl Failure {
         }
         if let Some(help) = &self.help {
             term::say(&format!("  help: {help}"));
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        let failure = Self::unusable(error.message);
+        match error.help {
+            Some(help) => failure.help(help),
+            None => failure,
         }
     }
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::base::{SourceMap, Span};
 use crate::diag::{Diagnostic, codes};
+use crate::embed::text::{self, FileError, MOST_BYTES};
 
 use super::failure::Failure;
 
-/// The most that one file may hold. Spans and memory are made for texts that people write.
-pub const MOST_BYTES: u64 = 16 << 20;
+pub use crate::embed::text::shown;
 
 /// Folders that are never searched, besides hidden ones.
 const SKIPPED: [&str; 2] = ["target", "node_modules"];
@@ -62,7 +62,7 @@ impl Kind {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match path.extension().and_then(|ending| ending.to_str()) {
             _ if name.ends_with(".test.yaml") => Self::Scenarios,
-            _ if name == super::project::SETTINGS => Self::Settings,
+            _ if name == crate::embed::project::SETTINGS => Self::Settings,
             Some("graph") => Self::Flows,
             _ if path.is_file() => Self::Other,
             _ => Self::Flows,
@@ -130,50 +130,16 @@ fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> Result<(), F
 
 /// Reads one file, or stdin for `-`.
 pub fn read(path: &Path) -> Result<Source, Failure> {
-    let (name, bytes) = match path.as_os_str() == "-" {
-        true => ("<stdin>".to_owned(), read_bytes(stdin().lock(), 0, path)?),
-        false => {
-            refuse_pipe(path)?;
-            let file = fs::File::open(path).map_err(|error| failed("read", path, &error))?;
-            let size = file.metadata().map_or(0, |about| about.len());
-            (shown(path), read_bytes(file, size, path)?)
-        }
-    };
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Err(Failure::unusable(format!(
-            "`{name}` is larger than {most} MiB"
-        )));
+    if path.as_os_str() != "-" {
+        let name = shown(path);
+        return Ok(Source {
+            text: text::read(path)?,
+            name,
+        });
     }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::unusable(format!("`{name}` is not UTF-8: wrong byte at offset {at}"))
-    })?;
+    let name = "<stdin>".to_owned();
+    let text = text::read_from(stdin().lock(), 0, path, &name)?;
     Ok(Source { name, text })
-}
-
-/// Refuses a named pipe, which gives nothing until somebody writes to it. What a shell makes for `<(..)` is none.
-#[cfg(unix)]
-fn refuse_pipe(path: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::FileTypeExt;
-    let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
-    let of_shell = ["/dev", "/proc"]
-        .iter()
-        .any(|folder| path.starts_with(folder));
-    match is_pipe && !of_shell {
-        false => Ok(()),
-        true => {
-            let shown = shown(path);
-            let message = format!("`{shown}` is a pipe, and may never end");
-            Err(Failure::unusable(message).help("name a file, or `-` for stdin"))
-        }
-    }
-}
-
-/// Other systems have none among files.
-#[cfg(not(unix))]
-fn refuse_pipe(_: &Path) -> Result<(), Failure> {
-    Ok(())
 }
 
 /// What is wrong with a file that is there and could not be read, at its place: the first byte that is no text. `None`
@@ -212,16 +178,6 @@ pub fn unreadable(path: &Path, failure: &Failure, sources: &mut SourceMap) -> Op
     Some(found.help(help))
 }
 
-/// Reads at most one byte more than is allowed, also from what has no size, such as a pipe. `size` is how much is
-/// likely there, in bytes.
-fn read_bytes(from: impl Read, size: u64, path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::with_capacity(size.min(MOST_BYTES) as usize + 1);
-    from.take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| failed("read", path, &error))?;
-    Ok(bytes)
-}
-
 /// Writes a file whole or not at all: a reader sees the old text or the new one. What is no file,
 /// such as a pipe or a device, is written to as it is.
 pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
@@ -249,23 +205,7 @@ pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// The path as messages show it: with `/`, without a leading `./`.
-pub fn shown(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let text = match std::path::MAIN_SEPARATOR {
-        '/' => text.into_owned(),
-        separator => text.replace(separator, "/"),
-    };
-    text.strip_prefix("./").map_or(text.clone(), str::to_owned)
-}
-
 /// Could not do something with a path.
 pub(super) fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
-    let path = shown(path);
-    match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Failure::unusable(format!("there is no file or folder `{path}`"))
-        }
-        _ => Failure::unusable(format!("could not {what} `{path}`: {error}")),
-    }
+    FileError::of(what, path, error).into()
 }

@@ -3,19 +3,17 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
 use crate::base::{SourceMap, name};
 use crate::compile::{Analysis, Compiled, analyse, compile};
-use crate::ir::flow::FORMAT;
+use crate::ir::flow::ReadError;
 use crate::ir::{Flow, GraphId};
 use crate::lint::model::Families;
 
 use super::files::Source;
 use super::git::{Commit, Past};
-use super::loader::Disk;
-use super::project::{self, Project};
 use super::{Context, Exit, Failure, files, settings};
+use crate::embed::disk::Disk;
+use crate::embed::project::{self, Project};
 
 /// Name of what is read from stdin.
 const STDIN: &str = "<stdin>";
@@ -67,7 +65,7 @@ fn one(path: &Path) -> Result<Source, Failure> {
 
 /// The project of a flow; that of the current folder for stdin.
 pub fn project_of(path: &Path, context: &Context) -> Result<Project, Failure> {
-    Project::around(folder_of(path), context.config.as_deref())
+    Ok(Project::around(folder_of(path), context.config.as_deref())?)
 }
 
 /// The folder of a flow; the current one for stdin.
@@ -223,29 +221,17 @@ pub fn is_ir(path: &Path, text: &str) -> bool {
 
 fn read_ir(path: &Path, source: &Source) -> Result<Flow, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let wrong = |why: String| {
+    let wrong = |why: ReadError| {
         let message = format!("`{}` is not the IR of a flow: {why}", source.name);
         Failure::unusable(message)
             .exit(Exit::Errors)
             .help("make it with `graphc build`")
     };
-    let json: Json = match extension {
-        Some("yaml" | "yml") => {
-            serde_yaml::from_str(&source.text).map_err(|error| wrong(error.to_string()))?
-        }
-        _ => serde_json::from_str(&source.text).map_err(|error| wrong(error.to_string()))?,
+    let json = match extension {
+        Some("yaml" | "yml") => serde_yaml::from_str(&source.text).map_err(ReadError::from),
+        _ => serde_json::from_str(&source.text).map_err(ReadError::from),
     };
-    // Said before the rest is looked at, which another version may well have changed.
-    match json.get("format") {
-        Some(format) if *format == FORMAT => {}
-        Some(format) => {
-            return Err(wrong(format!(
-                "it has format {format}, this version of graphc runs format {FORMAT}"
-            )));
-        }
-        None => return Err(wrong("it has no `format`".to_owned())),
-    }
-    serde_json::from_value(json).map_err(|error| wrong(error.to_string()))
+    json.and_then(Flow::from_json).map_err(wrong)
 }
 
 /// The graph that a command is about: the one named, else the flow's entry.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::resolve::{LoadError, Loader};
 
-use super::files::MOST_BYTES;
-use super::{Failure, files, project};
+use super::{Failure, files};
+use crate::embed::project;
+use crate::embed::text::MOST_BYTES;
 
 /// A commit of the repository around a folder.
 #[derive(Debug, Clone)]

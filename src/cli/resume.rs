@@ -32,9 +32,12 @@ pub struct Args {
     /// The interrupt that is answered, where several are open: its id or the path of its node
     #[arg(long, value_name = "ID", requires = "answer")]
     pub interrupt: Option<String>,
-    /// Stop before this node, by name or path; may be given several times
+    /// Stop before this node too, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
+    /// Let go of the nodes that the run was told to stop before
+    #[arg(long)]
+    pub no_stops: bool,
     /// Leave out of the stream what the task of this event tells again up to it; may be given several times
     #[arg(long, value_name = "ID", requires = "stream")]
     pub after: Vec<String>,
@@ -71,6 +74,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             scenario: args.scenario.map(|name| (name, Start::Resume)),
             thread: Some(args.thread),
             interrupt_before: args.interrupt_before,
+            no_stops: args.no_stops,
             given: Vec::new(),
             alone: args.no_answers,
             resumes: true,

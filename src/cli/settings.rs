@@ -6,8 +6,8 @@ use crate::diag::codes::Level;
 use crate::diag::{Diagnostics, render};
 
 use super::flow::Naming;
-use super::project::Project;
 use super::{Context, Exit, Failure, files, term};
+use crate::embed::project::Project;
 
 /// Reads the settings; what is wrong with them is said on stderr, and nothing can start.
 ///

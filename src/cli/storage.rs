@@ -9,8 +9,8 @@ use crate::diag::Diagnostics;
 use crate::run::store::Store;
 use crate::store::{self, Options, Sync, open_with};
 
-use super::project::{self, Project};
 use super::{Failure, files};
+use crate::embed::project::{self, Project};
 
 /// The store of a project without a word about it.
 pub const DEFAULT: &str = "sqlite:.graphc/threads.db";

@@ -74,7 +74,41 @@ pub struct Flow {
     pub entry: Option<GraphId>,
 }
 
+/// Why data is no flow that this version runs.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It was made by another version, or is something else.
+    #[error("it has format {found}, this version of graphc runs format {FORMAT}")]
+    Format {
+        /// What it has in place of [`FORMAT`].
+        found: serde_json::Value,
+    },
+    /// It says of no format.
+    #[error("it has no `format`")]
+    NoFormat,
+    /// It is no JSON, or not of this form.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It is no YAML.
+    #[error(transparent)]
+    Yaml(#[from] serde_yaml::Error),
+}
+
 impl Flow {
+    /// A flow that `graphc build` has written.
+    ///
+    /// # Errors
+    /// Where it is of another format, which is said before the rest is looked at, or of another form.
+    pub fn from_json(json: serde_json::Value) -> Result<Self, ReadError> {
+        match json.get("format") {
+            Some(format) if *format == FORMAT => Ok(serde_json::from_value(json)?),
+            Some(format) => Err(ReadError::Format {
+                found: format.clone(),
+            }),
+            None => Err(ReadError::NoFormat),
+        }
+    }
+
     /// The bytes of `graphc build`: JSON, two spaces, a line end at the end.
     ///
     /// # Errors
@@ -329,11 +363,21 @@ pub struct Tool {
     /// Parameters marked `@sink`, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sinks: Vec<Sink>,
+    /// Module of the standard library that it is of, such as `std/memory`: the runtime serves it where nothing else is bound to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Body that the runtime interprets; a tool without one is bound in `graphc.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<ToolBody>,
     /// Where it is declared.
     pub at: Place,
+}
+
+impl Tool {
+    /// Whether it is of that module of the standard library.
+    pub fn is_of(&self, module: &str) -> bool {
+        self.module.as_deref() == Some(module)
+    }
 }
 
 /// What a tool with a body does, in this order.

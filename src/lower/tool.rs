@@ -32,6 +32,7 @@ impl Lowering<'_> {
                 default_value(value, ty, &self.program.types)
             }),
             sinks: sinks(tool),
+            module: tool.module.clone(),
             body: tool.body.as_ref().map(|body| self.tool_body(body)),
             at: self.place(tool.span),
         }

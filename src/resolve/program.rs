@@ -276,6 +276,8 @@ pub struct Tool {
     pub idempotent: Option<bool>,
     /// `@timeout(10s)`, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// The module of the standard library that it is of.
+    pub module: Option<String>,
     /// Body; a tool without one is bound in `graphc.yaml`.
     pub body: Option<ToolBody>,
     /// The whole item.

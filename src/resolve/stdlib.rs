@@ -1,7 +1,10 @@
 //! The standard library: modules shipped inside the binary, written in the language.
 
 /// Name and source of each module.
-const MODULES: &[(&str, &str)] = &[("std/text", include_str!("../../stdlib/text.graph"))];
+const MODULES: &[(&str, &str)] = &[
+    ("std/memory", include_str!("../../stdlib/memory.graph")),
+    ("std/text", include_str!("../../stdlib/text.graph")),
+];
 
 /// The source of a module, such as `std/text`.
 pub fn source(name: &str) -> Option<&'static str> {

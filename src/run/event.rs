@@ -130,6 +130,8 @@ pub enum EventKind {
     TaskInterrupted {
         /// Index of the send that made it.
         send: Option<u32>,
+        /// Ids of the interrupts that it waits at, also those in the graph that it calls.
+        interrupts: Vec<String>,
     },
     /// An effect failed and will be tried again.
     Retrying {
@@ -232,7 +234,9 @@ impl EventKind {
             EventKind::TaskFinished { send, error } => {
                 json!({ "event": "finished", "send": send, "error": error })
             }
-            EventKind::TaskInterrupted { send } => json!({ "event": "interrupted", "send": send }),
+            EventKind::TaskInterrupted { send, interrupts } => {
+                json!({ "event": "interrupted", "send": send, "interrupts": interrupts })
+            }
             EventKind::Retrying {
                 attempt,
                 error,

@@ -398,7 +398,7 @@ impl Frame {
             change,
         } in written
         {
-            let change = self.grow(field, &value, change);
+            let change = self.grow(graph, field, &value, change);
             if !graph.untracked.contains(&field) {
                 changes.push(FieldWrite {
                     field: graph.fields[field].to_string(),
@@ -430,8 +430,9 @@ impl Frame {
     }
 
     /// Writes a field whole once its changes outnumber what it held, so that reading it back costs at
-    /// most twice its size and all whole values together at most twice the last.
-    fn grow(&mut self, field: FieldId, value: &Value, change: Change) -> Change {
+    /// most twice its size and all whole values together at most twice the last; and the first time, where it did not begin
+    /// empty: no checkpoint has what it began with.
+    fn grow(&mut self, graph: &GraphPlan, field: FieldId, value: &Value, change: Change) -> Change {
         let added = match &change {
             Change::Append(items) => items.len() as u64,
             Change::Merge(entries) => entries.len() as u64,
@@ -446,9 +447,11 @@ impl Frame {
                 return change;
             }
         };
+        let first = graph.initial.get(field.0 as usize).and_then(Option::as_ref);
+        let unkept = !self.growth.contains_key(&field) && first.is_some_and(|v| length(v) > 0);
         let growth = self.growth.entry(field).or_default();
         growth.changes += added;
-        if growth.changes <= growth.held.max(SMALLEST_SNAPSHOT) {
+        if !unkept && growth.changes <= growth.held.max(SMALLEST_SNAPSHOT) {
             return change;
         }
         *growth = Growth {

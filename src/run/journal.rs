@@ -114,6 +114,14 @@ impl Behind {
 /// Counted as long as a task waits for the store.
 pub struct AtTheStore<'a>(&'a AtomicUsize);
 
+impl<'a> AtTheStore<'a> {
+    /// Counts one more there, until the result is dropped.
+    pub fn count(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Acquire);
+        Self(waiting)
+    }
+}
+
 impl Drop for AtTheStore<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
@@ -359,8 +367,12 @@ impl Journal {
 
     /// Counts a task as one that waits for the store, until the result is dropped.
     pub fn waits(&self) -> AtTheStore<'_> {
-        self.waiting.fetch_add(1, Ordering::Acquire);
-        AtTheStore(&self.waiting)
+        AtTheStore::count(&self.waiting)
+    }
+
+    /// Where tasks are counted that wait for the store.
+    pub fn at_the_store(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.waiting)
     }
 
     /// Keeps all that is still held and gives the thread back.

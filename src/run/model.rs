@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::ir::ErrorKind;
 use crate::value::List;
 
+use super::memory::Access;
+
 /// A chat model at some provider. Object safe: a Rust program adds its own in a few lines.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
@@ -177,6 +179,8 @@ pub struct CallContext {
     /// Cancelled when a model's reply is not wanted any more; a tool's call is finished first, whatever
     /// becomes of the run.
     pub cancel: CancellationToken,
+    /// For a tool of the standard library, what it works on.
+    pub memory: Option<Access>,
 }
 
 /// Why a model call failed.

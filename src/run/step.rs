@@ -112,7 +112,7 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
         let wanted = cx
             .interrupt_before
             .iter()
-            .any(|node| **node == **name || *node == path);
+            .any(|node| node == ANY || **node == **name || *node == path);
         if wanted && cx.journal.finished(&key, BEFORE).is_none() {
             let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
             open.push(OpenInterrupt {
@@ -132,6 +132,9 @@ fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(),
         Err(FrameEnd::Interrupted(open))
     }
 }
+
+/// Stands for every node among those that a run stops before.
+pub const ANY: &str = "*";
 
 /// The effect that says that a run was sent on from a stop before a node.
 pub const BEFORE: &str = "before";
@@ -402,15 +405,32 @@ fn finished(
     }
     if cx.wants(Mode::Tasks) {
         let index = task.send.as_ref().map(|(index, _)| *index);
-        let ended = |error| EventKind::TaskFinished { send: index, error };
-        let (what, kind) = match &outcome {
-            Outcome::Done(_) => ("end", ended(None)),
-            Outcome::Failed(error) => ("end", ended(Some(brief(error)))),
-            Outcome::Interrupted(_) => ("wait", EventKind::TaskInterrupted { send: index }),
-        };
+        let (what, kind) = end_of(index, &outcome);
         send(format!("{}#{what}", effects.task()), kind);
     }
     outcome
+}
+
+/// How a task ended, and what names that in its id: a task that has failed, waits or was stopped begins again with a resume, and
+/// may end another way then. What it comes to again has the same name.
+fn end_of(send: Option<u32>, outcome: &Outcome) -> (String, EventKind) {
+    let ended = |error| EventKind::TaskFinished { send, error };
+    match outcome {
+        Outcome::Done(_) => ("end".to_owned(), ended(None)),
+        Outcome::Failed(error) => {
+            let told = brief(error);
+            let name = match error.kind {
+                ErrorKind::Cancelled => "stop".to_owned(),
+                _ => short_hash("fail", &told.to_string()),
+            };
+            (name, ended(Some(told)))
+        }
+        Outcome::Interrupted(open) => {
+            let interrupts: Vec<String> = open.iter().map(|open| open.id.clone()).collect();
+            let name = short_hash("wait", &interrupts.join(" "));
+            (name, EventKind::TaskInterrupted { send, interrupts })
+        }
+    }
 }
 
 /// What a task wrote: for a gathering field what it added (a list where it wrote more than once), for

@@ -22,6 +22,8 @@ use serde_json::Value as Json;
 
 use crate::value::Value;
 
+use super::memory::ItemStore;
+
 mod past;
 
 pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
@@ -225,6 +227,11 @@ pub trait Store: Send + Sync {
         let _ = (thread_id, after, limit);
         Err(StoreError::cannot("list changes"))
     }
+
+    /// Long-term memory in the same place; `None` where it keeps threads alone.
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        None
+    }
 }
 
 /// The right to write a thread.
@@ -336,6 +343,17 @@ pub struct EffectRecord {
     pub outcome: Json,
 }
 
+impl EffectRecord {
+    /// What it is found by.
+    pub fn key(&self) -> EffectKey {
+        EffectKey {
+            root_step: self.root_step,
+            task: self.task.clone(),
+            id: self.id.clone(),
+        }
+    }
+}
+
 /// Where a thread stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThreadStatus {
@@ -366,6 +384,9 @@ pub struct ThreadStatus {
     /// What the thread was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// Nodes that the last run was told to stop before, by name or path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupt_before: Vec<String>,
     /// When, RFC 3339.
     pub at: String,
 }

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use tokio::sync::Notify;
 
 use crate::backend::scenario::{Crash, CrashPoint, Moment};
+use crate::run::memory::ItemStore;
 use crate::run::store::{
     CheckpointInfo, Lease, Record, Source, Store, StoreError, ThreadImage, ThreadInfo,
 };
@@ -167,6 +168,10 @@ impl Store for DoomedStore {
 
     async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
         self.store.keep(key, result, until).await
+    }
+
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        self.store.memory()
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -5,7 +5,7 @@
 //! its own ([`ambient`]), all that happens is written down as [`sighting`]s, also by a process that is
 //! killed on the way ([`doom`], [`crash`]), put together ([`observed`], [`order`]) and compared with what
 //! the file expects ([`judge`]). [`coverage`] counts which nodes, routes and arms were seen. [`group`]
-//! runs the scenarios that share a thread, in order.
+//! runs the scenarios that share a thread, in order. A [`tape`] has all events of a scenario, for who compares ways of playing it.
 //!
 //! Not here: finding files, compiling them, reports.
 
@@ -21,6 +21,7 @@ pub mod observed;
 pub mod order;
 pub mod play;
 pub mod sighting;
+pub mod tape;
 pub mod watch;
 
 pub use coverage::Coverage;
@@ -28,3 +29,4 @@ pub use fit::{fit, fit_one};
 pub use group::{Group, Verdict, groups};
 pub use judge::Finding;
 pub use observed::Observed;
+pub use tape::Tape;

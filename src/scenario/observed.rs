@@ -23,6 +23,8 @@ pub struct Observed {
     pub events: Vec<Json>,
     /// Interrupts that opened, in order, each once: `id`, `node` (the path), `path`, `ask`.
     pub interrupts: Vec<Json>,
+    /// What long-term memory held at the end: `space`, `key`, `value`.
+    pub memory: Vec<Json>,
     /// What models were asked, by node path, in order.
     pub asked: BTreeMap<String, Vec<ModelRecord>>,
     /// How many calls reached each tool.
@@ -87,6 +89,7 @@ impl Observed {
                         observed.unmatched.push(message.clone());
                     }
                 }
+                Sighting::Remembered(items) => observed.memory.clone_from(items),
                 Sighting::Ended(ended) => observed.ended = Some(ended.clone()),
                 Sighting::Route { .. }
                 | Sighting::Answered { .. }

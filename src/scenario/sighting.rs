@@ -87,6 +87,8 @@ pub enum Sighting {
     },
     /// The run ended, for now or for good; the last one counts.
     Ended(Ended),
+    /// What long-term memory held at the end, by namespace and key: `space`, `key`, `value`.
+    Remembered(Vec<Json>),
     /// The point has come at which the process is to be killed.
     Dying,
 }

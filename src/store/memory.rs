@@ -6,19 +6,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use self::items::Items;
 use self::log::Log;
+use crate::run::memory::ItemStore;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
     StoreError, ThreadImage, ThreadInfo,
 };
 use crate::value::Value;
 
+mod items;
 mod log;
 
 /// Keeps threads until it is dropped. It shares all values with whoever appended them, so that a
 /// checkpoint costs what changed and no copy of the state.
 #[derive(Default)]
-pub struct MemoryStore(Mutex<Threads>);
+pub struct MemoryStore {
+    threads: Mutex<Threads>,
+    items: Mutex<Items>,
+}
 
 #[derive(Default)]
 struct Threads {
@@ -42,7 +48,12 @@ impl MemoryStore {
     /// Nothing in here panics between two changes that belong together, so a lock that a panic
     /// left behind guards whole threads.
     fn lock(&self) -> MutexGuard<'_, Threads> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`MemoryStore::lock`], of long-term memory.
+    fn items(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -246,5 +257,9 @@ impl Store for MemoryStore {
         let threads = self.lock();
         let log = threads.logs.get(thread_id);
         Ok(log.map_or_else(Vec::new, |log| log.listed_checkpoints(after, limit)))
+    }
+
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        Some(self)
     }
 }

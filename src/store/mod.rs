@@ -2,7 +2,7 @@
 //! [`crate::run::store::Store`].
 //!
 //! What all must mean is written once: `rules` says which records are refused and what a compaction keeps, `fold` how a
-//! field is put together from its changes, `append`, `row` and `change` how records are rows of a
+//! field is put together from its changes, `items` what a search of long-term memory comes to, `append`, `row` and `change` how records are rows of a
 //! database. `tests/store` runs one suite against every store.
 //! When to append what, and what a record's content means, is the runtime's business.
 
@@ -10,6 +10,7 @@ mod append;
 mod change;
 mod fold;
 mod holder;
+mod items;
 mod memory;
 mod postgres;
 mod row;

@@ -101,7 +101,11 @@ pub fn engine(text: &str, model: Option<Model>, tool: Option<Arc<Tool>>) -> (Eng
 
 /// Runs without an input on thread `t`.
 pub async fn begin(engine: &Engine, graph: GraphId) -> RunResult {
+    begin_with(engine, graph, RunOptions::default()).await
+}
+
+/// The same with options.
+pub async fn begin_with(engine: &Engine, graph: GraphId, options: RunOptions) -> RunResult {
     let input = json!({});
-    let started = engine.start(graph, "t", &input, RunOptions::default());
-    started.await.unwrap()
+    engine.start(graph, "t", &input, options).await.unwrap()
 }

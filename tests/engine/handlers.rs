@@ -33,10 +33,10 @@ graph Main {{
     )
 }
 
-/// Row 16 of what the peer gets wrong without a word: a router raises, the run is resumed. The route is taken then, by a
+/// Row 16 of `tests/matrix`: a router raises, the run is resumed. The route is taken then, by a
 /// version in which it can be; the node's work is not done again, and nothing of it was committed before.
 #[tokio::test]
-async fn a_router_that_raises_is_retried_without_its_node() {
+async fn row_16_a_router_that_raises_is_retried_without_its_node() {
     let tool = Tool::new(|_| async { Ok(json!("ten")) });
     let (first, graph) = engine(&router("int(result) > 9"), None, Some(Arc::clone(&tool)));
     let run = begin(&first, graph);
@@ -73,10 +73,10 @@ graph Main {
 }
 ";
 
-/// Row 17: an error handler ran, a sibling failed, the run is resumed. What failed is not tried again, and the handler's
+/// Row 17 of `tests/matrix`: an error handler ran, a sibling failed, the run is resumed. What failed is not tried again, and the handler's
 /// effects are answered from the journal.
 #[tokio::test]
-async fn a_handler_that_ran_beside_a_failure_is_not_run_anew() {
+async fn row_17_a_handler_that_ran_beside_a_failure_is_not_run_anew() {
     let fails = Arc::new(AtomicBool::new(true));
     let failing = Arc::clone(&fails);
     let tool = Tool::new(move |call| {

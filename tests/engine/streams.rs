@@ -237,6 +237,47 @@ async fn a_slow_reader_gets_every_event_and_update() {
     assert_eq!(states.iter().sum::<u64>(), 5001);
 }
 
+/// The states of calls of one node beside each other don't give way to each other.
+#[tokio::test]
+async fn each_call_has_a_last_state_of_its_own() {
+    let text = "
+graph Main {
+  state { in calls: list<int>, in most: int, out n: int via add = 0 }
+  start -> each c in state.calls -> work with { c: c }
+  node work: subgraph Count -> end { input { c: int } with { most: state.most } }
+}
+graph Count {
+  state { in most: int, out n: int via add = 0 }
+  start -> step
+  node step: update { set { n: 1 } goto { when state.n >= state.most -> end else -> step } }
+}
+";
+    let (engine, graph) = engine(text, None, None);
+    let (sink, events) = channel([Mode::Values]);
+    let options = RunOptions {
+        events: Some(sink),
+        recursion_limit: Some(10_000),
+        ..RunOptions::default()
+    };
+    let input = json!({ "calls": [0, 1, 2], "most": 900 });
+    let run = engine.start(graph, "t", &input, options).await.unwrap();
+    assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+    let read = all(events).await;
+    numbered(&read);
+    let told = read.iter().map(|event| 1 + event.skipped);
+    assert_eq!(told.sum::<u64>(), 3 * 901 + 2);
+    let mut last = BTreeMap::new();
+    for event in &read {
+        let EventKind::Values(state) = &event.kind else {
+            panic!("{event:?}");
+        };
+        let (frame, _) = event.task().rsplit_once('/').unwrap_or_default();
+        last.insert(frame, state["n"].as_u64());
+    }
+    let calls = ["0:work[0]", "0:work[1]", "0:work[2]"].map(|frame| (frame, Some(900)));
+    assert_eq!(last, [("", Some(2700))].into_iter().chain(calls).collect());
+}
+
 /// One step that sends more than fits is not cut short for a reader that reads.
 #[tokio::test]
 async fn a_wide_step_waits_for_its_reader() {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use graphc::compile::compile;
+use graphc::ir::Tool;
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
 use graphc::run::engine::{Engine, RunOptions, RunResult, StartError, open_interrupts};
@@ -51,7 +52,11 @@ fn engine(job: &Job, done: &Arc<AtomicU64>) -> Engine {
         log: job.log.clone(),
     };
     let model = |_| Arc::new(log()) as Arc<dyn ChatModel>;
-    let tool = |_| Some(Arc::new(log()) as Arc<dyn ToolBackend>);
+    // Long-term memory is the store's own, all other tools are the world's.
+    let tool = |tool: &Tool| {
+        let world = || Arc::new(log()) as Arc<dyn ToolBackend>;
+        tool.module.is_none().then(world)
+    };
     let options = match job.durability.as_str() {
         "sync" => Options {
             sync: Sync::Full,

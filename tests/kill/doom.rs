@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use graphc::run::memory::{Item, ItemStore, Search, Space, Write, WriteKey};
 use graphc::run::store::{
     CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
 };
@@ -162,5 +163,36 @@ impl Store for DoomedStore {
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
         self.inner.delete(thread_id).await
+    }
+
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl ItemStore for DoomedStore {
+    async fn write(&self, known: WriteKey, write: &Write, now: i64) -> Result<bool, StoreError> {
+        let memory = self.inner.memory().unwrap();
+        self.count(memory.write(known, write, now), |_| {}).await
+    }
+
+    async fn item(
+        &self,
+        space: &Space,
+        key: &str,
+        now: i64,
+        refresh: bool,
+    ) -> Result<Option<Item>, StoreError> {
+        let memory = self.inner.memory().unwrap();
+        memory.item(space, key, now, refresh).await
+    }
+
+    async fn search(&self, search: &Search, now: i64) -> Result<Vec<Item>, StoreError> {
+        self.inner.memory().unwrap().search(search, now).await
+    }
+
+    async fn spaces(&self, prefix: &Space, now: i64) -> Result<Vec<Space>, StoreError> {
+        self.inner.memory().unwrap().spaces(prefix, now).await
     }
 }

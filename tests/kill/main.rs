@@ -122,5 +122,6 @@ flows! {
     workers_side_by_side: "fan" "{\"items\": [\"a\", \"b\", \"c\"]}"
     graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
     two_questions_at_once: "ask" "{}"
+    what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"
 }

@@ -25,7 +25,9 @@ mod processes;
 mod reach;
 mod reads;
 mod records;
+mod remembered;
 mod results;
+mod searched;
 mod server;
 mod sqlite;
 mod urls;
@@ -171,6 +173,22 @@ macro_rules! cases {
                 delta_channel_history_replays_a_seeds_own_writes
                 delta_channel_history_takes_a_plain_value_as_seed
                 concurrent_writers_are_fenced
+            }
+            remembered {
+                what_is_put_is_got
+                what_is_deleted_is_gone
+                a_write_is_made_once
+                an_item_is_there_until_its_time
+                what_is_over_is_swept_away
+                many_put_at_once
+            }
+            searched {
+                a_search_is_of_a_namespace_and_below
+                a_search_gives_the_newest_first_in_pages
+                a_filter_looks_into_values
+                namespaces_are_listed
+                what_is_near_comes_first
+                names_of_namespaces_are_checked
             }
             results {
                 a_result_is_kept_by_its_key

@@ -212,6 +212,25 @@ pub async fn a_fork_keeps_later_effects_or_not(store: Any) {
         .unwrap();
     assert_eq!(ids(&load(&store, "kept").await), ["3:last", "3:more"]);
 
+    let image = async |seq, until| {
+        let image = store.image_at("t", seq, Effects::Until(until)).await;
+        let image = image.unwrap();
+        let counted = image.counts.values().sum::<u64>();
+        (image, counted)
+    };
+    let (of_2, counted) = image(2, 6).await;
+    assert_eq!(
+        (ids(&of_2), counted),
+        (vec!["2:call", "2:call/0:inner", "2:call/1:inner"], 4)
+    );
+    let (of_5, counted) = image(5, 5).await;
+    assert_eq!((ids(&of_5), counted), (vec!["2:call", "2:call/0:inner"], 3));
+    assert_eq!(image(7, 8).await.0.effects.len(), 1);
+    let (some, _) = fork("some", 2, Effects::Until(6)).await;
+    assert_eq!((some.effects, some.counts), (of_2.effects, of_2.counts));
+    let listed = store.effects("some", None, 10).await.unwrap();
+    assert_eq!(listed.len(), 4);
+
     let (afresh, to) = fork("afresh", 2, Effects::Before).await;
     assert_eq!((ids(&afresh).len(), afresh.counts.len()), (0, 1));
     let listed = store.effects("afresh", None, 10).await.unwrap();

@@ -24,6 +24,7 @@ pub fn status(state: RunState) -> Record {
         usage: json!({ "input_tokens": 3 }),
         named_from: Some(0),
         forked_from: None,
+        interrupt_before: vec!["ask".into()],
         at: AT.into(),
     })
 }

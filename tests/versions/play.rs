@@ -1,4 +1,9 @@
 //! Plays a case: versions of a flow, each with what is done under it and what must come of that.
+//!
+//! Lines of a script: what the first version begins with (`input JSON`; `hang`: its first call never ends); the verdict on the
+//! change (`diff GROUP`, `found CODE..`); what is done (`resume`, `migrate`, either with `NODE JSON` to answer, `answer NODE JSON`,
+//! `run JSON`: a new run); what is refused for the version, the thread being as it was (`refuse NODE JSON`, `refused REASON`,
+//! `not-migrated REASON`); what has come of it (`waits NODES`, `output`, `fails`, `calls`, `models`, `keys`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -103,10 +108,9 @@ impl Played<'_> {
         }
     }
 
-    async fn start(&mut self, engine: &Engine, hangs: bool) {
+    async fn start(&mut self, engine: &Engine, hangs: bool, input: Json) {
         *self.world.hangs.lock().unwrap() = hangs;
         let graph = engine.plan.flow.graph("Main").unwrap();
-        let input = json!({});
         let run = engine.start(graph, "t", &input, RunOptions::default());
         let ended = tokio::time::timeout(Duration::from_millis(100), run).await;
         assert_eq!(ended.is_err(), hangs, "{}", self.at);
@@ -122,6 +126,7 @@ impl Played<'_> {
         &mut self,
         engine: &Engine,
         answer: Option<(&str, &str)>,
+        migrate: bool,
     ) -> Result<(), StartError> {
         let answers = answer.map(|(node, value)| {
             let open = self.last.iter().flat_map(|last| &last.interrupts);
@@ -133,9 +138,33 @@ impl Played<'_> {
             }
         });
         let answers: Vec<Answer> = answers.into_iter().collect();
-        let result = engine.resume("t", &answers, RunOptions::default()).await?;
+        let options = RunOptions {
+            migrate,
+            ..RunOptions::default()
+        };
+        let result = engine.resume("t", &answers, options).await?;
         self.last = Some(result);
         Ok(())
+    }
+
+    /// The version is refused, with that in its reason, and the thread is as it was.
+    async fn refused(
+        &mut self,
+        engine: &Engine,
+        answer: Option<(&str, &str)>,
+        migrate: bool,
+        reason: &str,
+    ) {
+        let at = self.at.clone();
+        let before = self.store.load("t").await.unwrap();
+        let refused = self.resume(engine, answer, migrate).await;
+        match refused {
+            Err(StartError::Version { message, .. }) => {
+                assert!(message.contains(reason), "{at}: {message}");
+            }
+            other => panic!("{at}: {other:?} {:?}", self.last),
+        }
+        assert_eq!(self.store.load("t").await.unwrap(), before, "{at}");
     }
 
     /// One line of a script.
@@ -144,17 +173,22 @@ impl Played<'_> {
         let pair = || rest.split_once(' ').unwrap();
         let number = || rest.parse::<usize>().unwrap();
         match verb {
-            "hang" | "diff" => {}
-            "resume" => self.resume(engine, None).await.unwrap(),
-            "answer" => self
-                .resume(engine, Some(pair()))
-                .await
-                .unwrap_or_else(|error| panic!("{at}: {error}")),
-            "refuse" => {
-                let before = self.store.thread("t").await.unwrap();
-                let refused = self.resume(engine, Some(pair())).await;
-                assert!(matches!(refused, Err(StartError::Version { .. })), "{at}");
-                assert_eq!(self.store.thread("t").await.unwrap(), before, "{at}");
+            "hang" | "diff" | "found" | "input" => {}
+            "resume" | "migrate" => {
+                let answer = (!rest.is_empty()).then(pair);
+                let resumed = self.resume(engine, answer, verb == "migrate").await;
+                resumed.unwrap_or_else(|error| panic!("{at}: {error}"));
+            }
+            "answer" => {
+                let resumed = self.resume(engine, Some(pair()), false).await;
+                resumed.unwrap_or_else(|error| panic!("{at}: {error}"));
+            }
+            "refuse" => self.refused(engine, Some(pair()), false, "").await,
+            "refused" => self.refused(engine, None, false, rest).await,
+            "not-migrated" => self.refused(engine, None, true, rest).await,
+            "run" => {
+                let input = serde_json::from_str(rest).unwrap();
+                self.start(engine, false, input).await;
             }
             "waits" => {
                 let last = self.last.as_ref().unwrap();
@@ -185,10 +219,12 @@ impl Played<'_> {
     }
 }
 
-/// What is written under `//> diff`: the worst of what changes.
-fn worst(old: &Flow, new: &Flow) -> Option<&'static str> {
-    let worst = diff(old, new).into_iter().map(|found| found.group).max();
-    worst.map(Group::word)
+/// What changes: the worst of it, as it is written under `//> diff`, and the codes of all.
+fn verdict(old: &Flow, new: &Flow) -> (Option<&'static str>, BTreeSet<&'static str>) {
+    let found = diff(old, new);
+    let worst = found.iter().map(|found| found.group).max();
+    let codes = found.iter().map(|found| found.code).collect();
+    (worst.map(Group::word), codes)
 }
 
 /// Plays a case. Before each version but the first, `between` may do something to the thread.
@@ -219,10 +255,19 @@ pub async fn play<F: Future<Output = ()>>(
         let engine = played.engine(&flow);
         let says = |verb| script.iter().find(|(known, _)| *known == verb);
         match &before {
-            None => played.start(&engine, says("hang").is_some()).await,
+            None => {
+                let input = says("input").map_or("{}", |(_, input)| input);
+                let input = serde_json::from_str(input).unwrap();
+                played.start(&engine, says("hang").is_some(), input).await;
+            }
             Some(old) => {
                 let wanted = says("diff").map(|(_, group)| *group);
-                assert_eq!(worst(old, &flow), wanted, "{}", played.at);
+                let (worst, codes) = verdict(old, &flow);
+                assert_eq!(worst, wanted, "{} {codes:?}", played.at);
+                let found = says("found").map_or("", |(_, codes)| codes);
+                for code in found.split_whitespace() {
+                    assert!(codes.contains(code), "{}: {code}: {codes:?}", played.at);
+                }
                 between().await;
             }
         }

@@ -2,12 +2,13 @@
 //!
 //! [`load`] reads the file into a [`Config`]: the base with the chosen profile's entries over it, an
 //! entry replacing the base's entry of the same name. [`variables`] fills in the environment; a variable
-//! that isn't set counts only once something that needs it is used. [`provider`], [`tool`] and
-//! [`model`] read the entries.
+//! that isn't set counts only once something that needs it is used. [`provider`], [`tool`],
+//! [`model`] and [`memory`] read the entries.
 
 mod family;
 mod host;
 mod levels;
+mod memory;
 mod model;
 mod provider;
 mod read;
@@ -25,6 +26,7 @@ use super::secret::Secret;
 
 pub use family::ModelFamily;
 pub use levels::wrong_levels;
+pub use memory::{EmbedSpec, MemorySpec};
 pub use model::ModelBinding;
 pub use read::load;
 pub use tool::ToolSpec;
@@ -38,6 +40,8 @@ pub struct Config {
     pub profile: Option<String>,
     /// Address of the store. May hold a password.
     pub store: Option<Entry<Secret>>,
+    /// How long-term memory works.
+    pub memory: Option<Entry<MemorySpec>>,
     /// Providers by name, the ones known by themselves included.
     pub providers: BTreeMap<String, Entry<openai::Settings>>,
     /// Tools by name.
@@ -86,6 +90,7 @@ impl Config {
             file: None,
             profile: None,
             store: None,
+            memory: None,
             providers: provider::known(env),
             tools: BTreeMap::new(),
             models: BTreeMap::new(),
@@ -107,6 +112,9 @@ impl Config {
         }
         if part.store.is_some() {
             self.store.clone_from(&part.store);
+        }
+        if part.memory.is_some() {
+            self.memory.clone_from(&part.memory);
         }
         over(&mut self.providers, &part.providers);
         over(&mut self.tools, &part.tools);

@@ -9,11 +9,12 @@ use crate::diag::literal_secret::literal_secrets;
 use crate::diag::{Diagnostics, codes};
 
 use super::variables::{Form, Variables};
-use super::{Config, Entry, LintLevel, family, model, provider, tool};
+use super::{Config, Entry, LintLevel, family, memory, model, provider, tool};
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "default_profile",
     "store",
+    "memory",
     "providers",
     "tools",
     "mcp_servers",
@@ -22,8 +23,9 @@ const KEYS: [&str; 9] = [
     "lints",
     "model_families",
 ];
-const PROFILE_KEYS: [&str; 7] = [
+const PROFILE_KEYS: [&str; 8] = [
     "store",
+    "memory",
     "providers",
     "tools",
     "mcp_servers",
@@ -146,6 +148,11 @@ fn section(table: &Table<'_>, env: Env<'_>, config: &mut Config) {
             let url = crate::backend::secret::Secret::new(url);
             config.store = Some(variables.entry(url, &cursor));
         }
+    }
+    if let Some(cursor) = table.get("memory") {
+        let variables = Variables::new(env);
+        let spec = memory::read(&cursor, &variables);
+        config.memory = spec.map(|spec| variables.entry(spec, &cursor));
     }
     if let Some(cursor) = table.get("mcp_servers") {
         let kinds = name::list(tool::KINDS);

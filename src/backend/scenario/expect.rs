@@ -19,7 +19,7 @@ const STATUS: [(&str, &str); 4] = [
     ("cancelled", "cancelled"),
 ];
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "status",
     "path",
     "output",
@@ -29,6 +29,7 @@ const KEYS: [&str; 9] = [
     "calls",
     "error",
     "interrupts",
+    "memory",
 ];
 
 /// `expect` of a scenario; what is not written is not checked.
@@ -52,6 +53,8 @@ pub struct Expect {
     pub error: Option<Written<Json>>,
     /// Parts of the open interrupts, in order: `node` is the path of the node.
     pub interrupts: Option<Written<Vec<Written<Json>>>>,
+    /// Parts of what long-term memory holds at the end, by namespace and key.
+    pub memory: Option<Written<Vec<Written<Json>>>>,
 }
 
 /// Something and where it is written.
@@ -194,6 +197,9 @@ pub fn read(cursor: &Cursor<'_>) -> Option<Expect> {
             let keys = ["id", "node", "path", "ask"];
             records(&interrupts, "an expected interrupt", &keys)
         }),
+        memory: table
+            .get("memory")
+            .map(|items| records(&items, "an expected item", &["space", "key", "value"])),
     })
 }
 

@@ -29,7 +29,7 @@ pub use expect::Expect;
 pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::{load, load_all};
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
-pub use script::{ModelRecord, Script, Start, in_turns};
+pub use script::{ModelRecord, Script, Start, in_turns, remembered, seed};
 pub use when::When;
 
 /// The scenarios of one file.
@@ -110,10 +110,23 @@ pub struct Scenario {
     pub answers: Answers,
     /// What `now()` gives.
     pub clock: Option<Timestamp>,
+    /// What long-term memory holds when it begins.
+    pub memory: Vec<Remembered>,
     /// Where the process ends.
     pub crash: Option<Crash>,
     /// What must hold at the end.
     pub expect: Expect,
     /// Whether it has keys that are unknown, which is reported: what it seems to lack may stand under one.
     pub strange: bool,
+}
+
+/// `memory: [{ space: [users, ann], key: tea, value: green }]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remembered {
+    /// Parts of its namespace.
+    pub space: Vec<String>,
+    /// Its key.
+    pub key: String,
+    /// The value.
+    pub value: Json,
 }

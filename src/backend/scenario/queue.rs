@@ -171,6 +171,7 @@ mod tests {
             rank: Vec::new(),
             timeout: None,
             cancel: CancellationToken::new(),
+            memory: None,
         }
     }
 

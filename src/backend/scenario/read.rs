@@ -10,17 +10,18 @@ use crate::backend::tool::script::ToolReply;
 use crate::backend::yaml::{Cursor, Document};
 use crate::base::{FileId, SourceMap};
 use crate::diag::{Diagnostics, codes};
+use crate::run::memory::space::{self, Space};
 
 use super::field::Fields;
-use super::{Expect, Scenario, Suite, answers, crash, expect, reply};
+use super::{Expect, Remembered, Scenario, Suite, answers, crash, expect, reply};
 
 const KEYS: [&str; 4] = ["flow", "graph", "defaults", "scenarios"];
-const DEFAULT_KEYS: [&str; 8] = [
-    "graph", "input", "context", "thread", "models", "tools", "answers", "clock",
+const DEFAULT_KEYS: [&str; 9] = [
+    "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "memory",
 ];
-const SCENARIO_KEYS: [&str; 11] = [
-    "name", "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "crash",
-    "expect",
+const SCENARIO_KEYS: [&str; 12] = [
+    "name", "graph", "input", "context", "thread", "models", "tools", "answers", "clock", "memory",
+    "crash", "expect",
 ];
 
 /// Reads a `.test.yaml`.
@@ -103,6 +104,7 @@ fn scenario(cursor: &Cursor<'_>, fields: &Fields<'_>) -> Option<Scenario> {
             .get("answers")
             .map_or_else(Default::default, |c| answers::read(&c)),
         clock: fields.get("clock").and_then(|clock| time(&clock)),
+        memory: memory(fields),
         crash: fields.own.get("crash").and_then(|c| crash::read(&c)),
         strange: fields.own.has_unknown(),
         expect: fields
@@ -131,6 +133,29 @@ fn replies<T>(
             (name.to_owned(), items.iter().filter_map(&read).collect())
         })
         .collect()
+}
+
+fn memory(fields: &Fields<'_>) -> Vec<Remembered> {
+    let items = fields.get("memory").map_or(Vec::new(), |list| list.items());
+    let read = items.iter().filter_map(|item| {
+        let table = item.table("an item of `memory`", &["space", "key", "value"])?;
+        let (space, key) = (table.require("space")?, table.require("key")?);
+        let value = table.require("value")?;
+        let parts = space.texts();
+        if let Err(why) = Space::new(parts.clone()) {
+            space.report(space.finding(why));
+        }
+        let name = key.text()?;
+        if let Err(why) = space::key(name) {
+            key.report(key.finding(why));
+        }
+        Some(Remembered {
+            space: parts,
+            key: name.to_owned(),
+            value: value.json().clone(),
+        })
+    });
+    read.collect()
 }
 
 fn time(cursor: &Cursor<'_>) -> Option<Timestamp> {

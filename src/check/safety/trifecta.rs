@@ -239,7 +239,8 @@ fn private_by_effect(tool: &Tool, span: Span) -> Option<Part> {
 
 /// A tool that carries what it is given to the outside.
 fn outward(tool: &Tool, span: Span) -> Option<Part> {
-    if tool.approve.is_some() || tool.body.is_some() {
+    // What long-term memory is given stays in the project's own store.
+    if tool.approve.is_some() || tool.body.is_some() || tool.module.is_some() {
         return None;
     }
     let carries = |kind: Option<SinkKind>| {

@@ -15,8 +15,8 @@ use crate::base::SourceMap;
 use crate::ir::Flow;
 
 use super::git::Commit;
-use super::project::Project;
 use super::{Context, Exit, Failure, files, flow, output, settings};
+use crate::embed::project::Project;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -38,6 +38,11 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
             .iter()
             .map(|(n, e)| (n.clone(), provider(e))),
     );
+    let memory = [chosen, Some(&json)].into_iter().flatten();
+    let embed = memory.filter_map(|of| of.get("memory")).next();
+    let embed = embed.and_then(|memory| memory.get("embed"));
+    let embed = embed.and_then(|embed| providers.get(embed.get("provider")?.as_str()?));
+    let memory = embed.cloned().unwrap_or_default();
     let tools = section("tools");
     let models = section("models").into_iter();
     Services {
@@ -46,6 +51,7 @@ pub fn services(text: Option<&str>, profile: Option<&str>) -> Services {
             .iter()
             .map(|(name, entry)| (name.clone(), tool(entry)))
             .collect(),
+        memory,
         providers,
         models: models
             .filter_map(|(name, entry)| Some((name, entry.as_str()?.to_owned())))

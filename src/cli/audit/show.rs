@@ -29,10 +29,10 @@ pub fn sheet(sheet: &Sheet, wider: Option<&[String]>) -> String {
     );
     match (sheet.recursion_limit, &sheet.steps) {
         (Some(limit), _) => page.add(&format!(
-            "a run fails after {limit}, counted anew after an interrupt"
+            "a run fails after {limit}, those before a resume counted in"
         )),
         (None, Bound::Unbounded(_)) => page.add(&format!(
-            "a run fails after {RECURSION_LIMIT} (--recursion-limit), counted anew after an interrupt"
+            "a run fails after {RECURSION_LIMIT} (--recursion-limit), those before a resume counted in"
         )),
         _ => {}
     }

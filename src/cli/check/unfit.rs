@@ -39,6 +39,8 @@ struct Shape {
     params: Vec<(String, Type)>,
     returns: Option<Type>,
     body: bool,
+    /// The runtime serves it where nothing else does.
+    standard: bool,
     /// A value stands in for a result that is wrong.
     mended: bool,
 }
@@ -54,6 +56,7 @@ impl Served {
                 params: params.collect(),
                 returns: tool.returns.as_ref().map(|ty| ty.node.clone()),
                 body: tool.body.is_some(),
+                standard: tool.module.is_some(),
                 mended: tool.on_error.is_some(),
             };
             (tool.name.node.clone(), shape)
@@ -161,7 +164,7 @@ impl<'a> Rule<'a> {
                 parts.any(|part| part.tools.contains_key(name))
             };
             let tools = flows.iter().flat_map(|flow| &flow.tools);
-            let open = tools.filter(|(name, shape)| !shape.body && !bound(name));
+            let open = tools.filter(|(name, shape)| !shape.body && !shape.standard && !bound(name));
             let lacking = open.map(|(name, _)| name.as_str()).collect();
             return self.unknown("tool", name, span, lacking);
         }

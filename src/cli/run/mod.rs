@@ -75,7 +75,7 @@ pub struct Args {
     /// Answer to an interrupt that the run comes to; may be given several times, in their order
     #[arg(long = "answer", value_name = "JSON|@FILE")]
     pub answers: Vec<JsonArg>,
-    /// Stop before this node, by name or path; may be given several times
+    /// Stop before this node, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
     /// How the run goes; shared with `graphc resume`.
@@ -201,6 +201,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             scenario: args.scenario.map(|name| (name, Start::Run)),
             thread: args.thread,
             interrupt_before: args.interrupt_before,
+            no_stops: false,
             given,
             alone: args.no_answers,
             resumes: false,

@@ -8,12 +8,13 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::task::spawn_blocking;
 
 use crate::backend::bind::bind;
-use crate::backend::scenario::{Scenario, Script, Start, in_turns};
+use crate::backend::scenario::{Scenario, Script, Start, in_turns, seed};
 use crate::base::{SourceMap, name};
 use crate::ir::{ErrorKind, Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
+use crate::run::memory::Access;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
 use crate::run::stream;
@@ -46,6 +47,8 @@ pub struct Wanted {
     pub thread: Option<String>,
     /// Nodes to stop before.
     pub interrupt_before: Vec<String>,
+    /// Whether those of earlier are let go of.
+    pub no_stops: bool,
     /// Answers to interrupts as they open.
     pub given: Vec<Json>,
     /// Whether the scenario's answers stay out and nobody is asked.
@@ -176,6 +179,7 @@ impl<'a> Session<'a> {
                 timeout: how.timeout,
                 migrate: how.migrate,
                 interrupt_before: wanted.interrupt_before,
+                drop_stops: wanted.no_stops,
                 ..engine::RunOptions::default()
             },
             watch: Watch::new(&how.stream, wanted.after, context),
@@ -203,10 +207,29 @@ impl<'a> Session<'a> {
         runtime()?.block_on(self.go(first))
     }
 
+    /// Keeps what the scenario says that memory holds when it begins.
+    async fn remember(&self) -> Result<(), Failure> {
+        let Some(script) = &self.script else {
+            return Ok(());
+        };
+        let now = self.engine.ambient.now().as_millisecond();
+        let access = Access::new(
+            Some(Arc::clone(&self.store)),
+            Arc::default(),
+            now,
+            Json::Null,
+        );
+        let kept = seed(script, access, &self.thread).await;
+        kept.map_err(Failure::unusable)
+    }
+
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         self.options.drain = signals.drain.clone();
+        if matches!(first, Leg::Start { .. }) {
+            self.remember().await?;
+        }
         let dropped = match first {
             Leg::Start { .. } => self.what_is_dropped().await?,
             Leg::Resume(_) => None,
@@ -438,6 +461,9 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "go on without an answer, as the flow is now: {}",
             hint.resume()
         )),
+        Gone::Stop(old) => failure.help(format!(
+            "`--no-stops` lets go of it; if the node has another name now, say so with `migrate {{ rename node {old} -> new }}` and add `--migrate`"
+        )),
         Gone::Calls(old) => failure.help(format!(
             "`--migrate` lets it go; if the node has another name now, say that first: `migrate {{ rename node {old} -> new }}`"
         )),
@@ -478,6 +504,9 @@ fn known_nodes(flow: &Flow, wanted: &[String]) -> Result<(), Failure> {
 }
 
 fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
+    if path == crate::run::step::ANY {
+        return Ok(());
+    }
     if !path.contains('/') {
         let mut nodes = flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
         return match nodes.any(|node| node.name == path) {

@@ -14,11 +14,11 @@ use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
 use crate::viz::trace::{Step, Trace};
 
-use super::super::project::Project;
 use super::super::run::session::runtime;
 use super::super::storage::Place;
 use super::super::threads::{Format, Shelf, failed};
 use super::super::{Context, Exit, Failure, settings};
+use crate::embed::project::Project;
 
 /// Checkpoints read at once.
 const PAGE: usize = 1_000;
@@ -46,7 +46,7 @@ pub fn read(
             before = page.last().map(|checkpoint| checkpoint.seq);
             all.extend(page);
             if !full {
-                return Ok((info.status, all));
+                return Ok::<_, Failure>((info.status, all));
             }
         }
     };

@@ -111,10 +111,12 @@ impl Fit<'_> {
         let known = words_of(self.to, to);
         let gone = words_of(self.from, from).into_iter();
         let mut gone: Vec<String> = gone.filter(|word| !known.contains(word)).collect();
-        if self.way == Way::Given {
-            // From outside, texts mean members by their aliases too, whichever letters are capital.
+        if self.way != Way::Taken {
+            // From outside and out of a store, texts mean members by their aliases too, whichever letters are capital.
             let meant: BTreeSet<String> = outer_words(self.to, to).collect();
-            gone.extend(aliases_of(self.from, from));
+            if self.way == Way::Given {
+                gone.extend(aliases_of(self.from, from));
+            }
             gone.retain(|word| !meant.contains(&word.to_lowercase()));
         }
         match gone.as_slice() {

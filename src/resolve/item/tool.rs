@@ -31,6 +31,7 @@ impl Resolver<'_> {
             on_error: None,
             idempotent: None,
             timeout_ms: None,
+            module: self.module_of(file),
             body: None,
             span: decl.span,
         };
@@ -41,6 +42,11 @@ impl Resolver<'_> {
         }
         self.contradictions(&tool, &decl.attributes);
         self.program.tools.push(tool);
+    }
+
+    fn module_of(&self, file: FileId) -> Option<String> {
+        let from = self.files.get(file.0 as usize).filter(|from| from.standard);
+        from.map(|from| from.path.clone())
     }
 
     fn tool_body(&mut self, file: FileId, body: &item::ToolBody) -> ToolBody {

@@ -82,7 +82,7 @@ pub fn open_interrupts(status: &ThreadStatus) -> Vec<OpenInterrupt> {
 }
 
 fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInterrupt, StartError> {
-    let list = || {
+    let list = |open: &[&OpenInterrupt]| {
         let lines = open.iter().map(|open| {
             format!(
                 "\n  {}  {}  {}",
@@ -100,7 +100,7 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
         (None, [only]) => Ok(only),
         (None, _) => Err(StartError::refused(format!(
             "several interrupts are open; name one of:{}",
-            list()
+            list(open)
         ))),
         (Some(id), open) => {
             let named: Vec<&OpenInterrupt> = open
@@ -112,11 +112,11 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
                 [only] => Ok(only),
                 [] => Err(StartError::refused(format!(
                     "no open interrupt has the id or path `{id}`; open is:{}",
-                    list()
+                    list(open)
                 ))),
                 _ => Err(StartError::refused(format!(
                     "several interrupts are open at `{id}`; name one by its id:{}",
-                    list()
+                    list(&named)
                 ))),
             }
         }

@@ -28,7 +28,8 @@ pub struct Fork<'f> {
     /// Id of the new thread.
     pub to: &'f str,
     /// Whether results that came later answer the new thread too ([`Effects::All`]: nothing is called again until
-    /// something new is needed), or calls are made again ([`Effects::Before`]).
+    /// something new is needed, or the old thread was edited or given a new input), or calls are made
+    /// again ([`Effects::Before`]).
     pub effects: Effects,
 }
 
@@ -45,6 +46,10 @@ pub async fn fork(
 ) -> Result<ThreadStatus, StartError> {
     let (source, image) = begin(store, wanted).await?;
     let status = status(store, &source, &image, ambient, wanted).await?;
+    let wanted = &Fork {
+        effects: of_the_same_way(store, &source, wanted).await?,
+        ..wanted.clone()
+    };
     let lease = HeldLease::new(store, store.acquire(wanted.to).await?);
     let made = make(store, &lease, wanted, &[Record::Status(status.clone())]).await;
     let settled = match made {
@@ -56,15 +61,26 @@ pub async fn fork(
 }
 
 impl Engine {
+    /// [`fork`] on the engine's own store.
+    ///
+    /// # Errors
+    /// As [`fork`]; [`StartError::Refused`] where the engine has no store.
+    pub async fn fork(&self, wanted: &Fork<'_>) -> Result<ThreadStatus, StartError> {
+        fork(self.forks_in()?, &*self.ambient, wanted).await
+    }
+
+    fn forks_in(&self) -> Result<&Arc<dyn Store>, StartError> {
+        let refused = || StartError::refused("there is no store to fork threads in");
+        self.store.as_ref().ok_or_else(refused)
+    }
+
     /// Forks a thread and edits the new one, all or nothing. Results that came later than the checkpoint don't
     /// answer it, whatever `wanted` says: they are of another state.
     ///
     /// # Errors
     /// As [`fork`] and [`Engine::edit`].
     pub async fn fork_edited(&self, wanted: &Fork<'_>, edit: &Edit) -> Result<Edited, StartError> {
-        let Some(store) = &self.store else {
-            return Err(StartError::refused("there is no store to fork threads in"));
-        };
+        let store = self.forks_in()?;
         let wanted = Fork {
             effects: Effects::Before,
             ..wanted.clone()
@@ -143,6 +159,7 @@ async fn status(
                 .unwrap_or_default()
         ),
         named_from: old.named_from,
+        interrupt_before: old.interrupt_before.clone(),
         forked_from: Some(ForkedFrom {
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,
@@ -198,6 +215,32 @@ async fn past(
     Ok(Past { version, context })
 }
 
+/// The effects that may answer the fork: of those made since, the ones on the thread's own way on from the checkpoint. Behind a new
+/// input or an edit, steps of the same numbers make other calls.
+async fn of_the_same_way(
+    store: &Arc<dyn Store>,
+    source: &ThreadInfo,
+    wanted: &Fork<'_>,
+) -> Result<Effects, StoreError> {
+    if wanted.effects != Effects::All {
+        return Ok(wanted.effects);
+    }
+    let mut end = None;
+    let mut before = source.checkpoint.saturating_add(1);
+    while before > wanted.at.saturating_add(1) {
+        let page = store.history(wanted.from, Some(before), PAGE).await?;
+        for info in page.iter().filter(|info| info.seq > wanted.at) {
+            let input = info.frame.is_empty() && info.source == Source::Input;
+            if input || info.source == Source::Update {
+                end = Some(info.seq);
+            }
+        }
+        let Some(last) = page.last() else { break };
+        before = last.seq;
+    }
+    Ok(end.map_or(Effects::All, Effects::Until))
+}
+
 /// A thread with all that an interrupted one has waits for the same answers.
 async fn waits_too(
     store: &Arc<dyn Store>,
@@ -207,7 +250,7 @@ async fn waits_too(
     status: ThreadStatus,
 ) -> Result<ThreadStatus, StoreError> {
     let open = open_interrupts(&source.status);
-    let newest = wanted.at == source.checkpoint && wanted.effects == Effects::All;
+    let newest = wanted.at == source.checkpoint && wanted.effects != Effects::Before;
     let (Some(lease), false) = (lease.lease(), open.is_empty() || !newest) else {
         return Ok(status);
     };

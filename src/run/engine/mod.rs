@@ -43,6 +43,7 @@ mod migrate;
 mod names;
 mod prepare;
 mod result;
+mod stops;
 mod take_over;
 
 pub use answers::open_interrupts;
@@ -94,8 +95,10 @@ pub struct RunOptions {
     pub context: Json,
     /// Whether a thread of an earlier version of the flow is changed as its `migrate` blocks say.
     pub migrate: bool,
-    /// Nodes to stop before, by name or path.
+    /// Nodes to stop before, by name or path, or `*` for each. A resume also stops before those that the run was told of earlier.
     pub interrupt_before: Vec<String>,
+    /// Lets go of the nodes that the run was told of earlier to stop before.
+    pub drop_stops: bool,
     /// Who watches.
     pub events: Option<EventSink>,
     /// Cancels the run: it stops before its next effect.
@@ -114,6 +117,16 @@ struct Held {
 }
 
 impl Engine {
+    /// The graph of that name: what [`start`](Self::start) is asked to run.
+    pub fn graph(&self, name: &str) -> Option<GraphId> {
+        self.plan.flow.graph(name)
+    }
+
+    /// The flow's entry: its only graph that no other calls.
+    pub fn entry(&self) -> Option<GraphId> {
+        self.plan.flow.entry
+    }
+
     /// Runs a graph with an input, on a new thread or after what a known one has.
     ///
     /// # Errors
@@ -200,6 +213,10 @@ impl Engine {
             Ok(prepared) => prepared,
             Err(error) => return Err(self.give_up(held, error).await),
         };
+        let stops = match self.stops(graph, &taken.image.status, &options) {
+            Ok(stops) => stops,
+            Err(error) => return Err(self.give_up(held, error).await),
+        };
         let mut image = taken.image.clone();
         image.effects.extend(answered.iter().cloned());
         // A thread that an earlier version of the program kept has its ids until its step is done.
@@ -216,6 +233,7 @@ impl Engine {
         );
         cx.usage = Mutex::new(used_before(&image));
         cx.forked_from = image.status.forked_from.clone();
+        cx.interrupt_before = stops;
         cx.count_known = image.status.state == RunState::Running;
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
@@ -362,6 +380,7 @@ impl Engine {
             usage: json!(cx.usage()),
             named_from: Some(cx.journal.first_named()),
             forked_from: cx.forked_from.clone(),
+            interrupt_before: cx.interrupt_before.clone(),
             at: self.ambient.kept_at().to_string(),
         })
     }

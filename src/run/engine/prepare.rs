@@ -58,6 +58,7 @@ impl Engine {
             );
             return Err(StartError::refused(message));
         }
+        self.check_stops(graph, options)?;
         let context = self.context_given(flow_graph, &options.context)?;
         let mut frame = Frame::new(graph, plan, "".into(), String::new(), &context);
         let mut taken = None;

@@ -89,6 +89,8 @@ pub enum Gone {
     Value(String),
     /// A node that kept the state of the graph that it calls.
     Calls(String),
+    /// A node that the run was to stop before.
+    Stop(String),
     /// A question that a task has asked, and does not ask any more.
     Question,
     /// Something that `migrate` has no words for.

@@ -85,6 +85,9 @@ impl Engine {
             for open in &mut taken.image.status.interrupts {
                 migrate::interrupt(&names, open);
             }
+            for stop in &mut taken.image.status.interrupt_before {
+                *stop = self.renamed_stop(&names, stop);
+            }
         }
         let names = names(false);
         for frame in &mut taken.image.frames {

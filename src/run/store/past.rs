@@ -15,6 +15,21 @@ pub enum Effects {
     /// Also those made since, so that what follows is answered by what was there already. An image has those of the
     /// root's step and of all later ones (`root_step` at least that of the root in the image), a fork has all. Counts are the thread's.
     All,
+    /// Also those made since that were appended before checkpoint `seq` of the thread: what follows is answered by what was
+    /// there, up to where the thread took another way. Counts are those of that time. Of effects of which it isn't known when they were
+    /// appended those of the root's step and later ones count as later.
+    Until(u64),
+}
+
+impl Effects {
+    /// Whether all of them go along; else the `seq` that later ones have to be behind no more than.
+    pub fn later(self) -> (bool, u64) {
+        match self {
+            Self::Before => (false, 0),
+            Self::All => (true, 0),
+            Self::Until(seq) => (false, seq),
+        }
+    }
 }
 
 /// How much of a thread is kept.

@@ -148,7 +148,7 @@ impl Queue {
         true
     }
 
-    /// Puts a state in the place of an older one.
+    /// Puts a state in the place of an older one of its frame.
     fn replace(&mut self, mut event: Event) {
         let older = self.state_of.remove(&whose(&event));
         if let Some(older) = older.and_then(|position| self.events.remove(&position)) {
@@ -304,5 +304,40 @@ fn dropped(events: u64) -> Event {
         node: None,
         skipped: 0,
         kind: EventKind::Dropped { events },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::run::stream::PATIENCE;
+
+    /// Each graph has a last state that waits, but not each of very many.
+    #[test]
+    fn states_of_very_many_graphs_are_bounded() {
+        let mut queue = Queue::new(Patience::new(Instant::now(), PATIENCE));
+        let graphs = 2 * HARD as u64;
+        for step in 0..2 {
+            for graph in 0..graphs {
+                queue.push(Event {
+                    id: format!("0:call[{graph}]/{step}#values"),
+                    ns: "call".to_owned(),
+                    kind: EventKind::Values(json!({})),
+                    ..dropped(0)
+                });
+            }
+        }
+        assert!(queue.size().0 <= HARD + 2, "{:?}", queue.size());
+        assert!(queue.size().1 <= 2 * BYTES + 1000, "{:?}", queue.size());
+        let mut told = 0;
+        while let Some(event) = queue.pop(Instant::now()) {
+            told += match event.kind {
+                EventKind::Dropped { events } => events,
+                _ => 1 + event.skipped,
+            };
+        }
+        assert_eq!(told, 2 * graphs);
     }
 }

@@ -19,10 +19,18 @@ pub fn weight(event: &Event) -> usize {
             error: Some(error), ..
         } => of_json(error),
         EventKind::Retrying { error, .. } => of_json(error),
-        EventKind::Checkpoint { next, .. } => next.iter().map(String::len).sum(),
+        EventKind::TaskInterrupted { interrupts, .. } => of_names(interrupts),
+        EventKind::Checkpoint { next, .. } => of_names(next),
         _ => 0,
     };
     OVERHEAD + texts + held
+}
+
+fn of_names(names: &[String]) -> usize {
+    names
+        .iter()
+        .map(|name| name.len() + size_of::<String>())
+        .sum()
 }
 
 fn of_json(json: &Json) -> usize {

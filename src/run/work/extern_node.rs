@@ -104,6 +104,7 @@ async fn one_attempt(
         timeout: None,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
+        memory: None,
     };
     let name = call.name.clone();
     let made = backend.run(call, &context).await;

@@ -220,6 +220,7 @@ async fn one_attempt(
         rank: run.effects.rank(),
         timeout: limit,
         cancel: run.effects.stop.clone(),
+        memory: None,
     };
     let asked = async {
         let mut reply = Reply {

@@ -2,6 +2,7 @@
 //!
 //! A result that is not of the tool's type is a failed attempt: `retry` may make another, and a resume does.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use serde_json::{Value as Json, json};
@@ -12,12 +13,13 @@ use crate::expr::accept::{Mismatch, accept};
 use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
+use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::request::Request;
 use crate::run::task::TaskRun;
-use crate::run::tool::ToolCall;
+use crate::run::tool::{ToolBackend, ToolCall};
 use crate::value::Value;
 
 use super::Stop;
@@ -152,7 +154,10 @@ async fn one_attempt(
 ) -> Result<Json, Failure> {
     let cx = run.around.cx;
     let plan = &cx.plan.tools[call.tool];
-    let Some(backend) = cx.backends.tools.get(call.tool).and_then(Option::as_ref) else {
+    let standard = cx.plan.flow.tools[call.tool].is_of(memory::MODULE);
+    let built_in = || standard.then(|| Arc::new(MemoryTool::default()) as Arc<dyn ToolBackend>);
+    let bound = cx.backends.tools.get(call.tool).cloned().flatten();
+    let Some(backend) = bound.or_else(built_in) else {
         let message = format!("tool `{}` is not bound to anything", plan.name);
         return Err(RunError::new(ErrorKind::ToolError, message).into());
     };
@@ -175,6 +180,14 @@ async fn one_attempt(
         timeout: plan.timeout,
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
+        memory: standard.then(|| {
+            Access::new(
+                cx.store.clone(),
+                cx.journal.at_the_store(),
+                cx.ambient.now().as_millisecond(),
+                run.around.context.to_json(),
+            )
+        }),
     };
     let made = backend.call(
         ToolCall {

@@ -32,6 +32,9 @@ pub fn judge(scenario: &Scenario, observed: &Observed) -> Vec<Finding> {
     if let Some(interrupts) = &expect.interrupts {
         found.extend(in_order(interrupts, "interrupt", &observed.interrupts));
     }
+    if let Some(memory) = &expect.memory {
+        found.extend(in_order(memory, "item of memory", &observed.memory));
+    }
     if let Some(error) = &expect.error {
         found.extend(failure(error, ended, observed));
     }
@@ -139,7 +142,7 @@ fn in_order(wanted: &Written<Vec<Written<Json>>>, what: &str, actual: &[Json]) -
 }
 
 fn same_name(wanted: &Json, actual: &Json) -> bool {
-    let key = ["name", "node", "path"];
+    let key = ["name", "node", "path", "key"];
     let key = key.into_iter().find(|key| wanted.get(key).is_some());
     key.is_some_and(|key| wanted.get(key) == actual.get(key))
 }

@@ -117,7 +117,7 @@ impl Log {
                 }
                 Record::Effect(effect) => {
                     check_numbers(&[effect.root_step])?;
-                    let key = effect_key(effect);
+                    let key = effect.key();
                     let known = self.known.contains(&key) && !forgotten.contains(&key);
                     if known || !new_effects.insert(key) {
                         return Err(Broken::Effect {
@@ -181,7 +181,7 @@ impl Log {
     }
 
     fn add_effect(&mut self, effect: &EffectRecord) {
-        self.known.insert(effect_key(effect));
+        self.known.insert(effect.key());
         let key = (effect.kind.clone(), effect.subject.clone());
         *self.counts.entry(key).or_default() += 1;
         self.appended += 1;
@@ -198,7 +198,7 @@ impl Log {
         if self.known.remove(key)
             && let Some(effects) = self.effects.get_mut(&key.root_step)
         {
-            effects.retain(|listed| effect_key(&listed.effect) != *key);
+            effects.retain(|listed| listed.effect.key() != *key);
         }
     }
 
@@ -285,14 +285,6 @@ impl Log {
             effects,
             counts,
         })
-    }
-}
-
-fn effect_key(effect: &EffectRecord) -> EffectKey {
-    EffectKey {
-        root_step: effect.root_step,
-        task: effect.task.clone(),
-        id: effect.id.clone(),
     }
 }
 

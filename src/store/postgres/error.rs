@@ -166,6 +166,16 @@ impl Failure {
         }
     }
 
+    /// What was read of memory makes no sense.
+    pub(super) fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Corrupt {
+            message: format!(
+                "the store `{}` is damaged: {what} can't be read",
+                self.shown
+            ),
+        }
+    }
+
     /// Anything else that keeps the database from being worked on.
     pub(super) fn because(&self, reason: &str) -> StoreError {
         StoreError::Unavailable {

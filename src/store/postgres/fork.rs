@@ -37,16 +37,18 @@ const WRITES: &str = "INSERT INTO writes (field, seq, part, kind, value) \
     CROSS JOIN LATERAL (SELECT seq, part, kind, value FROM writes \
         WHERE field = old.id AND seq <= $3 OFFSET 0) w";
 
-/// All, or those that were there when a checkpoint of a step of the root was made.
+/// Those that go with a checkpoint of a step of the root.
 const EFFECTS: &str = "INSERT INTO effects \
     (thread, root_step, behind, key, task, effect, kind, subject, outcome) \
     SELECT $2, root_step, behind, key, task, effect, kind, subject, outcome FROM effects \
-    WHERE thread = $1 AND ($5 OR root_step < $4 OR (root_step = $4 AND behind < $3)) ORDER BY id";
+    WHERE thread = $1 AND ($5 OR root_step < $4 OR behind < $6 OR (root_step = $4 AND behind < $3)) \
+    ORDER BY id";
 
 const COUNTS: &str = "INSERT INTO effect_counts (thread, key, kind, subject, count) \
     SELECT $2, c.key, c.kind, c.subject, c.count - coalesce(later.n, 0) FROM effect_counts c \
     LEFT JOIN (SELECT kind, subject, count(*) AS n FROM effects \
-        WHERE NOT $5 AND thread = $1 AND (root_step > $4 OR (root_step = $4 AND behind >= $3)) \
+        WHERE NOT $5 AND thread = $1 AND root_step >= $4 \
+          AND NOT coalesce(behind < $6 OR (root_step = $4 AND behind < $3), false) \
         GROUP BY kind, subject) later ON later.kind = c.kind AND later.subject = c.subject \
     WHERE c.thread = $1 AND c.count > coalesce(later.n, 0)";
 
@@ -104,11 +106,12 @@ impl Work for Fork<'_> {
             let copy = session.statement(sql).await?;
             client.execute(&copy, &[&old, &new, &at]).await?;
         }
-        let all = self.effects == Effects::All;
+        let (all, until) = self.effects.later();
+        let until = signed(until);
         for sql in [EFFECTS, COUNTS] {
             let copy = session.statement(sql).await?;
             client
-                .execute(&copy, &[&old, &new, &at, &step, &all])
+                .execute(&copy, &[&old, &new, &at, &step, &all, &until])
                 .await?;
         }
         append_and_commit(session, self.append, self.failure).await

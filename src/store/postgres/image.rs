@@ -42,14 +42,16 @@ const NESTED: &str = "WITH RECURSIVE frames AS ( \
 const FRAMES: &str = "SELECT seq, frame, frame_key, step, run_id, schedule FROM checkpoints \
     WHERE thread = $1 AND seq = ANY($2)";
 
-/// Of a step of the root and all later ones, or of that step those that were there when a checkpoint was made.
+/// Of a step of the root and later ones those that go with a checkpoint.
 const EFFECTS: &str = "SELECT task, effect, kind, subject, outcome, root_step FROM effects \
-    WHERE thread = $1 AND root_step >= $2 AND ($4 OR (root_step = $2 AND behind < $3)) ORDER BY id";
+    WHERE thread = $1 AND root_step >= $2 \
+      AND ($4 OR behind < $5 OR (root_step = $2 AND behind < $3)) ORDER BY id";
 
-/// All, or without what came behind a checkpoint of a step of the root.
+/// All, or without what does not go with a checkpoint of a step of the root.
 const COUNTS: &str = "SELECT c.kind, c.subject, c.count - coalesce(later.n, 0) FROM effect_counts c \
     LEFT JOIN (SELECT kind, subject, count(*) AS n FROM effects \
-        WHERE NOT $4 AND thread = $1 AND (root_step > $2 OR (root_step = $2 AND behind >= $3)) \
+        WHERE NOT $4 AND thread = $1 AND root_step >= $2 \
+          AND NOT coalesce(behind < $5 OR (root_step = $2 AND behind < $3), false) \
         GROUP BY kind, subject) later ON later.kind = c.kind AND later.subject = c.subject \
     WHERE c.thread = $1 AND c.count > coalesce(later.n, 0)";
 
@@ -99,16 +101,17 @@ impl Load<'_> {
         let last = last.unwrap_or(0);
         let root: Option<i64> = row.try_get(3)?;
         let step: i64 = row.try_get::<_, Option<i64>>(4)?.unwrap_or(0);
-        let all = self.effects == Effects::All;
+        let (all, until) = self.effects.later();
+        let until = signed(until);
         let nested = session.statement(NESTED).await?;
         let effects = session.statement(EFFECTS).await?;
         let counts = session.statement(COUNTS).await?;
         let client = &session.client;
-        let until: [&(dyn ToSql + Sync); 4] = [&thread, &step, &last, &all];
+        let with: [&(dyn ToSql + Sync); 5] = [&thread, &step, &last, &all, &until];
         let (nested, effects, counts) = join3(
             client.query(&nested, &[&thread, &step, &last]),
-            client.query(&effects, &until),
-            client.query(&counts, &until),
+            client.query(&effects, &with),
+            client.query(&counts, &with),
         )
         .await;
         let mut seqs: Vec<i64> = root.into_iter().collect();

@@ -1,7 +1,7 @@
 //! What a store's work is done with.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
@@ -28,6 +28,8 @@ pub(super) struct Inner {
     pub(super) reads: Failure,
     /// Whether kept results that have run out were let go: once is enough for a process.
     pub(super) swept: AtomicBool,
+    /// How many writes to long-term memory this process has made.
+    pub(super) memory_writes: AtomicU64,
 }
 
 impl Inner {
@@ -44,6 +46,7 @@ impl Inner {
             reads: failure.doing("read"),
             failure,
             swept: AtomicBool::new(false),
+            memory_writes: AtomicU64::new(0),
             address,
         }
     }

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::past::Page;
 use super::writer::Job;
 use super::{PostgresStore, compact, fork, image, kept, lease, past, read, remove};
+use crate::run::memory::ItemStore;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
     StoreError, ThreadImage, ThreadInfo,
@@ -261,5 +262,9 @@ impl Store for PostgresStore {
             inner.read(&past::ListCheckpoints(page)).await
         })
         .await
+    }
+
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        Some(self)
     }
 }

@@ -94,6 +94,14 @@ impl Failure {
         }
     }
 
+    /// What was read of memory makes no sense.
+    pub(super) fn damaged(&self, what: &str) -> StoreError {
+        let path = self.path.display();
+        StoreError::Corrupt {
+            message: format!("the store `{path}` is damaged: {what} can't be read"),
+        }
+    }
+
     /// Anything else that keeps the file from being worked on.
     pub(super) fn because(&self, reason: &str) -> StoreError {
         StoreError::Unavailable {

@@ -92,28 +92,11 @@ impl Fork {
              FROM writes WHERE thread = ?1 AND seq <= ?3 ORDER BY id",
             [old, new, at],
         )?;
-        match self.effects {
-            Effects::All => {
-                db.execute(
-                    "INSERT INTO effects \
-                       (thread, root_step, task, effect, kind, subject, outcome, behind) \
-                     SELECT ?2, root_step, task, effect, kind, subject, outcome, behind \
-                     FROM effects WHERE thread = ?1 ORDER BY id",
-                    [old, new],
-                )?;
-                db.execute(
-                    "INSERT INTO effect_counts SELECT ?2, kind, subject, count \
-                     FROM effect_counts WHERE thread = ?1",
-                    [old, new],
-                )?;
-            }
-            Effects::Before => self.copy_before(&from, new, (at, root))?,
-        }
-        Ok(())
+        self.copy_effects(&from, new, (at, root))
     }
 
-    /// Effects that were there when the checkpoint was made, and how many.
-    fn copy_before(
+    /// Effects that go with the checkpoint, and how many.
+    fn copy_effects(
         &self,
         from: &Reader,
         new: i64,
@@ -123,17 +106,19 @@ impl Fork {
             Some(root) => from.step_of(root)?,
             None => 0,
         };
+        let (all, until) = self.effects.later();
         from.db.execute(
             "INSERT INTO effects (thread, root_step, task, effect, kind, subject, outcome, behind) \
              SELECT ?2, root_step, task, effect, kind, subject, outcome, behind FROM effects \
-             WHERE thread = ?1 AND (root_step < ?3 OR (root_step = ?3 AND behind < ?4)) \
+             WHERE thread = ?1 AND (?5 OR root_step < ?3 OR behind < ?6 \
+               OR (root_step = ?3 AND behind < ?4)) \
              ORDER BY id",
-            [from.thread, new, signed(root_step), at],
+            params![from.thread, new, signed(root_step), at, all, signed(until)],
         )?;
         let mut insert = from
             .db
             .prepare("INSERT INTO effect_counts VALUES (?1, ?2, ?3, ?4)")?;
-        for ((kind, subject), count) in from.counts_before(root_step, at)? {
+        for ((kind, subject), count) in from.counts(root_step, at, self.effects)? {
             insert.execute(params![new, kind, subject, signed(count)])?;
         }
         Ok(())

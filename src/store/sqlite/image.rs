@@ -41,13 +41,10 @@ impl Reader<'_> {
         for seq in self.nested(root_step, seq)? {
             frames.push(self.frame(seq)?);
         }
-        let (effects, counts) = match wanted {
-            Effects::All => (self.effects_from(root_step)?, self.counts()?),
-            Effects::Before => (
-                self.effects_before(root_step, seq)?,
-                self.counts_before(root_step, seq)?,
-            ),
-        };
+        let (effects, counts) = (
+            self.effects_with(root_step, seq, wanted)?,
+            self.counts(root_step, seq, wanted)?,
+        );
         Ok(ThreadImage {
             status,
             last_seq: unsigned(seq),
@@ -119,22 +116,16 @@ impl Reader<'_> {
         Ok(unsigned(step))
     }
 
-    /// Effects of a step of the root and later ones, in the order appended.
-    fn effects_from(&self, root_step: u64) -> Read<Vec<EffectRecord>> {
+    /// Effects of a step of the root and later ones that go with a checkpoint, in the order appended.
+    fn effects_with(&self, root_step: u64, seq: i64, wanted: Effects) -> Read<Vec<EffectRecord>> {
+        let (all, until) = wanted.later();
         let statement = self.db.prepare_cached(
             "SELECT task, effect, kind, subject, outcome, root_step FROM effects \
-             WHERE thread = ?1 AND root_step >= ?2 ORDER BY id",
+             WHERE thread = ?1 AND root_step >= ?2 \
+               AND (?4 OR behind < ?5 OR (root_step = ?2 AND behind < ?3)) ORDER BY id",
         )?;
-        self.effects(statement, params![self.thread, signed(root_step)])
-    }
-
-    /// Effects of a step of the root that were there when a checkpoint was made.
-    fn effects_before(&self, root_step: u64, seq: i64) -> Read<Vec<EffectRecord>> {
-        let statement = self.db.prepare_cached(
-            "SELECT task, effect, kind, subject, outcome, root_step FROM effects \
-             WHERE thread = ?1 AND root_step = ?2 AND behind < ?3 ORDER BY id",
-        )?;
-        self.effects(statement, params![self.thread, signed(root_step), seq])
+        let with = params![self.thread, signed(root_step), seq, all, signed(until)];
+        self.effects(statement, with)
     }
 
     fn effects(
@@ -162,24 +153,25 @@ impl Reader<'_> {
         })
     }
 
-    fn counts(&self) -> Read<Counts> {
-        let statement = self
-            .db
-            .prepare_cached("SELECT kind, subject, count FROM effect_counts WHERE thread = ?1")?;
-        counted(statement, [self.thread])
-    }
-
-    /// What was counted when a checkpoint of a step of the root was made: without what came later.
-    pub(super) fn counts_before(&self, root_step: u64, seq: i64) -> Read<Counts> {
+    /// What is counted with a checkpoint of a step of the root: without what does not go along.
+    pub(super) fn counts(&self, root_step: u64, seq: i64, wanted: Effects) -> Read<Counts> {
+        let (all, until) = wanted.later();
+        if all {
+            let statement = self.db.prepare_cached(
+                "SELECT kind, subject, count FROM effect_counts WHERE thread = ?1",
+            )?;
+            return counted(statement, [self.thread]);
+        }
         let statement = self.db.prepare_cached(
             "SELECT kind, subject, sum(n) FROM ( \
                SELECT kind, subject, count AS n FROM effect_counts WHERE thread = ?1 \
                UNION ALL \
-               SELECT kind, subject, -1 FROM effects WHERE thread = ?1 AND (root_step > ?2 \
-                 OR (root_step = ?2 AND (behind IS NULL OR behind >= ?3)))) \
+               SELECT kind, subject, -1 FROM effects WHERE thread = ?1 AND root_step >= ?2 \
+                 AND NOT coalesce(behind < ?4 OR (root_step = ?2 AND behind < ?3), 0)) \
              GROUP BY kind, subject HAVING sum(n) > 0",
         )?;
-        counted(statement, params![self.thread, signed(root_step), seq])
+        let with = params![self.thread, signed(root_step), seq, signed(until)];
+        counted(statement, with)
     }
 }
 

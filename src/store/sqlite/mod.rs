@@ -1,7 +1,7 @@
 //! Threads in one SQLite file.
 //!
 //! [`worker`] owns the two connections: one writes, one reads. [`crate::store::row`] turns records into rows,
-//! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`lease`] says who may write;
+//! [`append`] writes them, [`read`] and [`image`] turn them back, [`kept`] has results of nodes that are used again, [`items`] long-term memory, [`lease`] says who may write;
 //! [`presence`] whether the file is still there; [`schema`] has the tables. [`past`] reads old records, [`fork`] copies a thread up to
 //! one of them, [`compact`] lets them go.
 //!
@@ -13,6 +13,7 @@ mod compact;
 mod error;
 mod fork;
 mod image;
+mod items;
 mod kept;
 mod lease;
 mod lock;
@@ -37,6 +38,7 @@ use self::fork::Fork;
 use self::lease::Held;
 use self::read::{Reader, Unreadable};
 use self::worker::Worker;
+use crate::run::memory::ItemStore;
 use crate::run::store::{
     Checkpoint, CheckpointInfo, Compacted, Effects, Keep, Lease, ListedEffect, Record, Store,
     StoreError, ThreadImage, ThreadInfo,
@@ -327,6 +329,10 @@ impl Store for SqliteStore {
             reader.listed_checkpoints(after, limit)
         });
         Ok(found.await?.unwrap_or_default())
+    }
+
+    fn memory(&self) -> Option<&dyn ItemStore> {
+        Some(self)
     }
 }
 

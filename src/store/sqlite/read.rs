@@ -24,6 +24,16 @@ impl From<rusqlite::Error> for Unreadable {
     }
 }
 
+impl Unreadable {
+    /// In words.
+    pub(super) fn told(self, failure: &Failure) -> StoreError {
+        match self {
+            Unreadable::Sql(error) => failure.of(error),
+            Unreadable::Other(error) => error,
+        }
+    }
+}
+
 /// What a read gives.
 pub(super) type Read<T> = Result<T, Unreadable>;
 
@@ -36,10 +46,7 @@ pub(super) fn read<T>(
     let tx = connection
         .transaction()
         .map_err(|error| failure.of(error))?;
-    read(&tx).map_err(|unreadable| match unreadable {
-        Unreadable::Sql(error) => failure.of(error),
-        Unreadable::Other(error) => error,
-    })
+    read(&tx).map_err(|unreadable| unreadable.told(failure))
 }
 
 /// All threads, the latest used first.

@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
 ];
 
 /// Opens the connection that writes: creates the file and its folder, and brings the schema up to

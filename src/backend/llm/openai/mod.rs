@@ -2,9 +2,10 @@
 //! Azure.
 //!
 //! [`request`] writes what is asked, [`messages`] the conversation in it, [`reply`] reads a reply that
-//! comes whole, [`stream`] one that comes in pieces, [`calls`] puts tool calls together.
+//! comes whole, [`stream`] one that comes in pieces, [`calls`] puts tool calls together. [`embeddings`] has texts turned into vectors.
 
 mod calls;
+mod embeddings;
 mod messages;
 mod reply;
 mod request;
@@ -18,7 +19,9 @@ use async_trait::async_trait;
 use futures_util::stream as futures;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Map as JsonMap, Value as Json};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+pub use embeddings::Embeddings;
 
 use crate::backend::secret::{Secret, Secrets};
 use crate::backend::wire::{self, Bounds, Failure, Peer, Wire};
@@ -59,7 +62,7 @@ pub enum Structured {
 pub struct Settings {
     /// Its name there.
     pub name: String,
-    /// What `/chat/completions` is appended to, without a slash at the end.
+    /// What `/chat/completions` and `/embeddings` are appended to, without a slash at the end.
     pub base_url: String,
     /// Key.
     pub api_key: ApiKey,
@@ -75,7 +78,7 @@ pub struct Settings {
     pub max_tokens_field: String,
     /// How the form of a structured reply is asked for.
     pub structured: Structured,
-    /// Fields put into every request, over those that it has by itself.
+    /// Fields put into every request for a reply, over those that it has by itself.
     pub extra_body: JsonMap<String, Json>,
     /// What else must not be told.
     pub secrets: Secrets,
@@ -166,8 +169,8 @@ impl OpenAi {
     }
 
     /// The request without its body.
-    fn post(&self, cx: &CallContext) -> Result<reqwest::RequestBuilder, Failure> {
-        let url = format!("{}/chat/completions", self.settings.base_url);
+    fn post(&self, path: &str, cx: &CallContext) -> Result<reqwest::RequestBuilder, Failure> {
+        let url = format!("{}/{path}", self.settings.base_url);
         let mut post = self.wire.client()?.post(url);
         match &self.settings.api_key {
             ApiKey::None => {}
@@ -191,15 +194,20 @@ impl OpenAi {
         Ok(post)
     }
 
+    /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number.
+    async fn slot(&self, bounds: &Bounds) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        match &self.slots {
+            // The semaphore is never closed, so there is always a slot in the end.
+            Some(slots) => Ok(bounds.within(slots.clone().acquire_owned()).await?.ok()),
+            None => Ok(None),
+        }
+    }
+
     async fn ask(&self, request: ChatRequest, cx: &CallContext) -> Result<ChatStream, Failure> {
         let bounds = Bounds::new(cx, self.settings.timeout);
         let body = request::body(&request, &self.settings)?;
-        let post = self.post(cx)?.json(&body);
-        let slot = match &self.slots {
-            // The semaphore is never closed, so there is always a slot in the end.
-            Some(slots) => bounds.within(slots.clone().acquire_owned()).await?.ok(),
-            None => None,
-        };
+        let post = self.post("chat/completions", cx)?.json(&body);
+        let slot = self.slot(&bounds).await?;
         let accepted = match request.stream {
             true => "text/event-stream",
             false => "application/json",

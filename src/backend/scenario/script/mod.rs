@@ -1,6 +1,7 @@
 //! The play of one scenario: models and tools that say what it says, and a journal of what they were
 //! asked.
 
+mod memory;
 mod model;
 mod tool;
 mod turns;
@@ -16,6 +17,7 @@ use crate::run::work::model_call::refused;
 use super::queue::{Order, Queue};
 use super::{Scenario, Suite};
 
+pub use memory::{remembered, seed};
 pub use model::{ModelRecord, prompt};
 pub use turns::in_turns;
 
@@ -114,6 +116,12 @@ impl Script {
         }))
     }
 
+    /// What serves the tools of long-term memory that the scenario has no replies for: for real, on a memory that is the
+    /// thread's own.
+    pub fn memory_tool(self: &Arc<Self>) -> Arc<dyn ToolBackend> {
+        Arc::new(memory::OwnMemory::new(Arc::clone(self)))
+    }
+
     /// A tool that nothing serves: a call of it fails the scenario.
     pub fn absent_tool(self: &Arc<Self>) -> Arc<dyn ToolBackend> {
         Arc::new(tool::AbsentTool {
@@ -129,6 +137,11 @@ impl Script {
     /// How many calls were made of each tool that has no body of its own or is played.
     pub fn calls(&self) -> BTreeMap<String, u64> {
         self.state().calls.clone()
+    }
+
+    /// Counts a call of a tool that is served otherwise.
+    fn count_call(&self, tool: &str) {
+        *self.state().calls.entry(tool.to_owned()).or_default() += 1;
     }
 
     /// Replies after which the model was asked again, since they were not of its type: where they are written, and what is

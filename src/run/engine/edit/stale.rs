@@ -5,9 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::run::interrupt::OpenInterrupt;
-use crate::run::store::{
-    EffectKey, FrameImage, ListedEffect, Record, Store, StoreError, ThreadImage,
-};
+use crate::run::store::{FrameImage, ListedEffect, Record, Store, StoreError, ThreadImage};
 use crate::run::work::doubt;
 
 use super::super::open_interrupts;
@@ -77,13 +75,7 @@ pub(super) async fn forgotten(
         forgotten.extend(
             page.into_iter()
                 .filter(|listed| later(listed))
-                .map(|listed| {
-                    Record::Forget(EffectKey {
-                        root_step: listed.effect.root_step,
-                        task: listed.effect.task,
-                        id: listed.effect.id,
-                    })
-                }),
+                .map(|listed| Record::Forget(listed.effect.key())),
         );
     }
 }

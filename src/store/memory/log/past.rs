@@ -13,10 +13,12 @@ use crate::store::rules;
 /// How many effects there were by kind and subject.
 type Counts = BTreeMap<(String, String), u64>;
 
-/// Whether an effect was there when checkpoint `seq`, of a step of the root, was made.
-fn was_there(listed: &ListedEffect, root_step: u64, seq: u64) -> bool {
+/// Whether an effect goes with checkpoint `seq`, of a step of the root.
+fn goes_along(listed: &ListedEffect, root_step: u64, seq: u64, wanted: Effects) -> bool {
     let of = listed.effect.root_step;
-    of < root_step || (of == root_step && listed.behind.is_some_and(|behind| behind < seq))
+    let (all, until) = wanted.later();
+    let was = |seq| listed.behind.is_some_and(|behind| behind < seq);
+    all || of < root_step || was(until) || (of == root_step && was(seq))
 }
 
 impl Log {
@@ -30,7 +32,7 @@ impl Log {
         let mut found: Vec<&ListedEffect> = Vec::new();
         let mut counts = self.counts.clone();
         for listed in self.effects.range(root_step..).flat_map(|(_, all)| all) {
-            if wanted == Effects::All || was_there(listed, root_step, seq) {
+            if goes_along(listed, root_step, seq, wanted) {
                 found.push(listed);
             } else {
                 let key = (listed.effect.kind.clone(), listed.effect.subject.clone());
@@ -77,15 +79,14 @@ impl Log {
     ) -> Result<Log, StoreError> {
         let image = self.image_at(thread_id, at, wanted)?;
         let root_step = image.frames.first().map_or(0, |root| root.step);
-        let stays =
-            |listed: &ListedEffect| wanted == Effects::All || was_there(listed, root_step, at);
+        let stays = |listed: &ListedEffect| goes_along(listed, root_step, at, wanted);
         fork.appended = self.appended;
         fork.counts = image.counts;
         for checkpoint in self.listed(self.checkpoints.range(..=at)) {
             fork.add_checkpoint(&checkpoint);
         }
         for listed in self.effects.values().flatten().filter(|l| stays(l)) {
-            fork.known.insert(super::effect_key(&listed.effect));
+            fork.known.insert(listed.effect.key());
             let of_step = fork.effects.entry(listed.effect.root_step).or_default();
             of_step.push(listed.clone());
         }

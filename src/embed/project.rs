@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::failure::Failure;
-use super::files;
+use super::text::FileError;
 
 /// Name of the settings file.
 pub const SETTINGS: &str = "graphc.yaml";
@@ -25,7 +24,7 @@ impl Project {
     ///
     /// Imports may reach what lies beside the settings. Where those lie elsewhere or there are
     /// none, it is the current folder, or the flow's own where that lies outside of it.
-    pub fn around(folder: &Path, settings: Option<&Path>) -> Result<Self, Failure> {
+    pub fn around(folder: &Path, settings: Option<&Path>) -> Result<Self, FileError> {
         let folder = canonical(folder)?;
         let settings = match settings {
             Some(named) => Some(canonical(named)?),
@@ -48,14 +47,14 @@ impl Project {
 }
 
 /// The current folder.
-pub fn here() -> Result<PathBuf, Failure> {
+pub fn here() -> Result<PathBuf, FileError> {
     canonical(Path::new("."))
 }
 
 /// The absolute path of something that is there.
-pub fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
     path.canonicalize()
-        .map_err(|error| files::failed("find", path, &error))
+        .map_err(|error| FileError::of("find", path, &error))
 }
 
 /// The way from a folder to a path, both absolute, with `/`.

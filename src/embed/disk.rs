@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::resolve::{LoadError, Loader};
 
-use super::files;
+use super::text;
 
 /// Reads below one folder. The first file has been read already: it may have come from stdin.
 #[derive(Debug)]
@@ -63,16 +63,8 @@ impl Loader for Disk {
             return Ok(Arc::clone(&self.text));
         }
         let place = self.place(path)?;
-        files::read(&place)
-            .map(|source| source.text.into())
-            .map_err(|failure| LoadError::Unreadable(reason(failure.message)))
-    }
-}
-
-/// What stands behind the path in a failure's message: the compiler names the path itself.
-fn reason(message: String) -> String {
-    match message.rsplit_once("` ") {
-        Some((_, reason)) => reason.to_owned(),
-        None => message,
+        text::read(&place)
+            .map(Into::into)
+            .map_err(|error| LoadError::Unreadable(error.reason().to_owned()))
     }
 }

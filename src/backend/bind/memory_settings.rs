@@ -1,0 +1,59 @@
+//! How long-term memory works, as `graphc.yaml` says.
+
+use std::sync::Arc;
+
+use crate::backend::config::EmbedSpec;
+use crate::backend::llm::openai::Embeddings;
+use crate::base::name;
+use crate::run::memory::{self, Embedding};
+
+use super::Binding;
+
+impl Binding<'_> {
+    /// How long-term memory works, read once.
+    pub(super) fn memory(&mut self) -> Option<Arc<memory::Settings>> {
+        if let Some(known) = &self.memory {
+            return known.clone();
+        }
+        let made = self.read_memory().map(Arc::new);
+        self.memory = Some(made.clone());
+        made
+    }
+
+    fn read_memory(&mut self) -> Option<memory::Settings> {
+        let Some(entry) = &self.config.memory else {
+            return Some(memory::Settings::default());
+        };
+        self.variables(&entry.missing);
+        let spec = &entry.value;
+        let embedding = match &spec.embed {
+            None => None,
+            Some(embed) => Some(self.embedding(embed)?),
+        };
+        Some(memory::Settings {
+            embedding,
+            ttl: spec.ttl,
+            refresh_on_read: spec.refresh_on_read,
+        })
+    }
+
+    fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
+        let name = embed.provider.as_str();
+        let Some(provider) = self.reached(name) else {
+            let known = || self.config.providers.keys().map(String::as_str);
+            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
+                let known = name::list(known());
+                format!("describe it under `providers` in graphc.yaml; there is {known}")
+            });
+            let message =
+                format!("nothing says how to reach the provider `{name}` of memory's vectors");
+            self.report(Some(embed.at), message, help);
+            return None;
+        };
+        let model = embed.model.as_str();
+        Some(Embedding {
+            embedder: Arc::new(Embeddings::new(provider, model, embed.dimensions)),
+            fields: embed.fields.clone(),
+        })
+    }
+}

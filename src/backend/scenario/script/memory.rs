@@ -1,0 +1,159 @@
+//! Long-term memory in a scenario: a thread's own, in the store that the scenario is played on.
+//!
+//! It lies below a namespace that no flow can name, so that what scenarios keep and what a project remembers don't
+//! mix. Texts are alike by the words that they share.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::backend::scenario::Remembered;
+use crate::run::memory::{
+    Access, Embedder, Embedding, Filter, Item, MemoryTool, Search, Settings, Space,
+};
+use crate::run::model::CallContext;
+use crate::run::store::StoreError;
+use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+
+use super::{Script, turns};
+
+/// Numbers of a vector.
+const LENGTH: usize = 256;
+
+fn tool() -> MemoryTool {
+    MemoryTool::new(Arc::new(Settings {
+        embedding: Some(Embedding {
+            embedder: Arc::new(Words),
+            fields: Vec::new(),
+        }),
+        ..Settings::default()
+    }))
+}
+
+/// What the namespaces of a thread lie below.
+fn root(thread_id: &str) -> Vec<String> {
+    let digest = Sha256::digest(thread_id.as_bytes());
+    let digest = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+    vec!["$scenario".to_owned(), digest.collect()]
+}
+
+/// Keeps what a scenario begins with.
+///
+/// # Errors
+/// In words, where the store has no memory or can't be written.
+pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Result<(), String> {
+    access.root = root(thread_id);
+    let scenario = script.scenario();
+    let tool = tool();
+    for (index, Remembered { space, key, value }) in scenario.memory.iter().enumerate() {
+        let call = ToolCall {
+            tool: "memory_put".to_owned(),
+            args: [
+                ("space".to_owned(), json!(space)),
+                ("key".to_owned(), json!(key)),
+                ("value".to_owned(), value.clone()),
+            ]
+            .into_iter()
+            .collect(),
+        };
+        let cx = CallContext {
+            thread_id: thread_id.to_owned(),
+            run_id: format!("memory of {}", scenario.name),
+            node: String::new(),
+            send: None,
+            ordinal: 0,
+            attempt: 1,
+            idempotency_key: index.to_string(),
+            rank: Vec::new(),
+            timeout: None,
+            cancel: Default::default(),
+            memory: Some(access.clone()),
+        };
+        let made = tool.call(call, &cx).await;
+        made.map_err(|error| error.message)?;
+    }
+    Ok(())
+}
+
+/// All that the memory of a thread holds, by namespace and key.
+///
+/// # Errors
+/// Where the store can't be read.
+pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, StoreError> {
+    let root = root(thread_id);
+    let all = Search {
+        prefix: Space::all().under(&root),
+        filter: Filter::default(),
+        near: None,
+        limit: usize::MAX,
+        offset: 0,
+        refresh: false,
+    };
+    let found = access.with(|items| items.search(&all, access.now));
+    let mut found = found.await?;
+    found.sort_by(|a, b| (&a.space, &a.key).cmp(&(&b.space, &b.key)));
+    let shown = found.into_iter().map(|item| {
+        let Item {
+            space, key, value, ..
+        } = item;
+        json!({ "space": space.without(root.len()).parts(), "key": key, "value": value })
+    });
+    Ok(shown.collect())
+}
+
+/// Serves the tools.
+pub struct OwnMemory {
+    script: Arc<Script>,
+    tool: MemoryTool,
+}
+
+impl OwnMemory {
+    /// For the threads of a scenario.
+    pub fn new(script: Arc<Script>) -> Self {
+        Self {
+            script,
+            tool: tool(),
+        }
+    }
+}
+
+#[async_trait]
+impl ToolBackend for OwnMemory {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let mut cx = turns::wait(&self.script, "tool", &call.tool, cx).await;
+        self.script.count_call(&call.tool);
+        if let Some(access) = &mut cx.memory {
+            access.root = root(&cx.thread_id);
+        }
+        self.tool.call(call, &cx).await
+    }
+}
+
+/// Makes vectors of the words of a text, without looking at what they mean.
+struct Words;
+
+#[async_trait]
+impl Embedder for Words {
+    fn name(&self) -> &str {
+        "words"
+    }
+
+    async fn embed(&self, texts: &[String], _: &CallContext) -> Result<Vec<Vec<f32>>, ToolError> {
+        let vectors = texts.iter().map(|text| {
+            let mut vector = vec![0.0; LENGTH];
+            let text = text.to_lowercase();
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            for word in words.filter(|word| !word.is_empty()) {
+                let digest = Sha256::digest(word.as_bytes());
+                let place = digest.first().map_or(0, |byte| usize::from(*byte));
+                if let Some(number) = vector.get_mut(place) {
+                    *number += 1.0;
+                }
+            }
+            vector
+        });
+        Ok(vectors.collect())
+    }
+}

@@ -1,0 +1,79 @@
+//! graphc in a Rust program: a flow from a file, an engine that runs it.
+//!
+//! ```
+//! use graphc::embed::{EngineBuilder, RunOptions, load};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let flow = load("examples/flows/counter.graph")?; // all that `graphc check` finds, or the flow
+//! let engine = EngineBuilder::new(flow).build()?;
+//! let graph = engine.graph("Counter").ok_or("no such graph")?;
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let result = engine
+//!     .start(graph, "thread-1", &json!({ "to": 3 }), RunOptions::default())
+//!     .await?;
+//! assert_eq!(result.output["counted"], json!([1, 2, 3]));
+//! # Ok(()) })
+//! # }
+//! ```
+//!
+//! What a program brings itself:
+//!
+//! | to | implement | give it to |
+//! |---|---|---|
+//! | answer for a model | [`ChatModel`] | [`EngineBuilder::model`], [`EngineBuilder::models`] |
+//! | make a tool's calls | [`ToolBackend`] | [`EngineBuilder::tool`] |
+//! | do the work of an `extern` node | [`ExternNode`] | [`EngineBuilder::extern_node`] |
+//! | keep threads elsewhere | [`Store`] | [`EngineBuilder::store`] |
+//! | give the time and chance, in tests | [`Ambient`] | [`EngineBuilder::ambient`] |
+//!
+//! A run is one future: [`Engine::start`] begins one, [`Engine::resume`] goes on with a thread, with answers to what it asks. Both end
+//! with a [`RunResult`]: a run that has failed, stopped or asks something is no [`StartError`]. [`Engine::fork`] and [`Engine::edit`]
+//! go back in a thread. What happens on the way is read from
+//! an [`EventStream`]. [`RunOptions`] bounds, cancels and drains it. The programs below `examples/` do each of these.
+//!
+//! Traits are implemented with [`async_trait`]; the other crates whose types are part of this
+//! interface are `serde_json`, `futures_util` ([`ChatStream`]) and `tokio_util` ([`CancellationToken`]). A runtime of `tokio` with its time
+//! and I/O enabled is needed; any number of threads will do.
+//!
+//! Inside: [`text`] and [`project`] (files and which belong together), [`disk`] (the compiler's way to them), [`mod@load`], [`build`].
+
+pub mod build;
+pub mod disk;
+pub mod load;
+pub mod project;
+pub mod text;
+
+#[doc(no_inline)]
+pub use async_trait::async_trait;
+#[doc(no_inline)]
+pub use tokio_util::sync::CancellationToken;
+
+pub use build::{BuildError, EngineBuilder};
+pub use load::{LoadError, Refused, load};
+
+#[doc(no_inline)]
+pub use crate::ir::ErrorKind;
+#[doc(no_inline)]
+pub use crate::run::ambient::Ambient;
+#[doc(no_inline)]
+pub use crate::run::engine::{Edit, Engine, Fork, RunOptions, RunResult, StartError};
+#[doc(no_inline)]
+pub use crate::run::event::{Event, EventKind, Mode};
+#[doc(no_inline)]
+pub use crate::run::extern_node::{ExternCall, ExternNode};
+#[doc(no_inline)]
+pub use crate::run::interrupt::Answer;
+#[doc(no_inline)]
+pub use crate::run::model::{
+    CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
+    ToolCallRequest, Usage,
+};
+#[doc(no_inline)]
+pub use crate::run::store::{Effects, RunState, Store};
+#[doc(no_inline)]
+pub use crate::run::stream::{EventSink, EventStream, channel};
+#[doc(no_inline)]
+pub use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+#[doc(no_inline)]
+pub use crate::store::{MemoryStore, PostgresStore, SqliteStore};

@@ -1,0 +1,91 @@
+//! Long-term memory in the same database: [`write`] changes it, [`find`] looks into it.
+
+mod find;
+mod write;
+
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+
+use super::PostgresStore;
+use crate::run::memory::{Item, ItemStore, Search, Space, Write, WriteKey};
+use crate::run::store::StoreError;
+
+/// Every so many writes of a process let go of what is over.
+const SWEEPS: u64 = 32;
+
+#[async_trait]
+impl ItemStore for PostgresStore {
+    async fn write(&self, known: WriteKey, write: &Write, now: i64) -> Result<bool, StoreError> {
+        let write = write.clone();
+        self.run(move |inner| async move {
+            let made = write::Make {
+                schema: &inner.address.schema,
+                known,
+                write: &write,
+                now,
+                sweeps: inner.memory_writes.fetch_add(1, Ordering::Relaxed) % SWEEPS == 0,
+            };
+            inner.write(&made).await
+        })
+        .await
+    }
+
+    async fn item(
+        &self,
+        space: &Space,
+        key: &str,
+        now: i64,
+        refresh: bool,
+    ) -> Result<Option<Item>, StoreError> {
+        let name = (space.to_bytes(), key.to_owned());
+        self.run(move |inner| async move {
+            let failure = &inner.reads;
+            let find = find::One {
+                name: &name,
+                now,
+                failure,
+            };
+            let found = inner.read(&find).await?;
+            if refresh && found.is_some() {
+                let names = std::slice::from_ref(&name);
+                inner.write(&write::Refresh { names, now }).await?;
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn search(&self, search: &Search, now: i64) -> Result<Vec<Item>, StoreError> {
+        let search = search.clone();
+        self.run(move |inner| async move {
+            let find = find::Find {
+                search: &search,
+                now,
+                failure: &inner.reads,
+            };
+            let found = inner.read(&find).await?;
+            if search.refresh && !found.is_empty() {
+                let names = found.iter();
+                let names = names.map(|item| (item.space.to_bytes(), item.key.clone()));
+                let names: Vec<_> = names.collect();
+                inner.write(&write::Refresh { names: &names, now }).await?;
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn spaces(&self, prefix: &Space, now: i64) -> Result<Vec<Space>, StoreError> {
+        let prefix = prefix.clone();
+        self.run(move |inner| async move {
+            let list = find::Spaces {
+                prefix: &prefix,
+                now,
+                failure: &inner.reads,
+            };
+            inner.read(&list).await
+        })
+        .await
+    }
+}

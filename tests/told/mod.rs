@@ -1,0 +1,164 @@
+//! What a run told, in a form that is the same in whatever way it was played.
+//!
+//! docs/runtime.md says which order is promised (`Streams`): of a task, of a super-step, of a graph and its calls. That is
+//! held against the events of each process as they were read ([`promises`]). Tasks side by side come as they come: here
+//! they are put in the order in which the flow declares them. Over a stop and a resume a super-step is told again from its
+//! beginning: what comes again with the same `type` and `id` is dropped, after a look whether it says the same.
+//!
+//! Left out are `seq` and the numbers of checkpoints, which count over tasks side by side; that a task was stopped on the
+//! way; and what a process knows that has not stopped: `untracked` fields, and the cycle that an error names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use graphc::ir::{Flow, GraphId};
+use graphc::run::event::{Event, EventKind};
+use graphc::scenario::order::{self, Place};
+use serde_json::{Value as Json, json};
+
+pub mod promises;
+
+/// What the processes of a run told.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Each event once, in an order that follows from the flow.
+    pub lines: Vec<String>,
+    /// Promises that were not kept.
+    pub faults: Vec<String>,
+}
+
+/// A flow and the graph of it that ran.
+#[derive(Clone, Copy)]
+pub struct Ran<'f> {
+    pub flow: &'f Flow,
+    pub graph: GraphId,
+}
+
+impl Told {
+    /// Of a run over its processes.
+    pub fn of(ran: Ran<'_>, processes: &[Vec<Event>]) -> Told {
+        let mut told = Told::default();
+        let mut known: BTreeMap<(String, String), Json> = BTreeMap::new();
+        let mut items = Vec::new();
+        for (number, events) in processes.iter().enumerate() {
+            let faults = promises::broken(events);
+            let faults = faults.into_iter();
+            told.faults
+                .extend(faults.map(|fault| format!("process {}: {fault}", number + 1)));
+            let mut met = BTreeSet::new();
+            for event in joined(events) {
+                let line = line(ran, &event);
+                let key = name(&event);
+                if !met.insert(key.clone()) {
+                    told.faults.push(format!(
+                        "process {}: {key:?} came twice: {line}",
+                        number + 1
+                    ));
+                }
+                match known.get(&key) {
+                    Some(before) if *before == line => {}
+                    Some(before) => told
+                        .faults
+                        .push(format!("{key:?} said another thing: {before}, then {line}")),
+                    None => {
+                        if !is_stop(&event) {
+                            items.push((place(ran, &event), line.to_string()));
+                        }
+                        known.insert(key, line);
+                    }
+                }
+            }
+        }
+        told.lines = order::sort(items);
+        told
+    }
+}
+
+/// The tokens of an attempt at a reply as one, where the first of them came.
+fn joined(events: &[Event]) -> Vec<Event> {
+    let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut all: Vec<Event> = Vec::new();
+    for event in events {
+        if let Some((_, text)) = event.kind.token() {
+            let known = places.get(&name(event)).copied();
+            if let Some((_, whole)) = known.and_then(|at| all[at].kind.token_mut()) {
+                whole.push_str(text);
+                continue;
+            }
+            places.insert(name(event), all.len());
+        }
+        all.push(event.clone());
+    }
+    all
+}
+
+/// What names an event: its type and id; of tokens, whose they are.
+fn name(event: &Event) -> (String, String) {
+    let kind = event.kind.mode().map_or("dropped", |mode| mode.word());
+    let id = match event.kind.token() {
+        Some(((by, call, attempt, _), _)) => format!("{}#{call}~{attempt}", by.task),
+        None => event.id.clone(),
+    };
+    (kind.to_owned(), id)
+}
+
+/// What it says.
+fn line(ran: Ran<'_>, event: &Event) -> Json {
+    let mut line = event.to_json();
+    let entries = line.as_object_mut().unwrap();
+    entries.remove("seq");
+    let Some(data) = entries["data"].as_object_mut() else {
+        return line;
+    };
+    match &event.kind {
+        EventKind::Checkpoint { .. } => {
+            data.remove("checkpoint_id");
+        }
+        EventKind::Values(_) => {
+            // Any task of the frame says which graph it is of.
+            let graph = order::read(ran.flow, ran.graph, &format!("{}:", event.task())).graph;
+            let fields = &ran.flow.graphs[graph.unwrap()].fields;
+            data.retain(|name, _| !fields.iter().any(|f| f.name == *name && f.untracked));
+        }
+        EventKind::TaskFinished {
+            error: Some(error), ..
+        } => {
+            let message = error["message"].as_str().unwrap();
+            let cut = message.split("; it goes round").next().unwrap();
+            data["error"]["message"] = json!(cut);
+            let id = event.id.rsplit_once('-').map_or(&*event.id, |(id, _)| id);
+            entries["id"] = json!(id);
+        }
+        _ => {}
+    }
+    line
+}
+
+/// Where it stands: of a frame's step the entry, the checkpoint and the state that it begins with, its tasks, the jumps of
+/// joins.
+fn place(ran: Ran<'_>, event: &Event) -> Place {
+    let task = event.task();
+    let (frame, last) = task.rsplit_once('/').map_or(("", task), |(f, l)| (f, l));
+    if last.contains(':') {
+        return order::read(ran.flow, ran.graph, task).place;
+    }
+    let mut place = match frame {
+        "" => Place::new(),
+        frame => order::read(ran.flow, ran.graph, frame).place,
+    };
+    let rank = match event.kind {
+        EventKind::Checkpoint { .. } => 1,
+        _ => 2,
+    };
+    place.push((last.parse().unwrap(), 0, rank));
+    place
+}
+
+/// Whether a task says that it was stopped.
+fn is_stop(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::TaskFinished {
+            error: Some(error), ..
+        } => error["kind"] == json!("cancelled"),
+        _ => false,
+    }
+}
