@@ -10,10 +10,12 @@ mod engine {
     mod forks;
     mod handlers;
     mod limits;
+    mod retries;
     mod rows;
     mod stops;
     mod streams;
     mod told;
+    mod unreadable;
 }
 
 use std::collections::BTreeMap;

@@ -9,8 +9,6 @@ mod again;
 pub mod answers;
 pub mod ask;
 pub mod example;
-#[cfg(unix)]
-mod hangup;
 pub mod hint;
 pub mod progress;
 pub mod scene;

@@ -249,7 +249,7 @@ async fn waits_too(
     source: &ThreadInfo,
     status: ThreadStatus,
 ) -> Result<ThreadStatus, StoreError> {
-    let open = open_interrupts(&source.status);
+    let open = open_interrupts(&source.status)?;
     let newest = wanted.at == source.checkpoint && wanted.effects != Effects::Before;
     let (Some(lease), false) = (lease.lease(), open.is_empty() || !newest) else {
         return Ok(status);

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::base::duration;
 use crate::ir::{ErrorKind, Retry};
-use crate::run::effect::cancelled;
+use crate::run::effect::{cancelled, drained};
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
+use crate::value::{MAX_DEPTH, is_deeper};
 
 use super::doubt;
 
@@ -43,10 +45,10 @@ impl From<Failure> for RunError {
 }
 
 impl Failure {
-    /// What came is not of its type.
+    /// What came is not of its type. It isn't kept where it is nested too deep for that.
     pub fn unusable(message: String, received: Json) -> Self {
         Failure {
-            received: Some(received),
+            received: (!is_deeper(&received, MAX_DEPTH.into())).then_some(received),
             ..RunError::new(ErrorKind::InvalidOutput, message).into()
         }
     }
@@ -122,7 +124,8 @@ impl Series {
 }
 
 /// Makes attempts until one succeeds, the policy ends them, or the run is cancelled. Only a failed
-/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there.
+/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there. A run that is
+/// drained does not wait for another.
 ///
 /// # Errors
 /// The last attempt's, with the number of attempts.
@@ -148,6 +151,7 @@ where
         let kind = failure.error.kind;
         let may_have_happened = failure.in_doubt == Some(true);
         let policy = policy.filter(|_| !may_have_happened);
+        tell_of_longer(&mut failure, policy);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
@@ -161,8 +165,8 @@ where
         let Some(policy) = again else {
             return Err(failure);
         };
-        let wait = pause(policy, series.since, cx.ambient.random(0))
-            .max(asked_for(policy, failure.retry_after));
+        let wanted = failure.retry_after.unwrap_or_default().min(longest(policy));
+        let wait = pause(policy, series.since, cx.ambient.random(0)).max(wanted);
         let wait_ms = wait.as_millis() as u64;
         run.send(
             format!("{}#{}!{number}", run.effects.task(), effect.id),
@@ -173,10 +177,30 @@ where
             },
         );
         tokio::select! {
-            () = cx.ambient.sleep(wait) => {}
+            biased;
             () = run.effects.stop.cancelled() => return Err(cancelled().into()),
+            () = cx.drain.cancelled() => return Err(drained("before another attempt").into()),
+            () = cx.ambient.sleep(wait) => {}
         }
         cx.journal.barrier().await.map_err(RunError::from)?;
+    }
+}
+
+/// The longest that the other side may have a run wait.
+fn longest(policy: &Retry) -> Duration {
+    Duration::from_millis(policy.max_ms)
+}
+
+/// Says in a failure that would be tried again that the other side asks for a longer wait than the policy has.
+fn tell_of_longer(failure: &mut Failure, policy: Option<&Retry>) {
+    let policy = policy.filter(|policy| policy.on.contains(&failure.error.kind));
+    let (Some(policy), Some(wanted)) = (policy, failure.retry_after) else {
+        return;
+    };
+    if wanted > longest(policy) {
+        let (wanted, longest) = (duration::show(wanted), duration::show(longest(policy)));
+        let said = format!(" (it asks for a wait of {wanted}; the `max` of `retry` is {longest})");
+        failure.error.message.push_str(&said);
     }
 }
 
@@ -191,12 +215,6 @@ fn pause(policy: &Retry, number: u32, chance: f64) -> Duration {
         0.0
     };
     Duration::from_millis((millis + spread) as u64)
-}
-
-/// The wait that the other side has asked for, as far as the policy lets anything wait.
-fn asked_for(policy: &Retry, retry_after: Option<Duration>) -> Duration {
-    let most = Duration::from_millis(policy.max_ms);
-    retry_after.unwrap_or_default().min(most)
 }
 
 #[cfg(test)]
@@ -217,19 +235,6 @@ mod tests {
             .map(|n| pause(&policy, n, 0.9).as_millis())
             .collect();
         assert_eq!(waits, [100, 200, 400, 800, 1000, 1000]);
-    }
-
-    #[test]
-    fn nobody_asks_for_more_than_the_longest() {
-        let policy = Retry {
-            max_ms: 2000,
-            ..Retry::default()
-        };
-        let day = Duration::from_secs(86_400);
-        assert_eq!(asked_for(&policy, Some(day)).as_millis(), 2000);
-        let second = Duration::from_secs(1);
-        assert_eq!(asked_for(&policy, Some(second)), second);
-        assert_eq!(asked_for(&policy, None), Duration::ZERO);
     }
 
     #[test]

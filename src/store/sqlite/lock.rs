@@ -7,19 +7,19 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+
+/// How often a lock is tried that only those have who look whether it is held.
+const TRIES: u32 = 1000;
 
 /// A lock held until it is dropped.
 pub(super) struct ThreadLock {
     file: File,
     path: PathBuf,
 }
-
-/// How often, and after how long, a lock that is taken is tried again: looking at one takes far less.
-const LOOKS: u32 = 10;
-const LOOK: Duration = Duration::from_millis(3);
 
 /// Folder of the lock files of a database.
 pub(super) fn folder(database: &Path) -> PathBuf {
@@ -28,26 +28,38 @@ pub(super) fn folder(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Locks a thread; `None` where it is locked already, by whomever.
+/// The lock file of a thread.
+fn path(folder: &Path, thread_id: &str) -> PathBuf {
+    let hash = Sha256::digest(thread_id.as_bytes());
+    let name: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    folder.join(name)
+}
+
+/// Locks a thread; `None` where it is locked already, by whomever. Those who only look are waited for.
 pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<ThreadLock>> {
     std::fs::create_dir_all(folder)?;
     let path = path(folder, thread_id);
-    let mut looks = LOOKS;
+    let mut tries = 0;
     loop {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
-            // Somebody may only be looking.
-            Err(TryLockError::WouldBlock) if looks > 0 => {
-                looks -= 1;
-                std::thread::sleep(LOOK);
+            Err(TryLockError::WouldBlock) => {
+                tries += 1;
+                if tries > TRIES || is_locked(&file)? {
+                    return Ok(None);
+                }
+                // Not all at the same time: who tries looks too, and is in the others' way.
+                sleep(Duration::from_micros(u64::from(
+                    50 + 7 * (tries + std::process::id()) % 100,
+                )));
                 continue;
             }
-            Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
         // Whoever held it may have removed the file between our opening and locking it; then this
@@ -58,19 +70,9 @@ pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<Thre
     }
 }
 
-/// Whether a thread is locked, by whomever. Looks without taking the thread: many may look at the same time, and a writer
-/// that comes meanwhile waits for the moment that takes ([`try_lock`]).
-pub(super) fn is_locked(folder: &Path, thread_id: &str) -> io::Result<bool> {
-    is_locked_at(&path(folder, thread_id))
-}
-
-fn is_locked_at(path: &Path) -> io::Result<bool> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        // Nobody has it, or its writer has just gone.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
+/// Whether a writer holds the lock of a file. Looking takes it together with others who look, for a moment in which a writer
+/// waits.
+fn is_locked(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {
         Ok(()) => file.unlock().map(|()| false),
         Err(TryLockError::WouldBlock) => Ok(true),
@@ -78,10 +80,22 @@ fn is_locked_at(path: &Path) -> io::Result<bool> {
     }
 }
 
-fn path(folder: &Path, thread_id: &str) -> PathBuf {
-    let hash = Sha256::digest(thread_id.as_bytes());
-    let name: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
-    folder.join(name)
+/// Opens a lock file to look at it; `None` where nobody has locked it.
+fn look(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        // There was no writer, or it has just gone.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a thread is locked, by whomever.
+pub(super) fn is_held(folder: &Path, thread_id: &str) -> io::Result<bool> {
+    match look(&path(folder, thread_id))? {
+        Some(file) => is_locked(&file),
+        None => Ok(false),
+    }
 }
 
 /// Whether any thread of a database is locked, by whomever.
@@ -92,7 +106,9 @@ pub(super) fn any(folder: &Path) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     for file in files {
-        if is_locked_at(&file?.path())? {
+        if let Some(file) = look(&file?.path())?
+            && is_locked(&file)?
+        {
             return Ok(true);
         }
     }

@@ -165,12 +165,7 @@ impl Store for SqliteStore {
     async fn is_held(&self, thread_id: &str) -> Result<bool, StoreError> {
         let failure = self.failure.doing("read");
         let (folder, id) = (self.locks.clone(), thread_id.to_string());
-        let work = move |_: &mut Connection| {
-            lock::is_locked(&folder, &id).map_err(|error| {
-                let folder = folder.display();
-                failure.because(&format!("no lock in `{folder}` can be read: {error}"))
-            })
-        };
+        let work = move |_: &mut Connection| lease::is_held(&folder, &id, &failure);
         self.reader.run(work).await
     }
 

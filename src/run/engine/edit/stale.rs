@@ -90,20 +90,18 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
     doubt::open_calls(gone)
 }
 
-/// Tools of which a call had begun in what a thread has left to do, and nobody knows whether it happened: whom a new input
-/// leaves unasked.
-pub fn in_doubt_of(image: &ThreadImage) -> Vec<String> {
-    let root_step = image.frames.first().map_or(0, |root| root.step);
-    let effects = image.effects.iter();
-    doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
-}
-
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
-pub(super) fn interrupts(image: &ThreadImage, frame: &str) -> (Vec<OpenInterrupt>, Vec<Json>) {
-    let open = open_interrupts(&image.status).into_iter();
+///
+/// # Errors
+/// Where they can't be read.
+pub(super) fn interrupts(
+    image: &ThreadImage,
+    frame: &str,
+) -> Result<(Vec<OpenInterrupt>, Vec<Json>), StoreError> {
+    let open = open_interrupts(&image.status)?.into_iter();
     let (dropped, stay): (Vec<_>, Vec<_>) = open.partition(|open| open.task.starts_with(frame));
     let stay = stay
         .iter()
         .filter_map(|open| serde_json::to_value(open).ok());
-    (dropped, stay.collect())
+    Ok((dropped, stay.collect()))
 }
