@@ -326,7 +326,7 @@ async fn run_task(
     around.cx.room().await;
     started(around, node, task, effects);
     if node.on_error.is_some()
-        && let Some(error) = effects.handled(around.cx)
+        && let Some(error) = effects.handled(around, task)
     {
         let outcome = work::handle(around, node, task, effects, error, true);
         return finished(around, node, task, effects, outcome);

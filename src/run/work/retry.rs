@@ -13,6 +13,8 @@ use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
 use crate::value::{MAX_DEPTH, is_deeper};
 
+use super::doubt;
+
 /// An attempt's failure.
 pub struct Failure {
     /// What happened.
@@ -21,6 +23,8 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// What came, where that can't be used (`invalid_output`): kept for people who look.
     pub received: Option<Json>,
+    /// Of a call that must not be made twice (`@idempotent(false)`): whether it may have happened all the same.
+    pub in_doubt: Option<bool>,
 }
 
 impl From<RunError> for Failure {
@@ -29,6 +33,7 @@ impl From<RunError> for Failure {
             error,
             retry_after: None,
             received: None,
+            in_doubt: None,
         }
     }
 }
@@ -54,6 +59,9 @@ impl Failure {
         if let (Some(received), Some(entries)) = (&self.received, kept.as_object_mut()) {
             entries.insert("received".to_owned(), received.clone());
         }
+        if let (Some(in_doubt), Some(entries)) = (self.in_doubt, kept.as_object_mut()) {
+            entries.insert("in_doubt".to_owned(), in_doubt.into());
+        }
         kept
     }
 }
@@ -70,6 +78,8 @@ pub struct Attempted<'e> {
     /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
     /// it would count twice.
     pub fails_as_result: bool,
+    /// Whether what may have happened must not be made again: no policy holds for a failure that leaves that open.
+    pub once: bool,
 }
 
 /// The attempts at one effect, over all processes.
@@ -85,12 +95,14 @@ pub struct Series {
 
 impl Series {
     /// What earlier processes have left in the journal.
-    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str) -> Self {
+    /// `once` as [`Attempted::once`].
+    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str, once: bool) -> Self {
         let journal = &run.around.cx.journal;
         let mut series = Self::default();
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
             let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
             series.add(policy, kind.and_then(ErrorKind::from_word));
         }
         series
@@ -128,7 +140,7 @@ where
     A: FnMut(u32) -> F,
 {
     let cx = run.around.cx;
-    let mut series = Series::known(run, policy, effect.id);
+    let mut series = Series::known(run, policy, effect.id, effect.once);
     loop {
         let number = series.made + 1;
         let mut failure = match attempt(number).await {
@@ -137,6 +149,8 @@ where
         };
         failure.error.attempt = number;
         let kind = failure.error.kind;
+        let may_have_happened = failure.in_doubt == Some(true);
+        let policy = policy.filter(|_| !may_have_happened);
         tell_of_longer(&mut failure, policy);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
@@ -151,8 +165,8 @@ where
         let Some(policy) = again else {
             return Err(failure);
         };
-        let wanted = failure.retry_after.unwrap_or_default().min(longest(policy));
-        let wait = pause(policy, series.since, cx.ambient.random(0)).max(wanted);
+        let wait = pause(policy, series.since, cx.ambient.random(0))
+            .max(asked_for(policy, failure.retry_after));
         let wait_ms = wait.as_millis() as u64;
         run.send(
             format!("{}#{}!{number}", run.effects.task(), effect.id),
@@ -203,6 +217,11 @@ fn pause(policy: &Retry, number: u32, chance: f64) -> Duration {
     Duration::from_millis((millis + spread) as u64)
 }
 
+/// The wait that the other side has asked for, as far as the policy lets anything wait.
+fn asked_for(policy: &Retry, retry_after: Option<Duration>) -> Duration {
+    retry_after.unwrap_or_default().min(longest(policy))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +240,19 @@ mod tests {
             .map(|n| pause(&policy, n, 0.9).as_millis())
             .collect();
         assert_eq!(waits, [100, 200, 400, 800, 1000, 1000]);
+    }
+
+    #[test]
+    fn nobody_asks_for_more_than_the_longest() {
+        let policy = Retry {
+            max_ms: 2000,
+            ..Retry::default()
+        };
+        let day = Duration::from_secs(86_400);
+        assert_eq!(asked_for(&policy, Some(day)).as_millis(), 2000);
+        let second = Duration::from_secs(1);
+        assert_eq!(asked_for(&policy, Some(second)), second);
+        assert_eq!(asked_for(&policy, None), Duration::ZERO);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::Target;
 const PAGE: usize = 1000;
 
 /// The step of a frame that a task in it, or under it, belongs to.
-pub(in crate::run::engine) fn step_in(frame: &str, task: &str) -> Option<u64> {
+fn step_in(frame: &str, task: &str) -> Option<u64> {
     let (step, _) = task.strip_prefix(frame)?.split_once(':')?;
     step.parse().ok()
 }
@@ -88,6 +88,14 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
             && step_in(&edited.frame, &effect.task).is_some_and(|step| step == edited.step)
     });
     doubt::open_calls(gone)
+}
+
+/// Tools of which a call had begun in what a thread has left to do, and nobody knows whether it happened: whom a new input
+/// leaves unasked.
+pub(in crate::run::engine) fn in_doubt_of(image: &ThreadImage) -> Vec<String> {
+    let root_step = image.frames.first().map_or(0, |root| root.step);
+    let effects = image.effects.iter();
+    doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
 }
 
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
