@@ -10,6 +10,7 @@ mod engine {
     mod forks;
     mod handlers;
     mod limits;
+    mod retries;
     mod rows;
     mod stops;
     mod streams;

@@ -25,6 +25,7 @@ pub mod git;
 pub mod init;
 pub mod json_arg;
 pub mod man;
+pub mod memory;
 pub mod output;
 pub mod resume;
 pub mod run;
@@ -100,6 +101,8 @@ pub enum Command {
     Resume(resume::Args),
     /// Look into the threads of a project: where they stand, their state, their history
     Threads(threads::Args),
+    /// Look into the long-term memory of a project
+    Memory(memory::Args),
     /// Draw a flow: for mermaid or Graphviz, as SVG or a page
     Viz(viz::Args),
     /// Run the scenarios of flows, offline
@@ -175,6 +178,7 @@ fn dispatch(command: Command, context: &Context) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Threads(args) => threads::run(args, context),
+        Command::Memory(args) => memory::run(args, context),
         Command::Viz(args) => viz::run(args, context),
         Command::Explain(args) => explain::run(args, context),
         Command::Eval(args) => eval::run(args, context),

@@ -317,14 +317,14 @@ impl EffectScope {
     }
 }
 
+fn seen(around: &Surroundings<'_>, task: &Task) -> Request {
+    Request::of_seen(around, task.send.as_ref().map(|(_, input)| input))
+}
+
 /// What a run ends with that was drained, and where it did.
 pub fn drained(place: &str) -> RunError {
     let message = format!("the run was asked to stop, and did so {place}");
     RunError::new(ErrorKind::Cancelled, message)
-}
-
-fn seen(around: &Surroundings<'_>, task: &Task) -> Request {
-    Request::of_seen(around, task.send.as_ref().map(|(_, input)| input))
 }
 
 /// What a task ends with that was asked to stop.

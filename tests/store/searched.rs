@@ -50,6 +50,26 @@ pub async fn a_search_is_of_a_namespace_and_below(store: Any) {
     assert_eq!(found(&store, search(&["\u{10FFFF}"]), 1).await, ["last"]);
     assert_eq!(found(&store, search(&[]), 1).await.len(), 7);
     assert!(found(&store, search(&["use"]), 1).await.is_empty());
+    // What is apart is found by its root alone.
+    let mut own = new(&["users", "a"], "own", json!(1));
+    own.space = own.space.apart("root");
+    put(&store, own.clone(), 2).await;
+    assert_eq!(found(&store, search(&[]), 2).await.len(), 7);
+    assert_eq!(
+        found(&store, search(&["users", "a"]), 2).await,
+        ["a1", "a2"]
+    );
+    assert_eq!(spaces(&store, &[], Some(1)).await.len(), 4);
+    for (root, all) in [("root", 1), ("roo", 0), ("roots", 0)] {
+        let prefix = Space::all().apart(root);
+        let wanted = Search {
+            prefix,
+            ..search(&[])
+        };
+        assert_eq!(found(&store, wanted, 2).await.len(), all, "{root}");
+    }
+    let item = items(&store).item(&own.space, "own", 2, false).await;
+    assert_eq!(item.unwrap().unwrap().space, own.space);
 }
 
 pub async fn a_search_gives_the_newest_first_in_pages(store: Any) {

@@ -279,7 +279,7 @@ fn put_fork(entries: &mut serde_json::Map<String, Json>, info: &ThreadInfo) {
 }
 
 /// A point in time without fractions of a second.
-fn seconds(at: &str) -> String {
+pub fn seconds(at: &str) -> String {
     match at.split_once('.') {
         Some((start, _)) => format!("{start}Z"),
         None => at.to_owned(),

@@ -22,7 +22,6 @@ use crate::run::update::update;
 use crate::run::work::subgraph::restore;
 
 pub use self::place::path;
-pub(super) use self::stale::in_doubt_of;
 
 use self::place::As;
 use super::fit::Held;

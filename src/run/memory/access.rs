@@ -21,9 +21,8 @@ pub struct Access {
     pub now: i64,
     /// The constants of the graph that calls (`context`); null where it has none.
     pub context: Json,
-    /// What namespaces are below of that the call is about: nothing, but for a run that has a memory of its own. What it
-    /// names and what it gets are without it.
-    pub root: Vec<String>,
+    /// What the memory is apart by ([`Space::apart`](super::Space::apart)): empty, but for a run that has one of its own.
+    pub root: String,
 }
 
 impl Access {
@@ -39,7 +38,7 @@ impl Access {
             at_the_store,
             now,
             context,
-            root: Vec::new(),
+            root: String::new(),
         }
     }
 

@@ -10,9 +10,9 @@ use crate::expr::ty::TypeTable;
 use crate::run::tool::ToolError;
 use crate::value::Value;
 
+use super::Access;
 use super::space::{self, Space};
-use super::tool::{invalid, shown};
-use super::{Access, Item};
+use super::tool::invalid;
 
 /// How a part of a namespace names a constant of the run.
 const CONSTANT: &str = "$context.";
@@ -65,18 +65,13 @@ impl Args<'_> {
 
     pub(super) fn space(&self) -> Result<Space, ToolError> {
         let space = Space::new(self.parts("space")?).map_err(invalid)?;
-        Ok(space.under(&self.access.root))
+        Ok(space.apart(&self.access.root))
     }
 
     /// What namespaces begin with.
     pub(super) fn below(&self, name: &str) -> Result<Space, ToolError> {
         let prefix = Space::prefix(self.parts(name)?).map_err(invalid)?;
-        Ok(prefix.under(&self.access.root))
-    }
-
-    pub(super) fn shown(&self, mut item: Item) -> Json {
-        item.space = item.space.without(self.access.root.len());
-        shown(&item)
+        Ok(prefix.apart(&self.access.root))
     }
 
     pub(super) fn key(&self) -> Result<String, ToolError> {

@@ -5,9 +5,16 @@ use std::ops::Range;
 /// Most bytes of a namespace, and of a key.
 pub const MAX_NAME: usize = 1000;
 
+/// The byte ahead of the root of namespaces that are apart: no text has it, and what begins with none of them does not either.
+const APART: u8 = u8::MAX;
+
 /// A namespace, or the beginning of some: its parts, the widest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Space(Vec<String>);
+pub struct Space {
+    /// What it is apart from all others by, as the memory of a scenario is; empty for those that a project shares.
+    root: String,
+    parts: Vec<String>,
+}
 
 impl Space {
     /// The namespace of an item.
@@ -38,7 +45,10 @@ impl Space {
             };
             return Err(format!("a part of the namespace {} {wrong}", shown(&parts)));
         }
-        let space = Self(parts);
+        let space = Self {
+            root: String::new(),
+            parts,
+        };
         match space.to_bytes().len() > MAX_NAME {
             true => Err(format!(
                 "a namespace has at most {MAX_NAME} bytes, with one behind each part"
@@ -47,32 +57,38 @@ impl Space {
         }
     }
 
-    /// What all namespaces begin with.
+    /// What all namespaces begin with that are not apart.
     pub fn all() -> Self {
-        Self(Vec::new())
+        Self {
+            root: String::new(),
+            parts: Vec::new(),
+        }
     }
 
-    /// The same below these parts, which may be ones that nobody can name.
-    pub fn under(mut self, root: &[String]) -> Self {
-        self.0.splice(0..0, root.iter().cloned());
+    /// The same in a memory that is apart: nothing that names no root, or another, finds it.
+    pub fn apart(mut self, root: &str) -> Self {
+        root.clone_into(&mut self.root);
         self
     }
 
-    /// The same without so many parts at its beginning.
-    pub fn without(mut self, root: usize) -> Self {
-        self.0.drain(..root.min(self.0.len()));
-        self
+    /// What it is apart by; empty where it isn't.
+    pub fn root(&self) -> &str {
+        &self.root
     }
 
     /// Its parts.
     pub fn parts(&self) -> &[String] {
-        &self.0
+        &self.parts
     }
 
     /// As it is kept: each part with a zero behind it. Bytes order as parts do, and what begins with these bytes lies below.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for part in &self.0 {
+        if !self.root.is_empty() {
+            bytes.push(APART);
+        }
+        let root = Some(&self.root).filter(|root| !root.is_empty());
+        for part in root.into_iter().chain(&self.parts) {
             bytes.extend(part.as_bytes());
             bytes.push(0);
         }
@@ -81,15 +97,20 @@ impl Space {
 
     /// What was kept so; `None` where it wasn't.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\0')?;
-        Some(Self(text.split('\0').map(str::to_owned).collect()))
+        let apart = bytes.strip_prefix(&[APART]);
+        let text = std::str::from_utf8(apart.unwrap_or(bytes)).ok()?;
+        let mut parts = text.strip_suffix('\0')?.split('\0').map(str::to_owned);
+        Some(Self {
+            root: apart.map_or(Some(String::new()), |_| parts.next())?,
+            parts: parts.collect(),
+        })
     }
 
-    /// From it to the end of all that lies below: no byte of a text is 255.
+    /// From it to the end of all that lies below.
     pub fn below(&self) -> Range<Vec<u8>> {
         let start = self.to_bytes();
         let mut end = start.clone();
-        end.push(u8::MAX);
+        end.push(APART);
         start..end
     }
 }
@@ -139,19 +160,22 @@ impl Pattern {
     /// What all of them begin with.
     pub fn prefix(&self) -> Space {
         let literal = self.parts.iter().map_while(Clone::clone);
-        Space(literal.collect())
+        Space {
+            root: String::new(),
+            parts: literal.collect(),
+        }
     }
 
     /// What is listed of these, which come in order: those that fit, cut off at the depth, each once.
     pub fn of(&self, spaces: Vec<Space>) -> Vec<Space> {
         let depth = self.depth.unwrap_or(usize::MAX);
         let fits = |space: &Space| {
-            space.0.len() >= self.parts.len()
-                && (self.parts.iter().zip(&space.0))
+            space.parts.len() >= self.parts.len()
+                && (self.parts.iter().zip(&space.parts))
                     .all(|(wanted, part)| wanted.as_ref().is_none_or(|wanted| wanted == part))
         };
         let cut = spaces.into_iter().filter(fits).map(|mut space| {
-            space.0.truncate(depth);
+            space.parts.truncate(depth);
             space
         });
         let mut listed: Vec<Space> = cut.collect();

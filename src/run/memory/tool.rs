@@ -90,7 +90,7 @@ impl MemoryTool {
         let (space, key, access) = (args.space()?, args.key()?, args.access);
         let refresh = self.settings.refresh_on_read;
         let found = access.with(|items| items.item(&space, &key, access.now, refresh));
-        Ok(found.await?.map_or(Json::Null, |item| args.shown(item)))
+        Ok(found.await?.as_ref().map_or(Json::Null, shown))
     }
 
     async fn search(&self, args: &Args<'_>, cx: &CallContext) -> Result<Json, ToolError> {
@@ -104,8 +104,7 @@ impl MemoryTool {
             refresh: self.settings.refresh_on_read,
         };
         let found = access.with(|items| items.search(&search, access.now));
-        let found = found.await?.into_iter();
-        Ok(found.map(|item| args.shown(item)).collect())
+        Ok(found.await?.iter().map(shown).collect())
     }
 
     /// What a query is near to.
@@ -142,11 +141,9 @@ impl MemoryTool {
         let depth = depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
         let pattern = Pattern::new(args.parts("prefix")?, depth).map_err(invalid)?;
         let access = args.access;
-        let prefix = pattern.prefix().under(&access.root);
+        let prefix = pattern.prefix().apart(&access.root);
         let found = access.with(|items| items.spaces(&prefix, access.now));
-        let found = found.await?.into_iter();
-        let listed = pattern.of(found.map(|s| s.without(access.root.len())).collect());
-        let listed = listed.into_iter();
+        let listed = pattern.of(found.await?).into_iter();
         let page = listed
             .skip(args.count("offset", 0))
             .take(args.count("limit", 100));

@@ -1,7 +1,6 @@
 //! Long-term memory in a scenario: a thread's own, in the store that the scenario is played on.
 //!
-//! It lies below a namespace that no flow can name, so that what scenarios keep and what a project remembers don't
-//! mix. Texts are alike by the words that they share.
+//! It lies apart from all other memory, so that what scenarios keep and what a project remembers don't mix. Texts are alike by the words that they share.
 
 use std::sync::Arc;
 
@@ -32,11 +31,11 @@ fn tool() -> MemoryTool {
     }))
 }
 
-/// What the namespaces of a thread lie below.
-fn root(thread_id: &str) -> Vec<String> {
+/// What the memory of a thread is apart by.
+fn root(thread_id: &str) -> String {
     let digest = Sha256::digest(thread_id.as_bytes());
     let digest = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-    vec!["$scenario".to_owned(), digest.collect()]
+    digest.collect()
 }
 
 /// Keeps what a scenario begins with.
@@ -82,9 +81,8 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
 /// # Errors
 /// Where the store can't be read.
 pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, StoreError> {
-    let root = root(thread_id);
     let all = Search {
-        prefix: Space::all().under(&root),
+        prefix: Space::all().apart(&root(thread_id)),
         filter: Filter::default(),
         near: None,
         limit: usize::MAX,
@@ -98,7 +96,7 @@ pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, S
         let Item {
             space, key, value, ..
         } = item;
-        json!({ "space": space.without(root.len()).parts(), "key": key, "value": value })
+        json!({ "space": space.parts(), "key": key, "value": value })
     });
     Ok(shown.collect())
 }

@@ -90,14 +90,6 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
     doubt::open_calls(gone)
 }
 
-/// Tools of which a call had begun in what a thread has left to do, and nobody knows whether it happened: whom a new input
-/// leaves unasked.
-pub(in crate::run::engine) fn in_doubt_of(image: &ThreadImage) -> Vec<String> {
-    let root_step = image.frames.first().map_or(0, |root| root.step);
-    let effects = image.effects.iter();
-    doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
-}
-
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
 ///
 /// # Errors

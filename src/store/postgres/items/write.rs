@@ -78,7 +78,7 @@ impl Work for Make<'_> {
         let known = Uuid::from_bytes(self.known);
         let client = session.client.clone();
         client.batch_execute("BEGIN").await?;
-        let mut names = vec!["graphc", "memory", self.schema, key];
+        let mut names = vec!["graphc", "memory", self.schema, space.root(), key];
         names.extend(space.parts().iter().map(String::as_str));
         let lock = session.statement(LOCK).await?;
         client.execute(&lock, &[&name::lock(&names)]).await?;
