@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::run::extern_node::ExternNode;
+use crate::run::memory;
 use crate::run::model::ChatModel;
 use crate::run::tool::ToolBackend;
 
@@ -16,6 +17,8 @@ pub struct Given {
     pub every_model: Option<Arc<dyn ChatModel>>,
     /// By name of the tool, also of one that has a body.
     pub tools: BTreeMap<String, Arc<dyn ToolBackend>>,
+    /// How the tools of `std/memory` work.
+    pub memory: Option<Arc<memory::Settings>>,
     /// By the name that the `extern` node has.
     pub externs: BTreeMap<String, Arc<dyn ExternNode>>,
 }

@@ -24,6 +24,7 @@
 //! | answer for a model | [`ChatModel`] | [`EngineBuilder::model`], [`EngineBuilder::models`] |
 //! | make a tool's calls | [`ToolBackend`] | [`EngineBuilder::tool`] |
 //! | do the work of an `extern` node | [`ExternNode`] | [`EngineBuilder::extern_node`] |
+//! | find memories by meaning | [`Embedder`] | [`EngineBuilder::memory`] |
 //! | keep threads elsewhere | [`Store`] | [`EngineBuilder::store`] |
 //! | give the time and chance, in tests | [`Ambient`] | [`EngineBuilder::ambient`] |
 //!
@@ -64,6 +65,8 @@ pub use crate::run::event::{Event, EventKind, Mode};
 pub use crate::run::extern_node::{ExternCall, ExternNode};
 #[doc(no_inline)]
 pub use crate::run::interrupt::Answer;
+#[doc(no_inline)]
+pub use crate::run::memory::{Embedder, Embedding, Settings as MemorySettings};
 #[doc(no_inline)]
 pub use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,

@@ -12,6 +12,9 @@ use super::Binding;
 impl Binding<'_> {
     /// How long-term memory works, read once.
     pub(super) fn memory(&mut self) -> Option<Arc<memory::Settings>> {
+        if let Some(given) = self.given.and_then(|given| given.memory.as_ref()) {
+            return Some(Arc::clone(given));
+        }
         if let Some(known) = &self.memory {
             return known.clone();
         }
