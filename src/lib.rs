@@ -100,6 +100,8 @@
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
 //! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for half-filled
 //!   joins and states of `persist thread`, which are kept whole: `benches/`.
+//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for what waits
+//!   (sends to `defer` nodes, half-filled joins) and states of `persist thread`, which are kept whole: `benches/`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.
 //!
