@@ -10,6 +10,7 @@ mod engine {
     mod forks;
     mod handlers;
     mod limits;
+    mod remembers;
     mod rows;
     mod stops;
     mod streams;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::run::extern_node::ExternNode;
+use crate::run::memory;
 use crate::run::model::ChatModel;
 use crate::run::tool::ToolBackend;
 
@@ -18,6 +19,8 @@ pub struct Given {
     pub tools: BTreeMap<String, Arc<dyn ToolBackend>>,
     /// By the name that the `extern` node has.
     pub externs: BTreeMap<String, Arc<dyn ExternNode>>,
+    /// How long-term memory works.
+    pub memory: Option<Arc<memory::Settings>>,
 }
 
 impl Given {

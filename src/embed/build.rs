@@ -7,11 +7,12 @@ use crate::backend::bind::bind_beside;
 use crate::backend::config::{self, Config};
 use crate::backend::given::Given;
 use crate::base::{SourceMap, name};
-use crate::ir::Flow;
 use crate::ir::node::Work;
+use crate::ir::{Flow, Tool};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::Engine;
 use crate::run::extern_node::ExternNode;
+use crate::run::memory;
 use crate::run::model::ChatModel;
 use crate::run::plan::{PlanError, plan};
 use crate::run::store::{Store, StoreError};
@@ -103,6 +104,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn extern_node(mut self, name: impl Into<String>, node: impl ExternNode + 'static) -> Self {
         self.given.externs.insert(name.into(), Arc::new(node));
+        self
+    }
+
+    /// How long-term memory works, in place of what the settings say: what makes vectors of texts, how long items are kept.
+    #[must_use]
+    pub fn memory(mut self, settings: memory::Settings) -> Self {
+        self.given.memory = Some(Arc::new(settings));
         self
     }
 
@@ -214,7 +222,9 @@ impl EngineBuilder {
     fn missing(&self) -> Vec<String> {
         let models = self.flow.models.iter().map(|model| &model.name);
         let models = models.filter(|name| self.given.model(name).is_none());
-        let tools = self.flow.tools.iter().filter(|tool| tool.body.is_none());
+        // Those of the standard library the runtime serves itself.
+        let open = |tool: &&Tool| tool.body.is_none() && tool.module.is_none();
+        let tools = self.flow.tools.iter().filter(open);
         let tools = tools.map(|tool| &tool.name);
         let tools = tools.filter(|name| !self.given.tools.contains_key(*name));
         let models = models.map(|name| format!("model `{name}`"));

@@ -25,6 +25,7 @@
 //! | make a tool's calls | [`ToolBackend`] | [`EngineBuilder::tool`] |
 //! | do the work of an `extern` node | [`ExternNode`] | [`EngineBuilder::extern_node`] |
 //! | keep threads elsewhere | [`Store`] | [`EngineBuilder::store`] |
+//! | make vectors of texts for long-term memory | [`Embedder`] | [`EngineBuilder::memory`] |
 //! | give the time and chance, in tests | [`Ambient`] | [`EngineBuilder::ambient`] |
 //!
 //! A run is one future: [`Engine::start`] begins one, [`Engine::resume`] goes on with a thread, with answers to what it asks. Both end
@@ -64,6 +65,8 @@ pub use crate::run::event::{Event, EventKind, Mode};
 pub use crate::run::extern_node::{ExternCall, ExternNode};
 #[doc(no_inline)]
 pub use crate::run::interrupt::Answer;
+#[doc(no_inline)]
+pub use crate::run::memory::{Embedder, Embedding, Settings as MemorySettings};
 #[doc(no_inline)]
 pub use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,

@@ -15,6 +15,9 @@ impl Binding<'_> {
         if let Some(known) = &self.memory {
             return known.clone();
         }
+        if let Some(given) = self.given.and_then(|given| given.memory.clone()) {
+            return Some(given);
+        }
         let made = self.read_memory().map(Arc::new);
         self.memory = Some(made.clone());
         made
