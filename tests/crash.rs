@@ -10,10 +10,13 @@
     missing_docs
 )]
 
+#[path = "judge/mod.rs"]
+mod judge;
+
 mod crash {
+    use super::judge;
     mod doubt;
     mod drive;
-    mod judge;
     mod keeping;
     mod log;
     mod model;

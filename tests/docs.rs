@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod docs {
-    mod matrix;
+    pub mod matrix;
     mod parity;
     mod ports;
 }

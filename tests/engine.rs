@@ -11,10 +11,12 @@ mod engine {
     mod handlers;
     mod limits;
     mod remembers;
+    mod retries;
     mod rows;
     mod stops;
     mod streams;
     mod told;
+    mod unreadable;
 }
 
 use std::collections::BTreeMap;

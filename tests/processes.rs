@@ -55,6 +55,11 @@ fn calls(folder: &Path) -> Vec<String> {
 /// A run that is in the middle of the second tool.
 fn half_way(folder: &Path, args: &[&str]) -> Child {
     let child = graphc(folder, args).spawn().unwrap();
+    until_half_way(folder);
+    child
+}
+
+fn until_half_way(folder: &Path) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while calls(folder).len() < 2 {
         assert!(
@@ -63,7 +68,6 @@ fn half_way(folder: &Path, args: &[&str]) -> Child {
         );
         std::thread::sleep(Duration::from_millis(20));
     }
-    child
 }
 
 fn said(output: &Output) -> String {
@@ -125,10 +129,11 @@ fn signal(child: &Child, name: &str) {
 /// One signal stops the run in good order, with status 130 and the way to go on.
 #[test]
 fn a_signal_cancels_and_the_thread_can_be_resumed() {
-    {
-        let folder = project("cancelled");
+    // Ctrl-C, and a terminal that is closed.
+    for name in ["-INT", "-HUP"] {
+        let folder = project(&format!("cancelled{name}"));
         let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
-        signal(&child, "-INT");
+        signal(&child, name);
         std::thread::sleep(Duration::from_millis(300));
         std::fs::write(folder.join("go"), "").unwrap();
         let output = child.wait_with_output().unwrap();
@@ -145,10 +150,17 @@ fn a_signal_cancels_and_the_thread_can_be_resumed() {
     }
 }
 
-/// SIGTERM drains the run: the super-step under way is finished and committed, and the next one is made by a resume.
+/// SIGTERM drains the run, and so do a closed terminal and SIGQUIT: the super-step under way is finished and committed,
+/// and the next one is made by a resume.
 #[test]
 fn a_run_that_is_told_to_terminate_finishes_its_step() {
-    let folder = project("drained");
+    for told in ["-TERM", "-HUP", "-QUIT"] {
+        finishes_its_step(told);
+    }
+}
+
+fn finishes_its_step(told: &str) {
+    let folder = project(&format!("drained{told}"));
     let flow = FLOW
         .replace("second -> end", "second -> third -> end")
         .replace(
@@ -157,11 +169,15 @@ fn a_run_that_is_told_to_terminate_finishes_its_step() {
         );
     std::fs::write(folder.join("two.graph"), flow).unwrap();
     let child = half_way(&folder, &["run", "two.graph", "--thread", "t"]);
-    signal(&child, "-TERM");
+    signal(&child, told);
+    if told == "-HUP" {
+        // The shell sends it and the system does too: that is one closed terminal.
+        signal(&child, told);
+    }
     std::thread::sleep(Duration::from_millis(300));
     std::fs::write(folder.join("go"), "").unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(130), "{told} {}", said(&output));
     let result = json(&output);
     assert_eq!(result["status"], "cancelled");
     // Committed, and not only journaled.
@@ -194,7 +210,12 @@ fn a_run_that_is_told_to_terminate_in_its_last_step_is_done() {
 /// Two signals end the process at once, and with it what its tools have started.
 #[test]
 fn a_second_signal_ends_at_once() {
-    for first in ["-INT", "-TERM"] {
+    for (first, second) in [
+        ("-INT", "-INT"),
+        ("-TERM", "-INT"),
+        ("-HUP", "-TERM"),
+        ("-QUIT", "-QUIT"),
+    ] {
         let folder = project(&format!("twice{first}"));
         // In the background of a shell, as a tool might start a server.
         let settings = SETTINGS.replace(
@@ -211,7 +232,7 @@ fn a_second_signal_ends_at_once() {
         assert!(lives());
         signal(&child, first);
         std::thread::sleep(Duration::from_millis(200));
-        signal(&child, "-INT");
+        signal(&child, second);
         let since = Instant::now();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", said(&output));
@@ -222,6 +243,106 @@ fn a_second_signal_ends_at_once() {
         }
         std::fs::remove_dir_all(folder).unwrap();
     }
+}
+
+/// Under `nohup` a closed terminal is nothing to a run.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_that_is_ignored_stays_so() {
+    let folder = project("nohup");
+    let shell = "trap '' HUP; exec \"$0\" run two.graph --thread t";
+    let mut command = Command::new("sh");
+    command
+        .current_dir(&folder)
+        .args(["-c", shell, env!("CARGO_BIN_EXE_graphc")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    until_half_way(&folder);
+    signal(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(100));
+    std::fs::write(folder.join("go"), "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(said(&output), "");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A new input on a thread whose process died in a call that must not be made twice lets go of that call, and names it.
+#[test]
+fn a_new_input_names_the_call_that_it_leaves_in_doubt() {
+    let folder = project("left-in-doubt");
+    let flow = FLOW.replace(
+        "slow(n: int) -> string",
+        "slow(n: int) -> string @idempotent(false)",
+    );
+    std::fs::write(folder.join("two.graph"), flow).unwrap();
+    let run = ["run", "two.graph", "--thread", "t"];
+    let mut child = half_way(&folder, &run);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::write(folder.join("go"), "").unwrap();
+    let output = graphc(&folder, &run).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(json(&output)["in_doubt"], serde_json::json!(["slow"]));
+    let named = "warning: a call of `slow` had begun, and nobody asks any more whether it happened";
+    assert!(said(&output).contains(named), "{}", said(&output));
+    // Known once: the next input finds nothing in doubt.
+    let output = graphc(&folder, &run).output().unwrap();
+    assert_eq!(json(&output).get("in_doubt"), None);
+    assert_eq!(said(&output), "");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A thread that is compacted while it is exported is exported with a hole in it: that is an error, and not silence.
+#[test]
+fn an_export_that_a_compaction_has_come_into_fails() {
+    let folder = project("export");
+    let flow = "\
+graph Loop {
+  state { out n: int via add = 0 }
+  start -> step
+  node step: update { set { n: 1 } goto { when state.n >= 1200 -> end else -> step } }
+}
+";
+    std::fs::write(folder.join("loop.graph"), flow).unwrap();
+    let run = [
+        "run",
+        "loop.graph",
+        "--thread",
+        "t",
+        "--recursion-limit",
+        "2000",
+    ];
+    assert!(graphc(&folder, &run).output().unwrap().status.success());
+    let export = ["threads", "export", "t"];
+    let whole = graphc(&folder, &export).output().unwrap();
+    assert!(whole.status.success() && whole.stdout.len() > 200_000);
+    // It has more to say than its pipe takes, which nobody reads so far.
+    let mut child = graphc(&folder, &export).spawn().unwrap();
+    let mut first = [0];
+    child
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut first)
+        .unwrap();
+    let compacted = graphc(&folder, &["threads", "compact", "t", "--keep", "5"])
+        .output()
+        .unwrap();
+    assert!(compacted.status.success(), "{}", said(&compacted));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stdout.len() < whole.stdout.len());
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(
+        said(&output).contains("compacted while it was exported"),
+        "{}",
+        said(&output)
+    );
+    let output = graphc(&folder, &export).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// A reader that goes away decides nothing: the run goes on to its end, and the status is the run's.

@@ -32,12 +32,16 @@ struct Fetch {
     wrong: AtomicU32,
     hangs: AtomicBool,
     calls: AtomicU32,
+    /// The call that fails, from 1.
+    fails_at: AtomicU32,
+    /// Whether it gives its argument.
+    echoes: AtomicBool,
 }
 
 #[async_trait]
 impl ToolBackend for Fetch {
-    async fn call(&self, _: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
+    async fn call(&self, call: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
+        let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
@@ -51,7 +55,13 @@ impl ToolBackend for Fetch {
             self.wrong.store(wrong - 1, Ordering::SeqCst);
             return Ok(json!({ "page": wrong }));
         }
-        Ok(json!("fetched"))
+        if number == self.fails_at.load(Ordering::SeqCst) {
+            return Err(ToolError::new(ErrorKind::ToolError, "no"));
+        }
+        Ok(match self.echoes.load(Ordering::SeqCst) {
+            true => call.args["id"].clone(),
+            false => json!("fetched"),
+        })
     }
 }
 
@@ -242,6 +252,49 @@ async fn a_result_of_the_wrong_type_of_a_call_that_must_not_be_made_twice_is_ask
 }
 
 #[tokio::test]
+async fn a_call_that_must_not_be_made_twice_is_asked_about_where_it_was_cut_off() {
+    let once = RETRIED.replace("-> string", "-> string @idempotent(false) @timeout(30ms)");
+    for (happened, calls, log) in [(true, 1, "as it was"), (false, 2, "fetched")] {
+        for (fails, kind) in [(1, ErrorKind::Network), (0, ErrorKind::Timeout)] {
+            let bench = bench(&once);
+            bench.fetch.fails.store(fails, Ordering::SeqCst);
+            bench.fetch.hangs.store(fails == 0, Ordering::SeqCst);
+            let failed = bench.start(json!({})).await;
+            assert_eq!(failed.error.unwrap().kind, kind);
+            bench.fetch.hangs.store(false, Ordering::SeqCst);
+            let asked = bench.resume(&[]).await;
+            assert_eq!(asked.interrupts.len(), 1, "{kind:?}");
+            let question = asked.interrupts[0].ask["question"].as_str().unwrap();
+            assert!(question.contains("has failed ("), "{question}");
+            assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), 1, "{kind:?}");
+            let answer = Answer {
+                interrupt: None,
+                value: match happened {
+                    true => json!({ "happened": true, "result": "as it was" }),
+                    false => json!({ "happened": false }),
+                },
+            };
+            let done = bench.resume(&[answer]).await;
+            assert_eq!(done.output["log"], json!([log]));
+            assert_eq!(bench.fetch.calls.load(Ordering::SeqCst), calls);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_edit_says_which_failed_call_nobody_asks_about_any_more() {
+    let bench = bench(&RETRIED.replace("-> string", "-> string @idempotent(false)"));
+    bench.fetch.fails.store(1, Ordering::SeqCst);
+    bench.start(json!({})).await;
+    let behind = Edit {
+        as_node: Some("a".to_owned()),
+        ..log(json!(["by hand"]))
+    };
+    let edited = bench.engine.edit("t", &behind).await.unwrap();
+    assert_eq!(edited.in_doubt, ["fetch"]);
+}
+
+#[tokio::test]
 async fn a_run_that_is_dropped_gives_its_thread_back() {
     let bench = bench(RETRIED);
     bench.fetch.hangs.store(true, Ordering::SeqCst);
@@ -409,7 +462,7 @@ async fn a_thread_under_way_is_forked_but_not_edited() {
         Err(StartError::Store(StoreError::Busy { .. }))
     ));
     fork(&store, &SystemAmbient, &from(1)).await.unwrap();
-    // A fork that is edited is made as a whole or not at all.
+
     let wrong = Fork {
         to: "wrong",
         ..from(1)
@@ -462,4 +515,82 @@ async fn a_store_that_was_made_for_runs_alone_says_so() {
     bench.engine.edit("t", &log(json!(["x"]))).await.unwrap();
     let asked = bench.resume(&[]).await;
     assert_eq!(asked.values["log"], json!(["fetched", "x"]));
+}
+
+const LOOKED_UP: &str = r#"
+tool fetch(id: string) -> string
+graph G {
+  state { in ids: list<string>, out i: int = 0, out log: list<string> via append }
+  start -> look
+  node look: call fetch(id: state.ids[state.i]) -> step { set { log: [state.ids[state.i] + "=" + result] } }
+  node step: update {
+    set { i: state.i + 1 }
+    goto { when state.i < size(state.ids) -> look  else -> end }
+  }
+}
+"#;
+
+/// A bench whose store keeps earlier states, and whose tool gives its argument.
+fn travelling(text: &str) -> Bench {
+    let mut bench = bench(text);
+    bench.fetch.echoes.store(true, Ordering::SeqCst);
+    bench.engine.store = Some(Arc::new(MemoryStore::new()));
+    bench
+}
+
+/// A fork made at a checkpoint, gone on with by that flow: the log, and the calls that were made for it.
+async fn forked(bench: &Bench, at: u64, engine: &Engine) -> (Json, u32) {
+    let before = bench.fetch.calls.load(Ordering::SeqCst);
+    let store = bench.engine.store.clone().unwrap();
+    fork(&store, &SystemAmbient, &from(at)).await.unwrap();
+    let done = engine.resume("fork", &[], RunOptions::default()).await;
+    let log = done.unwrap().output["log"].clone();
+    (log, bench.fetch.calls.load(Ordering::SeqCst) - before)
+}
+
+#[tokio::test]
+async fn a_fork_is_not_answered_by_the_results_of_other_calls() {
+    let ids = json!({ "ids": ["a", "b", "c", "d"] });
+    let all = json!(["a=a", "b=b", "c=c", "d=d"]);
+    // The same way: nothing is called.
+    let same = travelling(LOOKED_UP);
+    same.start(ids.clone()).await;
+    let engine = same.engine.clone();
+    assert_eq!(forked(&same, 1, &engine).await, (all.clone(), 0));
+    // Under a flow in which the same super-steps make other calls, only those that are the same are answered.
+    let changed = travelling(LOOKED_UP);
+    changed.start(ids.clone()).await;
+    let longer = LOOKED_UP.replace("-> step {", "-> between {");
+    let between = "  node between: update -> more\n  node more: update -> step\n  node step";
+    let longer = longer.replace("  node step", between);
+    let engine = Engine {
+        plan: bench(&longer).engine.plan,
+        ..changed.engine.clone()
+    };
+    assert_eq!(forked(&changed, 1, &engine).await, (all.clone(), 3));
+    // Behind the checkpoint another run has begun: its results are of other calls.
+    let again = travelling(LOOKED_UP);
+    again.fetch.fails_at.store(2, Ordering::SeqCst);
+    assert_eq!(again.start(ids.clone()).await.state, RunState::Failed);
+    let other = json!({ "ids": ["p", "q", "r", "s"] });
+    assert_eq!(again.start(other).await.state, RunState::Done);
+    let engine = again.engine.clone();
+    assert_eq!(forked(&again, 3, &engine).await, (all, 3));
+}
+
+#[tokio::test]
+async fn a_call_in_doubt_is_asked_about_with_the_arguments_that_it_had() {
+    let once = RETRIED.replace("-> string", "-> string @idempotent(false)");
+    let first = bench(&once);
+    first.fetch.fails.store(1, Ordering::SeqCst);
+    first.start(json!({})).await;
+    let engine = Engine {
+        plan: bench(&once.replace("id: \"a\"", "id: \"z\"")).engine.plan,
+        ..first.engine.clone()
+    };
+    let asked = engine.resume("t", &[], RunOptions::default()).await;
+    assert_eq!(
+        asked.unwrap().interrupts[0].ask["args"],
+        json!({ "id": "a" })
+    );
 }

@@ -70,6 +70,19 @@ impl ErrorKind {
         ErrorKind::Version,
     ];
 
+    /// Whether a call that fails so may have had its effect all the same, where no more is known of it: it was cut off,
+    /// or what it gave can't be read.
+    pub fn leaves_doubt(self) -> bool {
+        matches!(
+            self,
+            ErrorKind::Timeout
+                | ErrorKind::Network
+                | ErrorKind::ServerError
+                | ErrorKind::Cancelled
+                | ErrorKind::InvalidOutput
+        )
+    }
+
     /// The word in flows and machine output, such as `rate_limit`.
     pub fn word(self) -> &'static str {
         match self {

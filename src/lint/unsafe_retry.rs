@@ -1,4 +1,4 @@
-//! `unsafe-retry`: a call that writes and may be made twice.
+//! `unsafe-retry`: a call that writes and may be made twice, or that `retry` stands around in vain.
 
 use std::collections::BTreeSet;
 
@@ -40,11 +40,24 @@ pub fn lint(cx: &Cx<'_>, diags: &mut Diagnostics) {
                 continue;
             }
             let name = &tool.name.node;
-            let message = format!(
-                "a failed call of `{name}` is made again, which writes and may have written already"
-            );
+            // One that must not be made twice is not: `retry` promises more than it does.
+            let once = tool.idempotent == Some(false);
+            let (message, mark) = match once {
+                true => (
+                    format!(
+                        "a failed call of `{name}` is not made again where it may have written already, whatever `retry` says"
+                    ),
+                    "marked `@idempotent(false)`",
+                ),
+                false => (
+                    format!(
+                        "a failed call of `{name}` is made again, which writes and may have written already"
+                    ),
+                    "not marked `@idempotent`",
+                ),
+            };
             let finding = Diagnostic::new(&codes::UNSAFE_RETRY, message, place)
-                .label(tool.name.span, "not marked `@idempotent`")
+                .label(tool.name.span, mark)
                 .label(used.span, "called here");
             diags.push(finding.help(help(&node.work, name)));
         }

@@ -14,6 +14,8 @@ use super::context::RunContext;
 use super::error::RunError;
 use super::key::TaskKey;
 use super::ordinal::{Of, Ordinals};
+use super::request::Request;
+use super::task::{Surroundings, Task};
 use super::view::short_hash;
 use super::work::retry::Failure;
 
@@ -165,20 +167,37 @@ impl EffectScope {
 
     /// The error that the node's `on_error` has handled before. The work is not done again then, for it
     /// might end another way than what has been made of its error.
-    pub fn handled(&self, cx: &RunContext) -> Option<RunError> {
-        let error = cx.journal.finished(self.task(), HANDLED)?;
+    pub fn handled(&self, around: &Surroundings<'_>, task: &Task) -> Option<RunError> {
+        let id = self.handled_id(around, task)?;
+        let error = around.cx.journal.finished(self.task(), &id)?;
         Some(RunError::from_kept(error))
     }
 
     /// Keeps an error that the node's `on_error` has handled.
-    pub fn keep_handled(&self, cx: &RunContext, path: &str, error: &RunError) {
-        cx.journal.effect(
+    pub fn keep_handled(
+        &self,
+        (around, task): (&Surroundings<'_>, &Task),
+        path: &str,
+        error: &RunError,
+    ) {
+        let id = self.handled_id(around, task);
+        let error = seen(around, task).noted(error.to_kept());
+        around.cx.journal.effect(
             self.task(),
-            HANDLED.to_owned(),
+            id.unwrap_or_else(|| HANDLED.to_owned()),
             HANDLED,
             path,
-            error.to_kept(),
+            error,
         );
+    }
+
+    /// The id of the record, where an earlier process may have kept it.
+    fn handled_id(&self, around: &Surroundings<'_>, task: &Task) -> Option<String> {
+        around.cx.journal.finished(self.task(), HANDLED)?;
+        Some(match around.cx.forked_from {
+            None => HANDLED.to_owned(),
+            Some(_) => self.of_request(around.cx, HANDLED, &seen(around, task)),
+        })
     }
 
     /// Where the task stands: the same whenever it comes here again.
@@ -296,6 +315,16 @@ impl EffectScope {
             outcome,
         );
     }
+}
+
+fn seen(around: &Surroundings<'_>, task: &Task) -> Request {
+    Request::of_seen(around, task.send.as_ref().map(|(_, input)| input))
+}
+
+/// What a run ends with that was drained, and where it did.
+pub fn drained(place: &str) -> RunError {
+    let message = format!("the run was asked to stop, and did so {place}");
+    RunError::new(ErrorKind::Cancelled, message)
 }
 
 /// What a task ends with that was asked to stop.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::store::{EffectRecord, Lease, Record, Store, StoreError, ThreadImage};
@@ -71,11 +71,44 @@ pub struct Finished {
     pub outcome: Json,
 }
 
+/// Appends that may wait for the store under [`Durability::Async`]: a run that is quicker than its store waits for it,
+/// rather than take all memory.
+const MOST_WAITING: usize = 256;
+
 struct Writer {
     queue: mpsc::UnboundedSender<Job>,
+    /// Appends that the store has not kept yet, and who waits for fewer.
+    behind: Arc<Behind>,
     /// The store's first error.
     failed: Arc<OnceLock<StoreError>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+}
+
+/// How far a writer is behind.
+#[derive(Default)]
+struct Behind {
+    appends: AtomicUsize,
+    fewer: Notify,
+}
+
+impl Behind {
+    /// Waits until there are few.
+    async fn few(&self) {
+        while self.appends.load(Ordering::Acquire) >= MOST_WAITING {
+            let fewer = self.fewer.notified();
+            tokio::pin!(fewer);
+            // Listens before it looks: one that is kept in between is not missed.
+            fewer.as_mut().enable();
+            if self.appends.load(Ordering::Acquire) >= MOST_WAITING {
+                fewer.await;
+            }
+        }
+    }
+
+    fn kept(&self, appends: usize) {
+        self.appends.fetch_sub(appends, Ordering::Release);
+        self.fewer.notify_waiters();
+    }
 }
 
 /// Counted as long as a task waits for the store.
@@ -125,7 +158,8 @@ impl Journal {
     ) -> Self {
         let (queue, jobs) = mpsc::unbounded_channel();
         let failed = Arc::new(OnceLock::new());
-        let task = tokio::spawn(write(store, lease, jobs, failed.clone()));
+        let behind = Arc::new(Behind::default());
+        let task = tokio::spawn(write(store, lease, jobs, failed.clone(), behind.clone()));
         let effects = image
             .map(|image| image.effects.as_slice())
             .unwrap_or_default();
@@ -145,6 +179,7 @@ impl Journal {
             durability,
             writer: Some(Writer {
                 queue,
+                behind,
                 failed,
                 task: Mutex::new(Some(task)),
             }),
@@ -282,6 +317,7 @@ impl Journal {
             held.extend(records);
             held
         };
+        writer.behind.appends.fetch_add(1, Ordering::Relaxed);
         // The writer ends only when this journal is closed, and reports its error at the next barrier.
         let _ = writer.queue.send(Job::Append(records));
     }
@@ -305,10 +341,16 @@ impl Journal {
     pub async fn committed(&self) -> Result<(), StoreError> {
         match self.durability {
             Durability::Sync => self.settle().await,
-            Durability::Async => match self.writer.as_ref().and_then(|w| w.failed.get()) {
-                Some(failed) => Err(failed.clone()),
-                None => Ok(()),
-            },
+            Durability::Async => {
+                let Some(writer) = &self.writer else {
+                    return Ok(());
+                };
+                if writer.behind.appends.load(Ordering::Relaxed) >= MOST_WAITING {
+                    let _waits = self.waits();
+                    writer.behind.few().await;
+                }
+                writer.failed.get().cloned().map_or(Ok(()), Err)
+            }
             Durability::Exit => Ok(()),
         }
     }
@@ -344,6 +386,7 @@ impl Journal {
         };
         if !held.is_empty() {
             // The writer reports its error when it ends, which is waited for below.
+            writer.behind.appends.fetch_add(1, Ordering::Relaxed);
             let _ = writer.queue.send(Job::Append(held));
         }
         let task = writer
@@ -372,15 +415,20 @@ async fn write(
     lease: Lease,
     mut jobs: mpsc::UnboundedReceiver<Job>,
     failed: Arc<OnceLock<StoreError>>,
+    behind: Arc<Behind>,
 ) -> Result<(), StoreError> {
     let mut batch: Vec<Record> = Vec::new();
     while let Some(job) = jobs.recv().await {
         let mut waiting = Vec::new();
         let mut next = Some(job);
+        let mut appends = 0;
         // All that has queued up meanwhile goes into one append.
         while let Some(job) = next {
             match job {
-                Job::Append(records) => batch.extend(records),
+                Job::Append(records) => {
+                    batch.extend(records);
+                    appends += 1;
+                }
                 Job::Barrier(done) => waiting.push(done),
             }
             next = jobs.try_recv().ok();
@@ -392,7 +440,9 @@ async fn write(
         {
             let _ = failed.set(error);
         }
-        batch.clear();
+        // Not only cleared: what one long append took is not held for the run's life.
+        batch = Vec::new();
+        behind.kept(appends);
         for done in waiting {
             let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
         }

@@ -6,7 +6,7 @@
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
 //! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], `clash`, [`frame`], [`visits`], [`step`], [`work`]
-//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`] and [`journal`] (what is never done twice), [`kept`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
+//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`], [`request`] and [`journal`] (what is never done twice), [`kept`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
 
@@ -37,6 +37,7 @@ pub mod model;
 pub mod ordinal;
 pub mod plan;
 pub mod refit;
+pub mod request;
 pub mod schedule;
 pub mod step;
 pub mod store;

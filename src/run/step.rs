@@ -75,14 +75,14 @@ async fn one_step(
         return Err(FrameEnd::Failed(super::effect::cancelled()));
     }
     if cx.is_drained() {
-        let message = match cx.drain.is_cancelled() {
-            true => "the run was asked to stop, and did so behind the super-step under way",
-            false => "the run stopped after as many super-steps as it was asked to make",
+        let error = match cx.drain.is_cancelled() {
+            true => super::effect::drained("behind the super-step under way"),
+            false => RunError::new(
+                ErrorKind::Cancelled,
+                "the run stopped after as many super-steps as it was asked to make",
+            ),
         };
-        return Err(FrameEnd::Failed(RunError::new(
-            ErrorKind::Cancelled,
-            message,
-        )));
+        return Err(FrameEnd::Failed(error));
     }
     let plan = cx.plan.clone();
     let graph = &plan.graphs[frame.graph];
@@ -326,7 +326,7 @@ async fn run_task(
     around.cx.room().await;
     started(around, node, task, effects);
     if node.on_error.is_some()
-        && let Some(error) = effects.handled(around.cx)
+        && let Some(error) = effects.handled(around, task)
     {
         let outcome = work::handle(around, node, task, effects, error, true);
         return finished(around, node, task, effects, outcome);

@@ -28,7 +28,7 @@ mod past;
 
 pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
 
-/// Keeps threads. All implementations pass one conformance suite (`tests/store.rs`).
+/// Keeps threads. All implementations pass one conformance suite (`tests/store/main.rs`).
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Becomes the one writer of a thread, which need not exist yet. The lease ends with
@@ -39,6 +39,9 @@ pub trait Store: Send + Sync {
     async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError>;
 
     /// Whether a writer holds a thread now. A thread that is `running` and that nobody holds was cut off.
+    ///
+    /// Nobody is refused because of who looks. A store that has no other way than this one, which takes the lease for a
+    /// moment, is for programs in which nobody looks at threads that others resume.
     ///
     /// # Errors
     /// Where the store can't be reached.

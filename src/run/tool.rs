@@ -38,15 +38,27 @@ pub struct ToolError {
     pub message: String,
     /// When the backend wants to be asked again.
     pub retry_after: Option<Duration>,
+    /// Whether the call may have had its effect all the same: then one that must not be made twice (`@idempotent(false)`)
+    /// is not made again before somebody has said that it hasn't. `false` of a call that never began, and of one that was refused.
+    pub in_doubt: bool,
 }
 
 impl ToolError {
-    /// An error of that kind.
+    /// An error of that kind, which says whether it leaves doubt ([`ErrorKind::leaves_doubt`]).
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
             retry_after: None,
+            in_doubt: kind.leaves_doubt(),
+        }
+    }
+
+    /// The error of a call that may have had its effect.
+    pub fn doubted(self) -> Self {
+        Self {
+            in_doubt: true,
+            ..self
         }
     }
 }

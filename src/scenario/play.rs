@@ -171,9 +171,9 @@ impl Player<'_> {
         let store = (self.stage.store)().map_err(|error| error.to_string())?;
         let image = store.load(&self.stage.thread_id).await;
         let image = image.map_err(|error| error.to_string())?;
-        Ok(image.map_or(Vec::new(), |image| {
-            crate::run::engine::open_interrupts(&image.status)
-        }))
+        let open = image.map(|image| crate::run::engine::open_interrupts(&image.status));
+        let open = open.transpose().map_err(|error| error.to_string())?;
+        Ok(open.unwrap_or_default())
     }
 
     /// Gives answers. One that is refused is told with its place.

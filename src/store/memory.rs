@@ -101,6 +101,10 @@ impl Store for MemoryStore {
         })
     }
 
+    async fn is_held(&self, thread_id: &str) -> Result<bool, StoreError> {
+        Ok(self.lock().leases.contains_key(thread_id))
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         let mut threads = self.lock();
         if threads.leases.get(&lease.thread_id) == Some(&lease.token) {

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use super::change::{self, StoredChange};
 use super::rules::Broken;
 use crate::run::store::{Checkpoint, EffectRecord, Source, ThreadStatus};
+use crate::value::is_deeper;
 
 /// Objects and lists may lie in each other this deep: what the JSON reader takes.
 const MAX_JSON_DEPTH: usize = 127;
@@ -96,16 +97,5 @@ pub(super) fn json_text(json: &Json, what: &str) -> Result<String, Broken> {
     match is_deeper(json, MAX_JSON_DEPTH) {
         true => Err(Broken::Depth(what.to_string())),
         false => Ok(json.to_string()),
-    }
-}
-
-fn is_deeper(json: &Json, levels: usize) -> bool {
-    let Some(inside) = levels.checked_sub(1) else {
-        return matches!(json, Json::Array(_) | Json::Object(_));
-    };
-    match json {
-        Json::Array(items) => items.iter().any(|item| is_deeper(item, inside)),
-        Json::Object(entries) => entries.values().any(|item| is_deeper(item, inside)),
-        _ => false,
     }
 }

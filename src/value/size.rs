@@ -4,6 +4,8 @@
 //! when it is written out or compared (`[a, a]` of `[b, b]` of ...). Whoever builds values from
 //! what a flow says looks at [`Value::check_size`] before handing them on.
 
+use serde_json::Value as Json;
+
 use super::{Key, Value};
 
 /// Collections may lie in each other this deep. The JSON readers of this program stop at 128.
@@ -81,17 +83,35 @@ impl Value {
         Size::of(self).weight as usize
     }
 
+    /// Whether the value is within [`MAX_DEPTH`]: asked of what comes from outside, where deeper values could not be kept and
+    /// read again with what is kept around them.
+    pub fn check_depth(&self) -> Result<(), String> {
+        match Size::of(self).depth > MAX_DEPTH {
+            true => Err(format!(
+                "the value is nested deeper than {MAX_DEPTH} levels"
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Whether the value is within [`MAX_DEPTH`] and [`MAX_WEIGHT`]; the error says which it exceeds.
     pub fn check_size(&self) -> Result<(), String> {
-        let size = Size::of(self);
-        if size.depth > MAX_DEPTH {
-            return Err(format!(
-                "the value is nested deeper than {MAX_DEPTH} levels"
-            ));
-        }
-        if size.weight > MAX_WEIGHT {
+        self.check_depth()?;
+        if Size::of(self).weight > MAX_WEIGHT {
             return Err("the value is too large".into());
         }
         Ok(())
+    }
+}
+
+/// Whether JSON has more levels of lists and objects than that.
+pub fn is_deeper(json: &Json, levels: usize) -> bool {
+    let Some(inside) = levels.checked_sub(1) else {
+        return matches!(json, Json::Array(_) | Json::Object(_));
+    };
+    match json {
+        Json::Array(items) => items.iter().any(|item| is_deeper(item, inside)),
+        Json::Object(entries) => entries.values().any(|item| is_deeper(item, inside)),
+        _ => false,
     }
 }

@@ -94,6 +94,20 @@ async fn failures_say_why() {
 }
 
 #[tokio::test]
+async fn a_failure_leaves_doubt_where_the_program_has_not_said_no() {
+    for script in ["kill -9 $$", "echo hello there", "printf '[1,'", "yes"] {
+        assert!(fail(script).await.in_doubt, "{script}");
+    }
+    assert!(!fail("exit 4").await.in_doubt);
+    let mut absent = spec("");
+    absent.argv = vec!["no-such-program".into()];
+    assert!(!run(absent, &context()).await.unwrap_err().in_doubt);
+    let mut slow = spec("sleep 5");
+    slow.timeout = Some(Duration::from_millis(20));
+    assert!(run(slow, &context()).await.unwrap_err().in_doubt);
+}
+
+#[tokio::test]
 async fn secrets_do_not_come_back_in_messages() {
     let mut leaking = spec("echo \"denied for $TOKEN\" >&2; exit 1");
     let token = Secret::new("hunter22");

@@ -91,6 +91,23 @@ async fn statuses_are_errors_by_kind() {
 
 /// A request holds keys, and only graphc.yaml says who may see them.
 #[tokio::test]
+async fn a_failure_leaves_doubt_where_the_server_may_have_done_it() {
+    let get = r#"{ url: "${URL}/x" }"#;
+    for (status, doubt) in [
+        (401, false),
+        (404, false),
+        (429, false),
+        (500, true),
+        (504, true),
+    ] {
+        let (_, result) = run(get, json!({}), answer(status, "{}")).await;
+        assert_eq!(result.unwrap_err().in_doubt, doubt, "{status}");
+    }
+    let (_, result) = run(get, json!({}), answer(200, "{")).await;
+    assert!(result.unwrap_err().in_doubt);
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_server_is_not_followed() {
     let other = Server::start(vec![answer(200, "1")]).await;
     let location = format!("location: {}/x?k=hunter22\r\n", other.url);

@@ -5,30 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// A line: the beginning or end of a call, or that a process was killed.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Line {
-    /// `begin`, `end`, `fail` or `kill`.
-    pub what: String,
-    /// The process of the tool, or the number of the model request: what pairs begin and end.
-    pub who: String,
-    /// The `graphc` process that made the call, or was killed.
-    pub caller: String,
-    pub tool: String,
-    pub key: String,
-    pub args: String,
-}
-
-impl Line {
-    pub fn is(&self, what: &str) -> bool {
-        self.what == what
-    }
-
-    /// Whether a call, by whomever, has ended with it.
-    pub fn ends(&self, begun: &Line) -> bool {
-        (self.is("end") || self.is("fail")) && self.who == begun.who && self.key == begun.key
-    }
-}
+pub use super::judge::Line;
 
 /// One write, so that lines of several processes don't mix.
 pub fn write(path: &Path, line: &Line) {

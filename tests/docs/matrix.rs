@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::project;
+use crate::project;
 
 /// Names in backticks.
 pub fn quoted(text: &str) -> impl Iterator<Item = &str> {

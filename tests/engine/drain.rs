@@ -1,12 +1,13 @@
 //! A run that is asked to stop behind the super-steps under way.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graphc::ir::ErrorKind;
 use graphc::run::engine::{Engine, RunOptions, RunResult};
 use graphc::run::journal::Durability;
 use graphc::run::store::RunState;
+use graphc::run::tool::ToolError;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -133,4 +134,69 @@ async fn drain_inside_a_subgraph_stops_behind_its_step() {
     assert_eq!(done.values["log"], json!(["stop", "next", "slow"]));
     assert_eq!(tool.calls().len(), 3);
     assert_eq!(tool.calls()[2], "next {\"n\":3}");
+}
+
+const PAUSE: &str = "
+tool busy(n: int) -> string
+tool slow(n: int) -> string
+retry patient = { attempts 2, initial 1m, max 5m, on [rate_limit] }
+graph Main {
+  state { out log: list<string> via append }
+  start -> [a, b]
+  node a: call busy(n: 1) { retry patient set { log: [result] } }
+  node b: call slow(n: 2) { set { log: [result] } }
+  [a, b] -> end
+}
+";
+
+/// A pause before another attempt is nothing under way: the run does not wait for its end. What runs beside it is finished
+/// and kept, the attempt that has failed counts, and a resume makes the next.
+#[tokio::test]
+async fn drain_ends_a_pause_between_attempts() {
+    // Before the failure, and in the pause.
+    for first in [true, false] {
+        let drain = CancellationToken::new();
+        let token = drain.clone();
+        let tool = Tool::new(move |call| {
+            let token = token.clone();
+            async move {
+                if call.tool == "slow" {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    token.cancel();
+                } else if first {
+                    token.cancel();
+                }
+                match call.tool.as_str() {
+                    "busy" => Err(ToolError::new(ErrorKind::RateLimit, "later")),
+                    _ => Ok(json!(call.tool)),
+                }
+            }
+        });
+        let (engine, graph) = engine(PAUSE, None, Some(Arc::clone(&tool)));
+        let options = || RunOptions {
+            drain: drain.clone(),
+            ..RunOptions::default()
+        };
+        let began = Instant::now();
+        let run = engine
+            .start(graph, "t", &json!({}), options())
+            .await
+            .unwrap();
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert_eq!(run.state, RunState::Cancelled, "{:?}", run.error);
+        assert_eq!(tool.calls().len(), 2);
+        let message = run.error.unwrap().message;
+        assert!(message.contains("asked to stop"), "{message}");
+
+        let run = engine.resume("t", &[], options()).await.unwrap();
+        assert_eq!(run.state, RunState::Cancelled, "{:?}", run.error);
+        assert_eq!(tool.calls().len(), 2);
+        // The second attempt is the last, and the other call was kept.
+        let run = engine
+            .resume("t", &[], RunOptions::default())
+            .await
+            .unwrap();
+        assert_eq!(run.error.unwrap().kind, ErrorKind::RateLimit);
+        assert_eq!(tool.calls().len(), 3);
+    }
 }

@@ -130,7 +130,7 @@ async fn a_fork_from_before_an_edit_is_not_answered_by_what_followed_it() {
 /// Under another version of the flow, steps of the same numbers make other calls; also where the process that took the
 /// thread over has died since.
 #[tokio::test]
-async fn a_fork_under_another_version_is_answered_in_its_open_step_alone() {
+async fn a_fork_under_another_version_is_answered_by_its_own_calls_alone() {
     let tool = lookup();
     let old = flow(PLAIN, &tool);
     start(&old, &["a", "b", "c"], None).await;

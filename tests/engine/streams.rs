@@ -476,3 +476,41 @@ async fn events_keep_their_order() {
         }
     }
 }
+
+/// Of called graphs side by side each has a state of its own: none gives way to another's.
+#[tokio::test]
+async fn the_last_state_of_each_call_is_told() {
+    let text = "
+graph Main {
+  state { in n: int, out log: list<string> via append }
+  start -> plan
+  node plan: update { goto each i in range(state.n) -> work with { name: string(i) } }
+  node work: subgraph Sub -> end { input { name: string } with { name: input.name } }
+}
+graph Sub {
+  state { in name: string, i: int = 0, out log: list<string> via append }
+  start -> a
+  node a: update { set { i: state.i + 1 } goto { when state.i < 40 -> a  else -> b } }
+  node b: update -> end { set { log: [state.name] } }
+}
+";
+    let (engine, graph) = engine(text, None, None);
+    let (sink, events) = channel([Mode::Values]);
+    let options = RunOptions {
+        events: Some(sink),
+        recursion_limit: Some(100_000),
+        ..RunOptions::default()
+    };
+    let run = engine
+        .start(graph, "t", &json!({ "n": 200 }), options)
+        .await
+        .unwrap();
+    assert_eq!(run.state, RunState::Done);
+    let read = all(events).await;
+    numbered(&read);
+    let last = read.iter().filter(|event| match &event.kind {
+        EventKind::Values(state) => event.ns == "work" && state["log"] != json!([]),
+        _ => false,
+    });
+    assert_eq!(last.count(), 200);
+}

@@ -101,7 +101,7 @@ async fn get_on(
         return engine.start(graph, THREAD, &input, options).await;
     };
     // The answer depends on the question alone.
-    let open = open_interrupts(&thread.status);
+    let open = open_interrupts(&thread.status).unwrap();
     let answers: Vec<Answer> = open.first().map_or(Vec::new(), |open| {
         let value = json!({ "go": true, "note": format!("noted {}", open.ask["n"]) });
         vec![Answer {

@@ -15,7 +15,8 @@ use graphc::value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::world::{Line, write};
+use super::judge::Line;
+use super::world::write;
 
 /// When, of what is done to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,7 +159,8 @@ impl Store for DoomedStore {
     }
 
     async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
-        self.inner.keep(key, result, until).await
+        self.count(self.inner.keep(key, result, until), |_| {})
+            .await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {

@@ -1,5 +1,5 @@
 //! Processes that end themselves with `SIGKILL` at each thing that they do to the store: every lease taken and given back,
-//! every append of the journal and of a checkpoint, before it, in the midst of it and right after it.
+//! every append of the journal and of a checkpoint, every result that is kept for other runs, before it, in the midst of it and right after it.
 //!
 //! A process is this test program again, told by its environment to run only [`child::child`]. What it does to the world it notes in
 //! a file of its own; another process goes on with the thread. `judge` holds both against a run that nobody disturbed.
@@ -15,10 +15,12 @@
 
 #[path = "../cluster/mod.rs"]
 mod cluster;
+#[path = "../judge/mod.rs"]
+mod judge;
 
 mod child;
 mod doom;
-mod judge;
+mod kept;
 mod place;
 mod world;
 
@@ -91,6 +93,7 @@ fn strike(calm: &Place, state: &Json, point: usize, url: &impl Fn(&Place) -> Str
             }
         };
         judge::judge(&place.log(), &calm.log());
+        kept::judge(&place.log(), &calm.log());
         assert_eq!(ended, *state, "{doom:?}");
         return;
     }
@@ -124,4 +127,5 @@ flows! {
     two_questions_at_once: "ask" "{}"
     what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"
+    results_that_are_used_again: "cached" "{\"items\": [\"a\", \"b\", \"a\"]}"
 }

@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 
 use super::child::{JOB, Job};
 use super::doom::Doom;
-use super::world::{self, Line, write};
+use super::judge::Line;
+use super::world::{self, write};
 
 /// A folder that goes when this is dropped.
 pub struct Place {

@@ -6,6 +6,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,23 +17,12 @@ use graphc::run::model::{
     ToolCallRequest,
 };
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+
+use super::judge::Line;
 
 /// How long a call takes.
 const PAUSE: Duration = Duration::from_millis(2);
-
-/// A line of the file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// `begin`, `end`, `fail`, `kept`, `kill`.
-    pub what: String,
-    /// The tool, or `model`.
-    pub name: String,
-    /// The call's key.
-    pub key: String,
-    pub args: String,
-}
 
 /// Adds a line; it is there whole or not at all.
 pub fn write(log: &Path, line: &Line) {
@@ -64,9 +54,13 @@ impl World {
         args: String,
         fails: impl Fn(&[Line]) -> bool,
     ) -> bool {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let caller = std::process::id().to_string();
         let mut line = Line {
             what: "begin".to_owned(),
-            name: name.to_owned(),
+            who: format!("{caller}-{}", CALLS.fetch_add(1, Ordering::Relaxed)),
+            caller,
+            tool: name.to_owned(),
             key: key.to_owned(),
             args,
         };

@@ -1,6 +1,7 @@
 //! One writer a thread.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use graphc::run::store::{RunState, Store};
 
@@ -99,5 +100,38 @@ pub async fn one_of_many_gets_the_thread(store: Any) {
         assert!(lease.token > last);
         last = lease.token;
         store.release(lease).await.unwrap();
+    }
+}
+
+/// Who only looks whether a thread is held stands in nobody's way.
+pub async fn a_look_takes_nothing(store: Any) {
+    let (looks, over) = (
+        Arc::new(AtomicU64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let look = || {
+        let (store, looks, over) = (store.clone(), looks.clone(), over.clone());
+        tokio::spawn(async move {
+            while !over.load(Ordering::Relaxed) {
+                store.is_held("t").await.unwrap();
+                looks.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        })
+    };
+    let looking = [look(), look()];
+    for turn in 0.. {
+        let lease = store.acquire("t").await.unwrap();
+        assert!(store.is_held("t").await.unwrap());
+        store.release(lease).await.unwrap();
+        if turn >= 100 && looks.load(Ordering::Relaxed) >= 100 {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    assert!(!store.is_held("t").await.unwrap());
+    over.store(true, Ordering::Relaxed);
+    for task in looking {
+        task.await.unwrap();
     }
 }

@@ -132,6 +132,7 @@ macro_rules! cases {
                 a_deleted_thread_leaves_nothing
                 a_thread_in_use_is_not_deleted
                 one_of_many_gets_the_thread
+                a_look_takes_nothing
             }
             past {
                 an_image_is_that_of_an_older_checkpoint

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graphc::run::store::{Record, RunState, Store, StoreError};
+use graphc::run::store::{Change, Record, RunState, Store, StoreError};
 use graphc::store::{Options, PostgresStore};
 use graphc::value::Value;
 use tokio_postgres::{Client, NoTls};
@@ -463,4 +463,26 @@ async fn content_that_was_tampered_with_is_reported() {
         let _ = store.threads().await;
         let _ = store.append(&lease, &[status(RunState::Done)]).await;
     }
+}
+
+/// What one statement would not take goes in several, and is there as a whole or not at all.
+#[tokio::test]
+async fn an_append_of_many_megabytes_is_one_append() {
+    let store = open(&shared().url());
+    let lease = begin(&store, "t").await;
+    let text = |seq: u64| Value::text(format!("{seq}").repeat(8 << 20));
+    let steps = |from: u64| -> Vec<Record> {
+        (from..from + 6)
+            .map(|seq| root(seq, seq, vec![("text", Change::Put(text(seq % 10)))]))
+            .collect()
+    };
+    store.append(&lease, &steps(2)).await.unwrap();
+    let image = load(&store, "t").await;
+    assert_eq!(image.last_seq, 7);
+    assert_eq!(fields(&image, "")["text"], text(7));
+    // The last record breaks a rule of the database: nothing of what went ahead is there.
+    let mut broken = steps(8);
+    broken.push(root(3, 3, vec![]));
+    assert!(store.append(&lease, &broken).await.is_err());
+    assert_eq!(load(&store, "t").await.last_seq, 7);
 }

@@ -297,3 +297,33 @@ async fn effects_of_an_earlier_schema_count_as_later_in_their_step() {
     let listed = store.effects("t", listed.last().map(|l| l.position), 9);
     assert_eq!(listed.await.unwrap()[0].behind, Some(3));
 }
+
+/// Whoever looks whether a thread is held does not hold it: neither its next writer nor another that looks is told so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_at_a_thread_holds_nothing() {
+    let folder = crate::folder();
+    let (one, two, three) = (open(&folder), open(&folder), open(&folder));
+    let lease = begin(&one, "t").await;
+    assert!(two.is_held("t").await.unwrap());
+    one.release(lease).await.unwrap();
+    let looks = |store: Arc<dyn Store>| {
+        tokio::spawn(async move {
+            for _ in 0..200 {
+                assert!(!store.is_held("t").await.unwrap());
+            }
+        })
+    };
+    let (first, second) = (looks(two.clone()), looks(three.clone()));
+    first.await.unwrap();
+    second.await.unwrap();
+    let looking = tokio::spawn(async move {
+        loop {
+            two.is_held("t").await.unwrap();
+        }
+    });
+    for _ in 0..200 {
+        let lease = one.acquire("t").await.unwrap();
+        one.release(lease).await.unwrap();
+    }
+    looking.abort();
+}

@@ -96,9 +96,8 @@ impl ToolReply {
         match &self.outcome {
             Ok(result) => Ok(result.clone()),
             Err(fault) => Err(ToolError {
-                kind: fault.kind,
-                message: fault.message.clone(),
                 retry_after: fault.retry_after,
+                ..ToolError::new(fault.kind, fault.message.clone())
             }),
         }
     }

@@ -24,6 +24,8 @@ pub struct Failure {
     pub message: String,
     /// When to ask again.
     pub retry_after: Option<Duration>,
+    /// Whether the other side may have done what it was asked all the same.
+    pub in_doubt: bool,
 }
 
 impl Failure {
@@ -33,6 +35,7 @@ impl Failure {
             kind,
             message: message.into(),
             retry_after: None,
+            in_doubt: kind.leaves_doubt(),
         }
     }
 
@@ -71,6 +74,14 @@ impl Failure {
         matches!(self.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
     }
 
+    /// The same of a request that never left.
+    pub fn unsent(self) -> Self {
+        Self {
+            in_doubt: false,
+            ..self
+        }
+    }
+
     /// The request or its reply did not get through. The address is shown without path and query,
     /// where keys may stand.
     pub fn transport(peer: Peer<'_>, error: reqwest::Error) -> Self {
@@ -79,8 +90,13 @@ impl Failure {
                 "`{}` redirects to `{}`, which graphc.yaml does not name: nothing was sent there",
                 peer.name, elsewhere.to
             );
-            return Self::new(ErrorKind::InvalidRequest, message);
+            return Self {
+                // The server that was asked may have done it, and point to what came of it.
+                in_doubt: true,
+                ..Self::new(ErrorKind::InvalidRequest, message)
+            };
         }
+        let unsent = error.is_connect() || error.is_builder();
         let (kind, what) = if error.is_timeout() {
             (ErrorKind::Timeout, "did not answer in time")
         } else if error.is_builder() {
@@ -98,7 +114,10 @@ impl Failure {
             .map(|url| format!(" at {}", url.origin().ascii_serialization()))
             .unwrap_or_default();
         let why = peer.secrets.scrub(&causes(&error.without_url()));
-        Self::new(kind, format!("`{}`{host} {what}: {why}", peer.name))
+        Self {
+            in_doubt: !unsent,
+            ..Self::new(kind, format!("`{}`{host} {what}: {why}", peer.name))
+        }
     }
 
     /// A status that is no success.
@@ -117,9 +136,11 @@ impl Failure {
         let message = peer.secrets.scrub(message.trim());
         let colon = if message.is_empty() { "" } else { ": " };
         Self {
-            kind,
-            message: format!("`{}` answered {status}{colon}{message}", peer.name),
             retry_after,
+            ..Self::new(
+                kind,
+                format!("`{}` answered {status}{colon}{message}", peer.name),
+            )
         }
     }
 
@@ -239,6 +260,7 @@ impl From<Failure> for ToolError {
             kind: failure.kind,
             message: failure.message,
             retry_after: failure.retry_after,
+            in_doubt: failure.in_doubt,
         }
     }
 }

@@ -58,8 +58,9 @@ impl Wire {
                 .build()
                 .map_err(|error| failure::causes(&error))
         });
-        made.as_ref()
-            .map_err(|why| Failure::network(format!("no HTTP client could be made: {why}")))
+        made.as_ref().map_err(|why| {
+            Failure::network(format!("no HTTP client could be made: {why}")).unsent()
+        })
     }
 }
 

@@ -1,18 +1,23 @@
 //! A run as a person follows it on stderr: nodes as they begin, what models say as they say it.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
 use crate::base::duration;
+use crate::diag::render::Style;
 use crate::diag::render::snippet::visible;
 use crate::run::engine::RunResult;
 use crate::run::event::{Event, EventKind};
 use crate::run::store::RunState;
+use crate::run::stream::{BYTES, EVENTS, weight};
 
 use super::super::Context;
+
+/// Events that wait for the speaker, at most, and about how many bytes of them: then those who wait break in.
+const MOST_WAITING: (usize, usize) = (EVENTS, BYTES);
 
 /// Columns of a value that is shown in one line.
 const WIDEST: usize = 100;
@@ -44,35 +49,75 @@ const ASCII: Signs = Signs {
 /// Progress on stderr.
 ///
 /// One node speaks at a time: while its words come, what happens elsewhere waits, so that the words
-/// of two models never mix.
+/// of two models never mix. Where much waits, all that does is shown task by task, and then the speaker goes on.
 pub struct Progress {
     color: bool,
     signs: &'static Signs,
     started: Instant,
     /// The task whose words are being shown.
     speaker: Option<String>,
-    waiting: VecDeque<Event>,
+    waiting: Vec<Event>,
+    /// About how many bytes wait.
+    bytes: usize,
+    /// Whether anybody was broken in on: then it is said from where whose words begin.
+    broken: bool,
+    to: Box<dyn Write + Send>,
 }
 
 impl Progress {
     /// Progress that begins now.
     pub fn new(context: &Context) -> Self {
-        let style = context.terminal.style;
+        Self::to(Box::new(stderr()), context.terminal.style)
+    }
+
+    fn to(to: Box<dyn Write + Send>, style: Style) -> Self {
         Self {
             color: style.color,
             signs: if style.unicode { &UNICODE } else { &ASCII },
             started: Instant::now(),
             speaker: None,
-            waiting: VecDeque::new(),
+            waiting: Vec::new(),
+            bytes: 0,
+            broken: false,
+            to,
         }
     }
 
     /// Shows an event, now or when the speaker has finished.
     pub fn event(&mut self, event: Event) {
         match &self.speaker {
-            Some(speaker) if speaker != task(&event) => self.waiting.push_back(event),
+            Some(speaker) if speaker != task(&event) => {
+                self.bytes += weight(&event);
+                self.waiting.push(event);
+                if self.waiting.len() >= MOST_WAITING.0 || self.bytes >= MOST_WAITING.1 {
+                    self.break_in();
+                }
+            }
             _ => self.show(event),
         }
+    }
+
+    /// Shows all that waits, each task's together.
+    fn break_in(&mut self) {
+        self.broken = true;
+        self.bytes = 0;
+        let mut tasks: Vec<(String, Vec<Event>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for event in std::mem::take(&mut self.waiting) {
+            let task = task(&event).to_owned();
+            let place = *places.entry(task.clone()).or_insert(tasks.len());
+            match tasks.get_mut(place) {
+                Some((_, events)) => events.push(event),
+                None => tasks.push((task, vec![event])),
+            }
+        }
+        for (_, events) in tasks {
+            self.end_words();
+            self.speaker = None;
+            events.into_iter().for_each(|event| self.show(event));
+        }
+        self.end_words();
+        self.speaker = None;
     }
 
     /// Shows all that waits: nothing more will come for a while.
@@ -115,6 +160,10 @@ impl Progress {
             }
             EventKind::Token { text, by, .. } => {
                 if self.speaker.is_none() {
+                    if self.broken {
+                        let send = by.send.map_or(String::new(), |index| format!("[{index}]"));
+                        self.line(&self.dim(&format!("{} {}{send}:", signs.node, visible(&path))));
+                    }
                     self.speaker = Some(by.task);
                     self.write("  ");
                 }
@@ -198,19 +247,19 @@ impl Progress {
     /// Lets others speak: what has waited is shown, up to the next one's words.
     fn fall_silent(&mut self) {
         self.speaker = None;
+        self.bytes = 0;
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().for_each(|event| self.event(event));
     }
 
-    fn line(&self, text: &str) {
+    fn line(&mut self, text: &str) {
         self.write(&format!("{text}\n"));
     }
 
     /// A stderr that can't be written to leaves nobody to tell.
-    fn write(&self, text: &str) {
-        let mut stderr = stderr().lock();
-        let _ = stderr.write_all(text.as_bytes());
-        let _ = stderr.flush();
+    fn write(&mut self, text: &str) {
+        let _ = self.to.write_all(text.as_bytes());
+        let _ = self.to.flush();
     }
 
     fn dim(&self, text: &str) -> String {
@@ -263,5 +312,79 @@ fn clipped(text: &str) -> String {
     match text.char_indices().nth(WIDEST) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::run::event::Speaker;
+
+    #[derive(Clone, Default)]
+    struct Shown(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shown {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn word(node: &str, text: &str) -> Event {
+        let task = format!("0:{node}");
+        Event {
+            seq: 0,
+            ns: String::new(),
+            step: 0,
+            node: Some(node.to_owned()),
+            id: String::new(),
+            skipped: 0,
+            kind: EventKind::Token {
+                text: text.to_owned(),
+                model: "m".to_owned(),
+                call: "model@0".to_owned(),
+                attempt: 1,
+                by: Speaker { task, send: None },
+            },
+        }
+    }
+
+    #[test]
+    fn what_waits_for_a_speaker_is_bounded() {
+        let shown = Shown::default();
+        let mut progress = Progress::to(Box::new(shown.clone()), Style::PLAIN);
+        progress.event(word("a", "one "));
+        for _ in 0..MOST_WAITING.0 / 2 {
+            progress.event(word("b", "b"));
+            progress.event(word("c", "c"));
+            assert!(progress.waiting.len() < MOST_WAITING.0);
+        }
+        progress.event(word("a", "two"));
+        progress.pause();
+        let text = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
+        let half = MOST_WAITING.0 / 2;
+        let (b, c) = ("b".repeat(half), "c".repeat(half));
+        assert_eq!(
+            text,
+            format!("  one \n● b:\n  {b}\n● c:\n  {c}\n● a:\n  two")
+        );
+    }
+
+    #[test]
+    fn a_few_large_words_are_bounded_too() {
+        let mut progress = Progress::to(Box::new(std::io::sink()), Style::PLAIN);
+        progress.event(word("a", "one "));
+        let large = "x".repeat(MOST_WAITING.1 / 4);
+        for _ in 0..20 {
+            progress.event(word("b", &large));
+            assert!(progress.waiting.len() <= 4);
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
 use crate::scenario::fit::nodes;
 
-use super::super::{Context, Exit, Failure, files, flow, settings, storage};
+use super::super::{Context, Exit, Failure, files, flow, settings, storage, threads};
 use super::answers::{Answers, Reply};
 use super::hint::Hint;
 use super::scene;
@@ -239,7 +239,8 @@ impl<'a> Session<'a> {
             given => given,
         };
         let mut before: Option<RunResult> = None;
-        let result = loop {
+        let mut in_doubt = Vec::new();
+        let mut result = loop {
             let result = match (self.leg(next).await, before) {
                 (Ok(result), _) => result,
                 // The thread stands where the leg before has left it.
@@ -249,6 +250,7 @@ impl<'a> Session<'a> {
                 }
                 (Err(failure), None) => return Err(failure),
             };
+            in_doubt.extend(result.in_doubt.iter().cloned());
             if result.state != RunState::Interrupted || signals.is_heard() {
                 break result;
             }
@@ -266,6 +268,11 @@ impl<'a> Session<'a> {
         if let Some(note) = dropped {
             self.context.say(&note);
         }
+        for tool in &in_doubt {
+            self.context.say(&threads::edit::in_doubt(tool));
+        }
+        // Of whichever leg: the first is the one that takes the place of anything.
+        result.in_doubt = in_doubt;
         if let Some(note) = self.answers.unused() {
             self.context.say(&note);
         }
@@ -291,7 +298,8 @@ impl<'a> Session<'a> {
     /// A thread that waits for answers is answered before it goes on, where a person is there.
     async fn asked_first(&mut self, signals: &Signals) -> Result<Leg, Failure> {
         let known = self.store.thread(&self.thread).await.map_err(unusable)?;
-        let open = known.map_or_else(Vec::new, |thread| open_interrupts(&thread.status));
+        let open = known.map(|thread| open_interrupts(&thread.status));
+        let open = open.transpose().map_err(unusable)?.unwrap_or_default();
         if open.is_empty() || !self.answers.person {
             return Ok(Leg::Resume(Vec::new()));
         }

@@ -1,21 +1,29 @@
-//! Ctrl-C and SIGTERM: once stops the run in good order, twice ends the process.
+//! Ctrl-C, SIGTERM, SIGQUIT and a closed terminal: once stops the run in good order, twice ends the process.
 
+#[cfg(unix)]
+use std::io::{IsTerminal, stderr, stdout};
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::backend::tool::command;
 
 use super::super::{Exit, term};
 
+/// A closed terminal is told by the shell and by the system: what comes so soon behind another signal is no second one.
+const SAME_HANG_UP: Duration = Duration::from_secs(1);
+
 /// What signals do to a run.
 #[derive(Debug, Clone)]
 pub struct Signals {
     /// Cancelled by a first Ctrl-C: the run stops before its next effect.
     pub cancel: CancellationToken,
-    /// Cancelled by a first SIGTERM: the run stops behind the super-step under way.
+    /// Cancelled by any other first signal: the run stops behind the super-step under way.
     pub drain: CancellationToken,
     /// Whether a person is being asked: then nothing is under way that could be finished first.
     asking: Arc<AtomicBool>,
@@ -26,8 +34,10 @@ pub struct Signals {
 pub enum Heard {
     /// Ctrl-C: SIGINT.
     Interrupt,
-    /// SIGTERM, as whoever runs services sends it.
+    /// SIGTERM, as whoever runs services sends it, or SIGQUIT.
     Terminate,
+    /// SIGHUP: the terminal was closed, or the connection to it.
+    HangUp,
 }
 
 impl Signals {
@@ -40,20 +50,24 @@ impl Signals {
         };
         let heard = signals.clone();
         tokio::spawn(async move {
-            let first = wait().await;
+            let mut ears = Ears::open();
+            let first = ears.next().await;
             if heard.asking.load(Ordering::Relaxed) {
                 term::say(&format!("\nthe question stays open; go on with: {resume}"));
                 exit(Exit::Cancelled.status().into());
             }
             let (doing, token) = match first {
                 Heard::Interrupt => ("cancelling: what is under way", &heard.cancel),
-                Heard::Terminate => ("stopping: the super-step under way", &heard.drain),
+                Heard::Terminate | Heard::HangUp => {
+                    ("stopping: the super-step under way", &heard.drain)
+                }
             };
+            let since = Instant::now();
+            token.cancel();
             term::say(&format!(
                 "\n{doing} is finished first (again to stop at once); go on with: {resume}"
             ));
-            token.cancel();
-            wait().await;
+            while ears.next().await == Heard::HangUp && since.elapsed() < SAME_HANG_UP {}
             command::end_all();
             exit(Exit::Cancelled.status().into());
         });
@@ -71,24 +85,79 @@ impl Signals {
     }
 }
 
-/// Waits for the next signal; for ever where the system gives none.
+/// Waits for a signal; for ever where the system gives none.
 pub async fn wait() -> Heard {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        ) else {
-            return std::future::pending().await;
+    Ears::open().next().await
+}
+
+/// Hears signals from when it is opened. Those that whoever started the process has it ignore, as `nohup` does, stay ignored.
+#[cfg(unix)]
+struct Ears {
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+    quit: Option<Signal>,
+    hang_up: Option<Signal>,
+}
+
+#[cfg(unix)]
+impl Ears {
+    fn open() -> Self {
+        let unless_ignored = |kind: SignalKind| match is_ignored(kind) {
+            true => None,
+            false => signal(kind).ok(),
         };
-        tokio::select! {
-            _ = interrupt.recv() => Heard::Interrupt,
-            _ = terminate.recv() => Heard::Terminate,
+        Self {
+            interrupt: signal(SignalKind::interrupt()).ok(),
+            terminate: signal(SignalKind::terminate()).ok(),
+            quit: unless_ignored(SignalKind::quit()),
+            hang_up: unless_ignored(SignalKind::hangup()),
         }
     }
-    #[cfg(not(unix))]
-    {
+
+    async fn next(&mut self) -> Heard {
+        async fn heard(signal: &mut Option<Signal>) {
+            let came = match signal {
+                Some(signal) => signal.recv().await,
+                None => None,
+            };
+            if came.is_none() {
+                std::future::pending().await
+            }
+        }
+        tokio::select! {
+            () = heard(&mut self.interrupt) => Heard::Interrupt,
+            () = heard(&mut self.terminate) => Heard::Terminate,
+            () = heard(&mut self.quit) => Heard::Terminate,
+            () = heard(&mut self.hang_up) => Heard::HangUp,
+        }
+    }
+}
+
+/// Whether the process was started with a signal ignored. Linux says so; elsewhere a closed terminal is taken to be ignored where
+/// neither output is one, as `nohup` has it.
+#[cfg(unix)]
+fn is_ignored(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    match mask {
+        Some(mask) => mask >> (kind.as_raw_value() - 1) & 1 == 1,
+        None => kind == SignalKind::hangup() && !stdout().is_terminal() && !stderr().is_terminal(),
+    }
+}
+
+#[cfg(not(unix))]
+struct Ears;
+
+#[cfg(not(unix))]
+impl Ears {
+    fn open() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) -> Heard {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

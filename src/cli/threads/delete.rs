@@ -1,7 +1,9 @@
 //! `graphc threads delete`
 
-use super::super::{Context, Failure};
-use super::{Shelf, failed};
+use serde_json::json;
+
+use super::super::{Context, Failure, output};
+use super::{Format, Shelf, failed};
 
 /// Deletes threads; none where one of them isn't there.
 pub async fn run(shelf: &Shelf, threads: &[String], context: &Context) -> Result<(), Failure> {
@@ -21,6 +23,14 @@ pub async fn run(shelf: &Shelf, threads: &[String], context: &Context) -> Result
             context.say(&format!(
                 "deleted {thread} (graph {graph}, checkpoint {checkpoints})"
             ));
+            if let Format::Json = shelf.format {
+                let line = json!({
+                    "thread_id": thread,
+                    "graph": graph,
+                    "checkpoint_id": checkpoints.to_string(),
+                });
+                output::print(&format!("{line}\n"))?;
+            }
         }
     }
     Ok(())

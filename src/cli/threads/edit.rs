@@ -139,6 +139,11 @@ impl Shelf {
     }
 }
 
+/// What is said of a call in doubt that has given way to an edit or a new input.
+pub fn in_doubt(tool: &str) -> String {
+    format!("warning: a call of `{tool}` had begun, and nobody asks any more whether it happened")
+}
+
 /// Says what an edit has come to, for people.
 pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
     let of = match edited.frame.as_str() {
@@ -165,9 +170,7 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
         ));
     }
     for tool in &edited.in_doubt {
-        context.say(&format!(
-            "warning: a call of `{tool}` had begun, and nobody asks any more whether it happened"
-        ));
+        context.say(&in_doubt(tool));
     }
     if edited.state != RunState::Done {
         context.say(&format!("go on with: {}", hint.resume()));

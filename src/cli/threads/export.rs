@@ -47,6 +47,7 @@ pub async fn run(
             .as_ref()
             .is_some_and(|file| file.as_os_str() != "-"),
     };
+    let oldest = oldest(store, &args.thread).await?;
     lines.put(head(&info))?;
     let mut effects = Effects {
         store,
@@ -78,10 +79,36 @@ pub async fn run(
         }
         lines.put(effect_line(&effect))?;
     }
+    unchanged(store, &args.thread, oldest).await?;
     match lines.holds {
         true => output::put(&lines.text, args.output.as_deref(), context),
         false => Ok(()),
     }
+}
+
+/// The oldest checkpoint: it is another one, or says otherwise what it has written, once the thread has been compacted.
+async fn oldest(store: &Arc<dyn Store>, thread: &str) -> Result<Option<Checkpoint>, Failure> {
+    let first = store.checkpoints(thread, None, 1).await.map_err(failed)?;
+    Ok(first.into_iter().next())
+}
+
+/// Refuses what was read page by page where it may have a hole.
+async fn unchanged(
+    store: &Arc<dyn Store>,
+    thread: &str,
+    before: Option<Checkpoint>,
+) -> Result<(), Failure> {
+    let now = oldest(store, thread).await?;
+    if before.is_none() || before == now {
+        return Ok(());
+    }
+    let what = match now {
+        Some(_) => "compacted",
+        None => "deleted",
+    };
+    let message =
+        format!("thread `{thread}` was {what} while it was exported: records are missing");
+    Err(Failure::unusable(message).help("export it again"))
 }
 
 /// Where lines go.

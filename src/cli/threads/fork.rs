@@ -58,10 +58,22 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
     };
     let writes = args.edit.values()?;
     if writes.is_empty() && args.as_node.is_none() {
-        if args.frame.is_some() {
-            let message = "`--frame` is for an edit, and there is none";
-            return Err(Failure::unusable(message)
-                .help("add `--set FIELD=JSON`; a checkpoint of a called graph is forked by its number alone"));
+        let needless = [
+            (
+                args.frame.is_some(),
+                "frame",
+                "a checkpoint of a called graph is forked by its number alone",
+            ),
+            (
+                args.edit.flow.is_some(),
+                "flow",
+                "a fork alone needs no flow",
+            ),
+        ];
+        if let Some((_, option, without)) = needless.iter().find(|(given, ..)| *given) {
+            let message = format!("`--{option}` is for an edit, and there is none");
+            let help = format!("add `--set FIELD=JSON`; {without}");
+            return Err(Failure::unusable(message).help(help));
         }
         let forked = engine::fork(store, &SystemAmbient, &fork).await;
         let status = forked.map_err(|error| edit::refused(error, &args.thread, "--as-node"))?;

@@ -39,7 +39,7 @@ pub async fn run(
         Some(seq) => at(store, thread, seq).await?,
     };
     let open = match checkpoint {
-        None => open_interrupts(&info.status),
+        None => open_interrupts(&info.status).map_err(failed)?,
         Some(_) => Vec::new(),
     };
     // Which file the flow is in is not kept with a thread.

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::base::SourceMap;
 use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
+use crate::run::interrupt::OpenInterrupt;
 use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, RunState, Source, ThreadStatus};
 use crate::viz::trace::{Step, Trace};
@@ -60,11 +61,17 @@ pub fn read(
             Failure::unusable(message).help("name the flow that the thread was started with")
         );
     }
-    Ok(trace(thread, &status, &checkpoints))
+    let open = open_interrupts(&status).map_err(failed)?;
+    Ok(trace(thread, &status, &checkpoints, &open))
 }
 
 /// The trace of checkpoints, newest first.
-fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) -> Trace {
+fn trace(
+    thread: &str,
+    status: &ThreadStatus,
+    checkpoints: &[CheckpointInfo],
+    open: &[OpenInterrupt],
+) -> Trace {
     let mut trace = Trace::new(thread, &status.graph);
     let mut newest: BTreeMap<&str, &CheckpointInfo> = BTreeMap::new();
     let mut graphs: BTreeMap<String, String> = BTreeMap::new();
@@ -113,7 +120,7 @@ fn trace(thread: &str, status: &ThreadStatus, checkpoints: &[CheckpointInfo]) ->
             .map_or("", |end| at.get(..=end).unwrap_or_default());
         graphs.get(caller).cloned().unwrap_or_default()
     };
-    for open in open_interrupts(status) {
+    for open in open {
         let ask = match &open.ask {
             Json::Null => String::new(),
             Json::String(text) => text.clone(),

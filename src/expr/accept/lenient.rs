@@ -3,8 +3,10 @@
 
 use serde_json::{Map, Number, Value as Json};
 
-/// Deeper values are refused, as strict JSON's parser does.
-const MAX_DEPTH: usize = 128;
+use crate::value::is_deeper;
+
+/// Deeper values are refused, as those of all that comes from outside.
+const MAX_DEPTH: usize = crate::value::MAX_DEPTH as usize;
 
 /// How many opening brackets of the surrounding prose are tried.
 const MAX_TRIES: usize = 100;
@@ -12,6 +14,14 @@ const MAX_TRIES: usize = 100;
 /// The JSON in a text. Strict JSON is taken as it is; otherwise the longest object or list in a fenced block, then in the
 /// text as a whole. The error says what was wrong where the JSON seemed to begin.
 pub fn lenient_json(text: &str) -> Result<Json, String> {
+    let json = somewhere_in(text)?;
+    match is_deeper(&json, MAX_DEPTH) {
+        true => Err(format!("nested deeper than {MAX_DEPTH} levels")),
+        false => Ok(json),
+    }
+}
+
+fn somewhere_in(text: &str) -> Result<Json, String> {
     if let Ok(json) = serde_json::from_str(text.trim()) {
         return Ok(json);
     }
@@ -145,7 +155,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Json, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("nested deeper than {MAX_DEPTH}"));
+            return Err(format!("nested deeper than {MAX_DEPTH} levels"));
         }
         self.skip();
         match self.peek() {

@@ -74,6 +74,11 @@ fn run(
         partial: false,
     };
     let value = read(&mut reader);
+    if reader.found.is_empty()
+        && let Err(deep) = value.check_depth()
+    {
+        reader.report(deep);
+    }
     match reader.found.is_empty() {
         true => Ok(value),
         false => Err(reader.found),

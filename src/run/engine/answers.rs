@@ -6,7 +6,7 @@ use crate::expr::accept::accept;
 use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::step::BEFORE;
-use crate::run::store::{EffectRecord, RunState, ThreadImage, ThreadStatus};
+use crate::run::store::{EffectRecord, RunState, StoreError, ThreadImage, ThreadStatus};
 use crate::run::task::show;
 use crate::run::work::{approve, doubt};
 use crate::value::Value;
@@ -21,7 +21,7 @@ impl Engine {
         image: &ThreadImage,
         answers: &[Answer],
     ) -> Result<Vec<EffectRecord>, StartError> {
-        let open = open_interrupts(&image.status);
+        let open = open_interrupts(&image.status)?;
         let root_step = image.frames.first().map_or(0, |frame| frame.step);
         let effect = |interrupt: &OpenInterrupt, outcome: Json| EffectRecord {
             task: interrupt.task.clone(),
@@ -70,15 +70,21 @@ impl Engine {
 }
 
 /// The interrupts that a thread waits at.
-pub fn open_interrupts(status: &ThreadStatus) -> Vec<OpenInterrupt> {
+///
+/// # Errors
+/// [`StoreError::Corrupt`] where one of them can't be read: without it the others are not what the thread waits for.
+pub fn open_interrupts(status: &ThreadStatus) -> Result<Vec<OpenInterrupt>, StoreError> {
     if status.state != RunState::Interrupted {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    status
-        .interrupts
-        .iter()
-        .filter_map(|open| serde_json::from_value(open.clone()).ok())
-        .collect()
+    let open = status.interrupts.iter();
+    let read = open.map(|open| serde_json::from_value(open.clone()));
+    read.collect::<Result<_, _>>()
+        .map_err(|error| StoreError::Corrupt {
+            message: format!(
+                "a question that the thread waits for can't be read: {error}; a later version of this program may have kept it"
+            ),
+        })
 }
 
 fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInterrupt, StartError> {

@@ -22,7 +22,6 @@ use crate::run::update::update;
 use crate::run::work::subgraph::restore;
 
 pub use self::place::path;
-pub(super) use self::stale::step_in;
 
 use self::place::As;
 use super::fit::Held;
@@ -176,7 +175,7 @@ impl Engine {
         };
         let mut records = taken.records(&mut next_seq);
         records.extend(stale::forgotten(store, target, &taken.image, place.image).await?);
-        let (dropped, open) = stale::interrupts(&taken.image, &frame.key);
+        let (dropped, open) = stale::interrupts(&taken.image, &frame.key)?;
         let state = state(&taken.image, &frame, !open.is_empty());
         let at = self.ambient.kept_at().to_string();
         let edited = Edited {

@@ -28,8 +28,8 @@ pub struct Fork<'f> {
     /// Id of the new thread.
     pub to: &'f str,
     /// Whether results that came later answer the new thread too ([`Effects::All`]: nothing is called again until
-    /// something new is needed, or the old thread was edited, given a new input or run by another version of the flow), or calls
-    /// are made again ([`Effects::Before`]).
+    /// something new is needed, or the old thread was edited or given a new input), or calls are made
+    /// again ([`Effects::Before`]).
     pub effects: Effects,
 }
 
@@ -45,14 +45,9 @@ pub async fn fork(
     wanted: &Fork<'_>,
 ) -> Result<ThreadStatus, StartError> {
     let (source, image) = begin(store, wanted).await?;
-    let past = past(store, &source, &image, wanted).await?;
-    let effects = match wanted.effects {
-        Effects::All => of_the_same_way(&past.turns, past.version.as_deref()),
-        fewer => fewer,
-    };
-    let status = status(&source, &image, ambient, wanted, past);
+    let status = status(store, &source, &image, ambient, wanted).await?;
     let wanted = &Fork {
-        effects,
+        effects: of_the_same_way(store, &source, wanted).await?,
         ..wanted.clone()
     };
     let lease = HeldLease::new(store, store.acquire(wanted.to).await?);
@@ -91,8 +86,7 @@ impl Engine {
             ..wanted.clone()
         };
         let (source, mut image) = begin(store, &wanted).await?;
-        let past = past(store, &source, &image, &wanted).await?;
-        image.status = status(&source, &image, &*self.ambient, &wanted, past);
+        image.status = status(store, &source, &image, &*self.ambient, &wanted).await?;
         let target = Target {
             image: &image,
             thread_id: wanted.to,
@@ -137,18 +131,19 @@ async fn make(
 }
 
 /// Where the new thread stands.
-fn status(
+async fn status(
+    store: &Arc<dyn Store>,
     source: &ThreadInfo,
     image: &ThreadImage,
     ambient: &dyn Ambient,
     wanted: &Fork<'_>,
-    past: Past,
-) -> ThreadStatus {
+) -> Result<ThreadStatus, StartError> {
     let old = &source.status;
     let first = old.forked_from.as_ref().map(|from| &from.first);
     let root = image.frames.first();
     let ended = root.is_none_or(|root| schedule::is_finished(&root.schedule));
-    ThreadStatus {
+    let past = past(store, source, image, wanted).await?;
+    Ok(ThreadStatus {
         state: match ended {
             true => RunState::Done,
             false => RunState::Ready,
@@ -171,7 +166,7 @@ fn status(
             first: first.unwrap_or(&source.thread_id).clone(),
         }),
         at: ambient.kept_at().to_string(),
-    }
+    })
 }
 
 /// What a thread was like at a checkpoint, as far as its status tells of now alone.
@@ -180,8 +175,6 @@ struct Past {
     version: Option<String>,
     /// The constants of its run.
     context: Json,
-    /// What the thread did behind it.
-    turns: Vec<(u64, Turn)>,
 }
 
 /// Each process notes its version of the flow with its first checkpoint, each run its constants with its input.
@@ -219,63 +212,33 @@ async fn past(
             wanted.at, wanted.from
         ))
     })?;
-    let turns = turns(store, source, wanted).await?;
-    // The process that made the checkpoint may have noted its version in one that a compaction has let go of.
-    let other = turns
-        .iter()
-        .any(|(_, turn)| matches!(turn, Turn::Version(_)));
-    if version.is_none() && !other {
-        version = Some(old.version.clone());
-    }
-    Ok(Past {
-        version,
-        context,
-        turns,
-    })
+    Ok(Past { version, context })
 }
 
-/// Where a thread may have taken another way on: steps behind it have the numbers that a fork's have, and make other calls.
-enum Turn {
-    /// A new input, or an edit.
-    Way,
-    /// A process of that version of the flow has gone on.
-    Version(String),
-}
-
-/// The turns that a thread has taken behind a checkpoint, with the `seq` of each, in order.
-async fn turns(
+/// The effects that may answer the fork: of those made since, the ones on the thread's own way on from the checkpoint. Behind a new
+/// input or an edit, steps of the same numbers make other calls.
+async fn of_the_same_way(
     store: &Arc<dyn Store>,
     source: &ThreadInfo,
     wanted: &Fork<'_>,
-) -> Result<Vec<(u64, Turn)>, StoreError> {
-    let mut turns = Vec::new();
+) -> Result<Effects, StoreError> {
+    if wanted.effects != Effects::All {
+        return Ok(wanted.effects);
+    }
+    let mut end = None;
     let mut before = source.checkpoint.saturating_add(1);
     while before > wanted.at.saturating_add(1) {
         let page = store.history(wanted.from, Some(before), PAGE).await?;
         for info in page.iter().filter(|info| info.seq > wanted.at) {
             let input = info.frame.is_empty() && info.source == Source::Input;
-            if let Some(version) = schedule::version(&info.schedule) {
-                turns.push((info.seq, Turn::Version(version.to_owned())));
-            }
             if input || info.source == Source::Update {
-                turns.push((info.seq, Turn::Way));
+                end = Some(info.seq);
             }
         }
         let Some(last) = page.last() else { break };
         before = last.seq;
     }
-    turns.reverse();
-    Ok(turns)
-}
-
-/// The effects that may answer the fork: of those made since, the ones on the thread's own way on from the checkpoint, under
-/// the same version of the flow.
-fn of_the_same_way(turns: &[(u64, Turn)], version: Option<&str>) -> Effects {
-    let end = turns.iter().find(|(_, turn)| match turn {
-        Turn::Way => true,
-        Turn::Version(other) => version != Some(other),
-    });
-    end.map_or(Effects::All, |(seq, _)| Effects::Until(*seq))
+    Ok(end.map_or(Effects::All, Effects::Until))
 }
 
 /// A thread with all that an interrupted one has waits for the same answers.
@@ -286,7 +249,7 @@ async fn waits_too(
     source: &ThreadInfo,
     status: ThreadStatus,
 ) -> Result<ThreadStatus, StoreError> {
-    let open = open_interrupts(&source.status);
+    let open = open_interrupts(&source.status)?;
     let newest = wanted.at == source.checkpoint && wanted.effects != Effects::Before;
     let (Some(lease), false) = (lease.lease(), open.is_empty() || !newest) else {
         return Ok(status);

@@ -30,6 +30,7 @@ use super::step::{FrameEnd, keep, kept_context, run_frame};
 use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
 use super::visits::{VISITS, Visits};
+use super::work::doubt;
 
 mod answers;
 mod asker;
@@ -186,7 +187,11 @@ impl Engine {
             Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
-        Ok(self.finish(cx, graph, frame, end, tells).await)
+        let mut result = self.finish(cx, graph, frame, end, tells).await;
+        if tells {
+            result.in_doubt = held.image.as_ref().map(left_in_doubt).unwrap_or_default();
+        }
+        Ok(result)
     }
 
     /// Goes on with a thread: after an interrupt with answers, after a crash, a failure or a
@@ -441,8 +446,16 @@ impl Engine {
             interrupts,
             error,
             usage,
+            in_doubt: Vec::new(),
         }
     }
+}
+
+/// Tools of which a call had begun in the step that a thread stands at, and nobody knows whether it happened.
+fn left_in_doubt(image: &ThreadImage) -> Vec<String> {
+    let root_step = image.frames.first().map_or(0, |root| root.step);
+    let effects = image.effects.iter();
+    doubt::open_calls(effects.filter(|effect| effect.root_step == root_step))
 }
 
 /// The latest super-step of the root that a thread has anything of: a fork may have effects of steps that it has not come to.

@@ -29,6 +29,9 @@ pub struct RunResult {
     pub error: Option<RunError>,
     /// Tokens.
     pub usage: Usage,
+    /// Tools that are `@idempotent(false)` of which a call had begun in what a new input has taken the place of, and nobody asks
+    /// any more whether it happened.
+    pub in_doubt: Vec<String>,
 }
 
 impl RunResult {
@@ -50,6 +53,9 @@ impl RunResult {
         }
         if let Some(error) = &self.error {
             json.insert("error".into(), error.to_json());
+        }
+        if !self.in_doubt.is_empty() {
+            json.insert("in_doubt".into(), json!(self.in_doubt));
         }
         json.insert("usage".into(), json!(self.usage));
         Json::Object(json)

@@ -7,11 +7,9 @@
 use crate::ir::GraphId;
 use crate::run::schedule;
 use crate::run::store::{
-    Change, Checkpoint, EffectKey, EffectRecord, FieldWrite, FrameImage, Record, Source,
-    ThreadImage,
+    Change, Checkpoint, EffectRecord, FieldWrite, FrameImage, Record, Source, ThreadImage,
 };
 
-use super::edit::step_in;
 use super::fit::Held;
 use super::live::live;
 use super::names::Names;
@@ -25,8 +23,6 @@ pub(super) struct TakenOver {
     pub checkpoints: Vec<Checkpoint>,
     /// Effects that belong to tasks of another name now.
     pub effects: Vec<EffectRecord>,
-    /// Effects that answer nothing any more.
-    pub forgotten: Vec<EffectKey>,
 }
 
 impl TakenOver {
@@ -39,24 +35,7 @@ impl TakenOver {
             },
             checkpoints: Vec::new(),
             effects: Vec::new(),
-            forgotten: Vec::new(),
         }
-    }
-
-    /// Takes out of force what a fork has kept of later steps: under another version of the flow, steps of the same numbers
-    /// may make other calls. What belongs to the steps that are open stays.
-    fn forget_later(&mut self) {
-        let frames = &self.image.frames;
-        let later = |effect: &EffectRecord| {
-            frames.iter().any(|frame| {
-                step_in(&frame.frame, &effect.task).is_some_and(|step| step > frame.step)
-            })
-        };
-        self.effects.retain(|effect| !later(effect));
-        let effects = std::mem::take(&mut self.image.effects);
-        let (gone, stay) = effects.into_iter().partition(later);
-        self.image.effects = stay;
-        self.forgotten = gone.iter().map(EffectRecord::key).collect();
     }
 
     /// The records to keep, the checkpoints numbered.
@@ -66,8 +45,7 @@ impl TakenOver {
             Record::Checkpoint(checkpoint)
         });
         let effects = self.effects.iter().cloned().map(Record::Effect);
-        let forgotten = self.forgotten.iter().cloned().map(Record::Forget);
-        checkpoints.chain(effects).chain(forgotten).collect()
+        checkpoints.chain(effects).collect()
     }
 }
 
@@ -116,7 +94,6 @@ impl Engine {
             fit::frame(&names, frame, held, migrates)?;
         }
         if held == Held::Frame {
-            taken.forget_later();
             fit::effects(&names, &taken.image.effects)?;
         }
         let root_step = old.first().map_or(0, |root| root.step);

@@ -21,6 +21,7 @@ pub use patience::PATIENCE;
 use patience::Patience;
 use queue::Queue;
 pub use queue::{BYTES, EVENTS, HARD};
+pub use weight::weight;
 
 struct Shared {
     modes: BTreeSet<Mode>,

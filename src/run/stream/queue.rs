@@ -20,6 +20,8 @@ pub const EVENTS: usize = 1024;
 pub const BYTES: usize = 8 << 20;
 /// Events that may wait whatever happens: between two points at which the run can wait, it may send more.
 pub const HARD: usize = 16 * EVENTS;
+/// The same in bytes, about, for states.
+pub const HARD_BYTES: usize = 4 * BYTES;
 
 /// The events that wait, by position.
 pub struct Queue {
@@ -31,7 +33,7 @@ pub struct Queue {
     firm_bytes: usize,
     /// The last event of each task that has any.
     last_of: HashMap<String, u64>,
-    /// The last state of each frame that has any.
+    /// The last state of each graph under way that has any ([`whose`]).
     state_of: HashMap<String, u64>,
     patience: Patience,
     /// Whether the run has given up waiting for the reader.
@@ -104,7 +106,7 @@ impl Queue {
         self.next += 1;
         match &event.kind {
             EventKind::Values(_) => {
-                self.state_of.insert(frame(&event).to_owned(), position);
+                self.state_of.insert(whose(&event), position);
             }
             EventKind::Dropped { .. } => {}
             _ => {
@@ -148,12 +150,12 @@ impl Queue {
 
     /// Puts a state in the place of an older one of its frame.
     fn replace(&mut self, mut event: Event) {
-        let older = self.state_of.remove(frame(&event));
+        let older = self.state_of.remove(&whose(&event));
         if let Some(older) = older.and_then(|position| self.events.remove(&position)) {
             self.bytes -= older.weight;
             event.skipped += older.event.skipped + 1;
-        } else if self.events.len() >= HARD || self.bytes >= 2 * BYTES {
-            // The first of one of very many graphs.
+        } else if self.events.len() >= HARD || self.bytes >= HARD_BYTES {
+            // As many graphs at the same time as there are sends: each has one that waits.
             return self.leave_out();
         }
         self.append(event);
@@ -180,7 +182,7 @@ impl Queue {
         let mut event = queued.event;
         self.bytes -= queued.weight;
         match &event.kind {
-            EventKind::Values(_) => forget(&mut self.state_of, frame(&event), position),
+            EventKind::Values(_) => forget(&mut self.state_of, &whose(&event), position),
             _ => forget(&mut self.last_of, event.task(), position),
         }
         if !is_loose(&event) {
@@ -278,9 +280,13 @@ impl Queue {
     }
 }
 
-/// Key of the frame whose state an event is. Calls of one node beside each other have one path, and a state each.
-fn frame(event: &Event) -> &str {
-    event.task().rsplit_once('/').map_or("", |(frame, _)| frame)
+/// Which graph a state is of: the way there through nodes and sends, whichever super-steps made the calls. Of calls that
+/// are made one after the other the newer takes the older's place, of calls side by side each has its own.
+fn whose(state: &Event) -> String {
+    let calls = state.task().rsplit_once('/').map_or("", |(calls, _)| calls);
+    let calls = calls.split('/');
+    let calls = calls.map(|call| call.split_once(':').map_or(call, |(_, node)| node));
+    calls.collect::<Vec<_>>().join("/")
 }
 
 fn forget(last: &mut HashMap<String, u64>, name: &str, position: u64) {

@@ -56,7 +56,12 @@ pub fn settle(
         return Ok(args);
     }
     let of = Of::node("approve", &tool.name);
-    let effect = format!("{}{APPROVAL}", scope.next(cx, of));
+    // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
+    let asked = match tool.approve {
+        true => scope.next(cx, of),
+        false => scope.first(of),
+    };
+    let effect = format!("{asked}{APPROVAL}");
     let question = question(tool, &args);
     // A word on other arguments, as an earlier version of the flow gave them, is none on these.
     let same = |kept: &Json| {

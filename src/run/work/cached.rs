@@ -15,6 +15,7 @@ use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::{CachePlan, slots};
 use crate::run::refit::{refit, refit_write};
+use crate::run::request::Request;
 use crate::run::task::TaskRun;
 use crate::value::Value;
 
@@ -36,11 +37,14 @@ pub async fn work<'a>(
     };
     let key = key(run, cache)?;
     let path = run.path();
+    let request = Request::new(&json!(key));
     let id = run.effects.next(cx, Of::node("cache", &path));
+    let id = run.effects.of_request(cx, &id, &request);
     let now = cx.ambient.now().as_millisecond();
     let look = async {
         let _waits = cx.journal.waits();
-        Ok(store.kept(&key, now).await?.unwrap_or_default())
+        let found = store.kept(&key, now).await?;
+        Ok(request.noted(found.unwrap_or_default()))
     };
     let found = run.effects.outside(cx, &id, "cache", &path, look).await?;
     let graph = &cx.plan.flow.graphs[frame.graph];

@@ -1,20 +1,22 @@
 //! Calls that may have happened: a tool that is `@idempotent(false)` is not called again on the mere
 //! chance that its call was lost with the process. The run asks.
 //!
-//! Before each such call the journal keeps that it begins. A beginning without an end, in a later
-//! process, is a doubt, and so is a call that has given what can't be used (`invalid_output`): it was made; the answer to it is either the call's result or leave to make the call again.
+//! Before each such call the journal keeps that it begins. A beginning without an end, in a later process, is a doubt; so is
+//! a call that was cut off (its time was up, the connection broke, the other side failed) and one that has given what can't be used
+//! (`invalid_output`). The answer to it is either the call's result or leave to make the call again.
 //! Ids beside the effect's own, `ID`: `ID^n` is the beginning of call `n`, `ID?n` the answer to its doubt.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::ir::{ErrorKind, Flow, ToolId};
 use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::request::Request;
 use crate::run::store::EffectRecord;
 use crate::run::task::TaskRun;
 
@@ -52,7 +54,7 @@ pub fn settle(
         let doubt = format!("{id}{DOUBT}");
         match journal.finished(task, &doubt) {
             None => {
-                let open = ask(run, call, doubt, args, Some(received));
+                let open = ask(run, call, doubt, args, Left::Unusable(received));
                 return Err(Stop::Interrupted(vec![open]));
             }
             Some(answer) if has_happened(answer) => {
@@ -65,17 +67,12 @@ pub fn settle(
         let attempt = begun.get("attempt").and_then(Json::as_u64);
         let failed = journal.finished(task, &format!("{id}!{}", attempt.unwrap_or_default()));
         let doubt = format!("{id}{DOUBT}{number}");
+        // Those that it was made with, whatever a later version of the flow would give.
+        let args = begun.get("args").unwrap_or(args);
         match (failed, journal.finished(task, &doubt)) {
-            (Some(kept), _) if !is_unusable(kept) => {}
+            (Some(kept), _) if !is_left_by(kept) => {}
             (kept, None) => {
-                let received = kept.and_then(|kept| kept.pointer("/failed/received"));
-                let open = ask(
-                    run,
-                    call,
-                    doubt,
-                    args,
-                    received.or(kept.map(|_| &Json::Null)),
-                );
+                let open = ask(run, call, doubt, args, kept.map_or(Left::Begun, Left::of));
                 return Err(Stop::Interrupted(vec![open]));
             }
             (_, Some(answer)) if has_happened(answer) => {
@@ -113,7 +110,7 @@ pub async fn begin(
     call: &Call<'_>,
     id: &str,
     begun: &AtomicU32,
-    attempt: u32,
+    (attempt, args): (u32, &JsonMap<String, Json>),
 ) -> Result<(), RunError> {
     let cx = run.around.cx;
     let number = begun.fetch_add(1, Ordering::Relaxed);
@@ -122,14 +119,15 @@ pub async fn begin(
         format!("{id}^{number}"),
         BEGUN,
         &cx.plan.tools[call.tool].name,
-        json!({ "attempt": attempt }),
+        Request::new(&json!(args)).noted(json!({ "attempt": attempt, "args": args })),
     );
     Ok(cx.journal.barrier().await?)
 }
 
 /// Tools of which a call had begun, and nothing tells whether it happened, among effects of one run.
 pub fn open_calls<'e>(effects: impl Iterator<Item = &'e EffectRecord> + Clone) -> Vec<String> {
-    let kept: BTreeSet<(&str, &str)> = effects.clone().map(|e| (&*e.task, &*e.id)).collect();
+    let settled = effects.clone().filter(|e| !is_left_by(&e.outcome));
+    let settled: BTreeSet<(&str, &str)> = settled.map(|e| (&*e.task, &*e.id)).collect();
     let begun = effects.filter(|effect| effect.kind == BEGUN);
     let open = begun.filter(|effect| {
         let Some((id, number)) = effect.id.rsplit_once('^') else {
@@ -139,7 +137,9 @@ pub fn open_calls<'e>(effects: impl Iterator<Item = &'e EffectRecord> + Clone) -
         let failed = format!("{id}!{}", attempt.unwrap_or_default());
         let said = format!("{id}{DOUBT}{number}");
         let known = [id, &failed, &said];
-        !known.iter().any(|id| kept.contains(&(&*effect.task, *id)))
+        !known
+            .iter()
+            .any(|id| settled.contains(&(&*effect.task, *id)))
     });
     open.map(|effect| effect.subject.clone()).collect()
 }
@@ -147,30 +147,60 @@ pub fn open_calls<'e>(effects: impl Iterator<Item = &'e EffectRecord> + Clone) -
 /// Kind of the record of a beginning.
 const BEGUN: &str = "begun";
 
-/// Whether an attempt has failed by what came back: the call itself was made.
-fn is_unusable(failed: &Json) -> bool {
-    let kind = failed.pointer("/failed/kind").and_then(Json::as_str);
-    kind == Some(ErrorKind::InvalidOutput.word())
+/// Whether a failed attempt, as the journal keeps it, may have had its effect. What earlier versions of the program have
+/// kept doesn't say so but by its kind.
+pub fn is_left_by(kept: &Json) -> bool {
+    let Some(failed) = kept.get("failed") else {
+        return false;
+    };
+    let kind = failed.get("kind").and_then(Json::as_str);
+    let by_kind = || kind.and_then(ErrorKind::from_word)?.leaves_doubt().into();
+    let said = failed.get("in_doubt").and_then(Json::as_bool);
+    said.or_else(by_kind).unwrap_or_default()
 }
 
-/// The question. `received`: what an ended call has given, null where that was no JSON.
+/// What the journal has of a call that is in doubt.
+enum Left<'k> {
+    /// That it began.
+    Begun,
+    /// The message that it failed with.
+    Failed(&'k str),
+    /// What it gave, null where that was no JSON.
+    Unusable(&'k Json),
+}
+
+impl<'k> Left<'k> {
+    /// Of a failed attempt.
+    fn of(kept: &'k Json) -> Self {
+        let failed = |key| kept.get("failed").and_then(|failed| failed.get(key));
+        let kind = failed("kind").and_then(Json::as_str);
+        if kind == Some(ErrorKind::InvalidOutput.word()) {
+            return Left::Unusable(failed("received").unwrap_or(&Json::Null));
+        }
+        let message = failed("message").and_then(Json::as_str);
+        Left::Failed(message.unwrap_or_default())
+    }
+}
+
+/// The question.
 fn ask(
     run: &TaskRun<'_>,
     call: &Call<'_>,
     doubt: String,
     args: &Json,
-    received: Option<&Json>,
+    left: Left<'_>,
 ) -> OpenInterrupt {
     let cx = run.around.cx;
     let tool = &cx.plan.tools[call.tool].name;
-    let what = match received {
-        None => "had begun when its process ended",
-        Some(_) => "gave what is not of its type",
+    let what = match left {
+        Left::Begun => "had begun when its process ended".to_owned(),
+        Left::Failed(message) => format!("has failed ({message})"),
+        Left::Unusable(_) => "gave what is not of its type".to_owned(),
     };
     let question =
         format!("a call of `{tool}` {what}, and it must not be made twice: did it happen?");
     let mut question = json!({ "tool": **tool, "args": args, "question": question });
-    if let (Some(received), Some(entries)) = (received, question.as_object_mut()) {
+    if let (Left::Unusable(received), Some(entries)) = (left, question.as_object_mut()) {
         entries.insert("received".to_owned(), received.clone());
     }
     OpenInterrupt {

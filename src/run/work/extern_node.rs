@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
@@ -16,6 +16,7 @@ use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::slots;
+use crate::run::request::{Request, is_note};
 use crate::run::task::TaskRun;
 use crate::value::Value;
 
@@ -45,7 +46,9 @@ pub async fn work(
         input: input.and_then(Option::as_ref).map(|value| value.to_json()),
     };
     let id = run.effects.next(cx, Of::named("tool", name));
+    let request = Request::new(&json!([call.state, call.input]));
     let shared: &TaskRun<'_> = run;
+    let id = shared.effects.of_request(cx, &id, &request);
     let fits = |kept: &Json| values(shared, name, kept, writes).is_ok();
     let id = shared.effects.usable(cx, &id, name, fits);
     let made = retry::attempts(
@@ -56,10 +59,11 @@ pub async fn work(
             kind: "tool",
             subject: name,
             fails_as_result: false,
+            once: false,
         },
         |attempt| one_attempt(shared, &id, call.clone(), writes, attempt),
     );
-    let made = async { Ok(made.await?) };
+    let made = async { Ok(request.noted(made.await?)) };
     let written = shared.effects.outside(cx, &id, "tool", name, made).await?;
     let values = values(shared, name, &written, writes)
         .map_err(|message| RunError::new(ErrorKind::InvalidOutput, message))?;
@@ -128,7 +132,8 @@ fn values(
     };
     let graph = run.around.graph;
     let declared = |field: &String| writes.iter().any(|id| *graph.fields[*id] == **field);
-    if let Some(other) = written.keys().find(|field| !declared(field)) {
+    let mut names = written.keys().filter(|key| !is_note(key));
+    if let Some(other) = names.find(|field| !declared(field)) {
         return Err(format!(
             "`{name}` wrote `{other}`, which is not among its `writes`"
         ));

@@ -14,6 +14,7 @@ use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
 use crate::run::plan::node::{StopPlan, slots};
 use crate::run::plan::{AskPlan, JumpPlan};
+use crate::run::request::Request;
 use crate::run::task::{TaskRun, join_path};
 use crate::value::Value;
 
@@ -95,12 +96,21 @@ fn put(
     };
     let asked = run.effects.next(cx, of("ask"));
     let answered = run.effects.next(cx, of("answer"));
+    let input = run.slots.get(slots::INPUT.0 as usize);
+    let seen = || Request::of_seen(run.around, input.and_then(Option::as_ref));
+    let own = match cx.forked_from {
+        None => asked.clone(),
+        Some(_) => run.effects.of_request(cx, &asked, &seen()),
+    };
+    // An answer is to the question that has the same sign behind its id.
+    let sign = own.strip_prefix(&asked).unwrap_or_default();
+    let (asked, answered) = (own.clone(), format!("{answered}{sign}"));
     let question = match cx.journal.finished(run.effects.task(), &asked) {
         Some(known) => known.clone(),
         None => {
             let question =
                 json!({ "ask": question(run, ask)?, "at": cx.ambient.now().to_string() });
-            let kept = question.clone();
+            let kept = seen().noted(question.clone());
             cx.journal
                 .effect(run.effects.task(), asked, "ask", &path, kept);
             question

@@ -159,7 +159,7 @@ pub fn handle(
         Ok(()) => {
             // What a pure node computes is the same again.
             if !node.pure && !known {
-                effects.keep_handled(around.cx, &run.path(), &error);
+                effects.keep_handled((around, task), &run.path(), &error);
             }
             Outcome::Done(run.into_output(&[]))
         }

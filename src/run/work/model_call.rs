@@ -19,6 +19,7 @@ use crate::run::model::{
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
 use crate::run::plan::node::ModelCallPlan;
+use crate::run::request::{Request, stored};
 use crate::run::task::TaskRun;
 use crate::value::{List, Value};
 
@@ -109,11 +110,14 @@ pub async fn ask(
 ) -> Result<Reply, RunError> {
     let cx = run.around.cx;
     let path = run.path();
+    let request = Request::new(&stored(messages.iter()));
     let id = run.effects.next(cx, Of::node("model", &path));
+    let id = run.effects.of_request(cx, &id, &request);
     let make = async {
         let reply = with_fallbacks(run, node, call, messages, &id, &path).await?;
-        serde_json::to_value(reply)
-            .map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))
+        let reply = serde_json::to_value(reply);
+        let reply = reply.map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))?;
+        Ok(request.noted(reply))
     };
     let known = cx.journal.finished(run.effects.task(), &id).is_some();
     let outcome = run.effects.outside(cx, &id, "model", &path, make).await?;
@@ -152,8 +156,9 @@ async fn with_fallbacks(
             }
         })
         .collect();
-    let ended =
-        |(_, id, policy): &(ModelId, String, Option<&Retry>)| Series::known(run, *policy, id).ended;
+    let ended = |(_, id, policy): &(ModelId, String, Option<&Retry>)| {
+        Series::known(run, *policy, id, false).ended
+    };
     // A model that has failed more often than the last one has failed in this round already: the
     // process died at a fallback.
     let rounds = models.last().map_or(0, ended);
@@ -168,6 +173,7 @@ async fn with_fallbacks(
             kind: "model",
             subject: path,
             fails_as_result: false,
+            once: false,
         };
         let asked = retry::attempts(run, *policy, effect, |attempt| {
             let asked = request(run, node, call, &flow.models[model], messages);

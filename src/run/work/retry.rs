@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::base::duration;
 use crate::ir::{ErrorKind, Retry};
-use crate::run::effect::cancelled;
+use crate::run::effect::{cancelled, drained};
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
 use crate::run::task::{TaskRun, brief};
+use crate::value::{MAX_DEPTH, is_deeper};
+
+use super::doubt;
 
 /// An attempt's failure.
 pub struct Failure {
@@ -19,6 +23,8 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// What came, where that can't be used (`invalid_output`): kept for people who look.
     pub received: Option<Json>,
+    /// Of a call that must not be made twice (`@idempotent(false)`): whether it may have happened all the same.
+    pub in_doubt: Option<bool>,
 }
 
 impl From<RunError> for Failure {
@@ -27,6 +33,7 @@ impl From<RunError> for Failure {
             error,
             retry_after: None,
             received: None,
+            in_doubt: None,
         }
     }
 }
@@ -38,10 +45,10 @@ impl From<Failure> for RunError {
 }
 
 impl Failure {
-    /// What came is not of its type.
+    /// What came is not of its type. It isn't kept where it is nested too deep for that.
     pub fn unusable(message: String, received: Json) -> Self {
         Failure {
-            received: Some(received),
+            received: (!is_deeper(&received, MAX_DEPTH.into())).then_some(received),
             ..RunError::new(ErrorKind::InvalidOutput, message).into()
         }
     }
@@ -51,6 +58,9 @@ impl Failure {
         let mut kept = self.error.to_json();
         if let (Some(received), Some(entries)) = (&self.received, kept.as_object_mut()) {
             entries.insert("received".to_owned(), received.clone());
+        }
+        if let (Some(in_doubt), Some(entries)) = (self.in_doubt, kept.as_object_mut()) {
+            entries.insert("in_doubt".to_owned(), in_doubt.into());
         }
         kept
     }
@@ -68,6 +78,8 @@ pub struct Attempted<'e> {
     /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
     /// it would count twice.
     pub fails_as_result: bool,
+    /// Whether what may have happened must not be made again: no policy holds for a failure that leaves that open.
+    pub once: bool,
 }
 
 /// The attempts at one effect, over all processes.
@@ -83,12 +95,14 @@ pub struct Series {
 
 impl Series {
     /// What earlier processes have left in the journal.
-    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str) -> Self {
+    /// `once` as [`Attempted::once`].
+    pub fn known(run: &TaskRun<'_>, policy: Option<&Retry>, id: &str, once: bool) -> Self {
         let journal = &run.around.cx.journal;
         let mut series = Self::default();
         let attempt = |number| journal.finished(run.effects.task(), &format!("{id}!{number}"));
         while let Some(kept) = attempt(series.made + 1) {
             let kind = kept.pointer("/failed/kind").and_then(Json::as_str);
+            let policy = policy.filter(|_| !(once && doubt::is_left_by(kept)));
             series.add(policy, kind.and_then(ErrorKind::from_word));
         }
         series
@@ -110,7 +124,8 @@ impl Series {
 }
 
 /// Makes attempts until one succeeds, the policy ends them, or the run is cancelled. Only a failed
-/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there.
+/// attempt is made again; each is kept in the journal, and a resume goes on after those it finds there. A run that is
+/// drained does not wait for another.
 ///
 /// # Errors
 /// The last attempt's, with the number of attempts.
@@ -125,7 +140,7 @@ where
     A: FnMut(u32) -> F,
 {
     let cx = run.around.cx;
-    let mut series = Series::known(run, policy, effect.id);
+    let mut series = Series::known(run, policy, effect.id, effect.once);
     loop {
         let number = series.made + 1;
         let mut failure = match attempt(number).await {
@@ -134,6 +149,9 @@ where
         };
         failure.error.attempt = number;
         let kind = failure.error.kind;
+        let may_have_happened = failure.in_doubt == Some(true);
+        let policy = policy.filter(|_| !may_have_happened);
+        tell_of_longer(&mut failure, policy);
         let again = series.add(policy, Some(kind));
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
@@ -147,8 +165,8 @@ where
         let Some(policy) = again else {
             return Err(failure);
         };
-        let wait = pause(policy, series.since, cx.ambient.random(0))
-            .max(failure.retry_after.unwrap_or_default());
+        let wanted = failure.retry_after.unwrap_or_default().min(longest(policy));
+        let wait = pause(policy, series.since, cx.ambient.random(0)).max(wanted);
         let wait_ms = wait.as_millis() as u64;
         run.send(
             format!("{}#{}!{number}", run.effects.task(), effect.id),
@@ -159,10 +177,30 @@ where
             },
         );
         tokio::select! {
-            () = cx.ambient.sleep(wait) => {}
+            biased;
             () = run.effects.stop.cancelled() => return Err(cancelled().into()),
+            () = cx.drain.cancelled() => return Err(drained("before another attempt").into()),
+            () = cx.ambient.sleep(wait) => {}
         }
         cx.journal.barrier().await.map_err(RunError::from)?;
+    }
+}
+
+/// The longest that the other side may have a run wait.
+fn longest(policy: &Retry) -> Duration {
+    Duration::from_millis(policy.max_ms)
+}
+
+/// Says in a failure that would be tried again that the other side asks for a longer wait than the policy has.
+fn tell_of_longer(failure: &mut Failure, policy: Option<&Retry>) {
+    let policy = policy.filter(|policy| policy.on.contains(&failure.error.kind));
+    let (Some(policy), Some(wanted)) = (policy, failure.retry_after) else {
+        return;
+    };
+    if wanted > longest(policy) {
+        let (wanted, longest) = (duration::show(wanted), duration::show(longest(policy)));
+        let said = format!(" (it asks for a wait of {wanted}; the `max` of `retry` is {longest})");
+        failure.error.message.push_str(&said);
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! A result that is not of the tool's type is a failed attempt: `retry` may make another, and a resume does.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -11,13 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept};
-use crate::ir::{ErrorKind, Retry, Tool, ToolId};
+use crate::ir::{ErrorKind, Tool, ToolId};
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::memory::{self, Access, MemoryTool};
 use crate::run::model::CallContext;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
+use crate::run::request::Request;
 use crate::run::task::TaskRun;
 use crate::run::tool::{ToolBackend, ToolCall};
 use crate::value::Value;
@@ -43,6 +43,8 @@ pub async fn call_outside(
     };
     let of = Of::node("tool", &tool.name);
     let made = call.scope.next(cx, of);
+    let request = Request::new(&json!(args));
+    let made = call.scope.of_request(cx, &made, &request);
     // What an earlier version of the flow was content with counts as an attempt that has failed.
     let id = call.scope.usable(cx, &made, &tool.name, |kept| {
         is_final(tool, call.errors)
@@ -56,7 +58,6 @@ pub async fn call_outside(
         kept.is_some_and(|kept| kept.subject == tool.name)
     });
     let known = known(run, &call, &id, stale, &args)?;
-    let policy = policy(run, node, call.tool);
     let make = async {
         let begun = match &known {
             Some(Known::Happened(result)) => return Ok(json!({ "ok": result })),
@@ -65,12 +66,13 @@ pub async fn call_outside(
         };
         let made = retry::attempts(
             run,
-            policy.as_deref(),
+            node.retry.as_ref(),
             Attempted {
                 id: &id,
                 kind: "tool",
                 subject: &tool.name,
                 fails_as_result: is_final(tool, call.errors),
+                once: doubt::asks(&cx.plan.flow, call.tool),
             },
             |attempt| one_attempt(run, &call, &id, begun, args.clone(), attempt),
         );
@@ -82,6 +84,7 @@ pub async fn call_outside(
             Err(failure) => Err(failure.error),
         }
     };
+    let make = async { Ok(request.noted(make.await?)) };
     let outcome = call
         .scope
         .outside(cx, &id, "tool", &tool.name, make)
@@ -111,17 +114,6 @@ fn result_of(run: &TaskRun<'_>, tool: &Tool, result: &Json) -> Result<Value, Str
             all(&wrong)
         )
     })
-}
-
-/// What is tried again. A call that must not be made twice has been made where what it gave can't be used.
-fn policy<'p>(run: &TaskRun<'_>, node: &'p NodePlan, tool: ToolId) -> Option<Cow<'p, Retry>> {
-    let policy = node.retry.as_ref()?;
-    if !doubt::asks(&run.around.cx.plan.flow, tool) {
-        return Some(Cow::Borrowed(policy));
-    }
-    let mut policy = policy.clone();
-    policy.on.retain(|kind| *kind != ErrorKind::InvalidOutput);
-    Some(Cow::Owned(policy))
 }
 
 /// What earlier processes have left of a call that must not be made twice and has no result so far.
@@ -174,7 +166,7 @@ async fn one_attempt(
         return Err(cancelled().into());
     }
     if let Some(begun) = begun {
-        doubt::begin(run, call, id, begun, attempt).await?;
+        doubt::begin(run, call, id, begun, (attempt, &args)).await?;
     }
     let context = CallContext {
         thread_id: cx.thread_id.clone(),
@@ -218,13 +210,25 @@ async fn one_attempt(
             ))
         }),
     };
-    let result = made.map_err(|error| Failure {
-        retry_after: error.retry_after,
-        ..RunError::from(error).into()
+    let once = begun.is_some();
+    let result = made.map_err(|mut error| {
+        if once && error.in_doubt {
+            error
+                .message
+                .push_str("; whether it has happened is not known");
+        }
+        Failure {
+            retry_after: error.retry_after,
+            in_doubt: once.then_some(error.in_doubt),
+            ..RunError::from(error).into()
+        }
     })?;
     match result_of(run, &cx.plan.flow.tools[call.tool], &result) {
         Ok(_) => Ok(result),
-        Err(message) => Err(Failure::unusable(message, result)),
+        Err(message) => Err(Failure {
+            in_doubt: once.then_some(true),
+            ..Failure::unusable(message, result)
+        }),
     }
 }
 

@@ -1,6 +1,7 @@
-//! The second round trip of an append: all rows, a statement for each table, and the commit.
+//! The second round trip of an append: all rows, a statement for each table, and the commit. Where there are very many rows,
+//! others go ahead with a part of them each.
 
-use futures_util::future::{join3, join4};
+use futures_util::future::{join, join3, join4};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
@@ -61,80 +62,93 @@ async fn add_if(
 /// Adds rows, and commits the transaction.
 pub(super) async fn add(
     session: &mut Session,
-    rows: &Rows<'_>,
+    mut rows: Rows<'_>,
     failure: &Failure,
 ) -> Result<(), Stop> {
-    let threads = session.statement(ADD_THREADS).await?;
-    let fields = session.statement(ADD_FIELDS).await?;
-    let checkpoints = session.statement(ADD_CHECKPOINTS).await?;
-    let writes = session.statement(ADD_WRITES).await?;
-    let effects = session.statement(ADD_EFFECTS).await?;
-    let counts = session.statement(ADD_COUNTS).await?;
-    let forget = session.statement(FORGET).await?;
-    let client = session.client.as_ref();
-    let ((threads, fields, checkpoints), (writes, forgotten, effects, counts), commit) = join3(
-        join3(
-            add_if(
-                client,
-                &threads,
-                rows.thread_columns(),
-                !rows.threads.is_empty(),
-            ),
-            add_if(
-                client,
-                &fields,
-                rows.field_columns(),
-                !rows.fields.is_empty(),
-            ),
-            add_if(
-                client,
-                &checkpoints,
-                rows.checkpoint_columns(),
-                !rows.checkpoints.is_empty(),
-            ),
-        ),
-        join4(
-            add_if(
-                client,
-                &writes,
-                rows.write_columns(),
-                !rows.writes.is_empty(),
-            ),
-            add_if(
-                client,
-                &forget,
-                rows.forgotten_columns(),
-                !rows.forgotten.is_empty(),
-            ),
-            add_if(
-                client,
-                &effects,
-                rows.effect_columns(),
-                !rows.effects.is_empty(),
-            ),
-            add_if(
-                client,
-                &counts,
-                rows.count_columns(),
-                !rows.counts.is_empty(),
-            ),
-        ),
+    let statements = Statements::prepare(session).await?;
+    let client = session.client.clone();
+    // Behind one of these nothing is committed: it is an error like any other.
+    while let Some(chunk) = rows.take_chunk() {
+        statements.add(&client, &chunk).await?;
+    }
+    let (added, commit) = join(
+        statements.add(&client, &rows),
         // Behind a statement that failed, the server takes it for a rollback.
         client.batch_execute("COMMIT"),
     )
     .await;
-    for done in [
-        threads,
-        fields,
-        checkpoints,
-        writes,
-        forgotten,
-        effects,
-        counts,
-    ] {
-        done.map_err(|error| doubtful(error, failure))?;
-    }
+    added.map_err(|error| doubtful(error, failure))?;
     commit.map_err(|error| doubtful(error, failure))
+}
+
+/// What adds rows, by table.
+struct Statements {
+    threads: Statement,
+    fields: Statement,
+    checkpoints: Statement,
+    writes: Statement,
+    forget: Statement,
+    effects: Statement,
+    counts: Statement,
+}
+
+impl Statements {
+    async fn prepare(session: &mut Session) -> Result<Self, Error> {
+        Ok(Self {
+            threads: session.statement(ADD_THREADS).await?,
+            fields: session.statement(ADD_FIELDS).await?,
+            checkpoints: session.statement(ADD_CHECKPOINTS).await?,
+            writes: session.statement(ADD_WRITES).await?,
+            forget: session.statement(FORGET).await?,
+            effects: session.statement(ADD_EFFECTS).await?,
+            counts: session.statement(ADD_COUNTS).await?,
+        })
+    }
+
+    /// Sends all statements one behind the other, without waiting.
+    async fn add(&self, client: &Client, rows: &Rows<'_>) -> Result<(), Error> {
+        let add = |statement, columns, wanted| add_if(client, statement, columns, wanted);
+        let ((threads, fields, checkpoints), (writes, forgotten, effects, counts)) = join(
+            join3(
+                add(
+                    &self.threads,
+                    rows.thread_columns(),
+                    !rows.threads.is_empty(),
+                ),
+                add(&self.fields, rows.field_columns(), !rows.fields.is_empty()),
+                add(
+                    &self.checkpoints,
+                    rows.checkpoint_columns(),
+                    !rows.checkpoints.is_empty(),
+                ),
+            ),
+            join4(
+                add(&self.writes, rows.write_columns(), !rows.writes.is_empty()),
+                add(
+                    &self.forget,
+                    rows.forgotten_columns(),
+                    !rows.forgotten.is_empty(),
+                ),
+                add(
+                    &self.effects,
+                    rows.effect_columns(),
+                    !rows.effects.is_empty(),
+                ),
+                add(&self.counts, rows.count_columns(), !rows.counts.is_empty()),
+            ),
+        )
+        .await;
+        let done = [
+            threads,
+            fields,
+            checkpoints,
+            writes,
+            forgotten,
+            effects,
+            counts,
+        ];
+        done.into_iter().collect()
+    }
 }
 
 /// All of it was sent at once: where the connection broke off, nobody knows how far the server has come.

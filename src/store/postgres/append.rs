@@ -1,4 +1,4 @@
-//! Appends batches: one transaction, two round trips.
+//! Appends batches: one transaction, two round trips; more where it is much ([`chunk`](super::chunk)).
 //!
 //! The first locks the rows of `leases` of all threads of the batch, in one order for all, so that no other writer can
 //! come between, and fetches what the rules go by; the second adds all rows, a statement for each table, and commits.
@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::add::add;
 use super::batch::{EffectKey, Entry, Field, FieldKey, Kept, Standing};
+use super::chunk::{CHUNK, size};
 use super::error::{Failure, Stop};
 use super::name::key;
 use super::read::signed;
@@ -65,8 +66,13 @@ impl Work for AppendAll<'_> {
             .iter()
             .map(|entry| kept.admit(entry, &mut rows))
             .collect();
-        add(session, &rows, self.failure).await?;
+        add(session, rows, self.failure).await?;
         Ok(outcomes)
+    }
+
+    fn parts(&self) -> u32 {
+        let bytes: usize = self.appends.iter().map(|append| size(append)).sum();
+        u32::try_from(bytes / CHUNK).unwrap_or(u32::MAX - 2)
     }
 }
 
@@ -80,7 +86,7 @@ pub(super) async fn append_and_commit(
     let mut kept = fetch(session, std::slice::from_ref(&entry), false).await?;
     let mut rows = Rows::default();
     kept.admit(&entry, &mut rows)?;
-    add(session, &rows, failure).await
+    add(session, rows, failure).await
 }
 
 /// Locks the lease of a thread in a transaction that was begun already; gives the thread's number if it has records.

@@ -13,6 +13,7 @@ mod add;
 mod address;
 mod append;
 mod batch;
+mod chunk;
 mod columns;
 mod compact;
 mod error;

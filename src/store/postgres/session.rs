@@ -41,6 +41,11 @@ pub(super) trait Work: Send + std::marker::Sync {
     /// Whether it may be done twice: only then it is, where the connection turns out to be dead.
     const REPEATABLE: bool = false;
 
+    /// How many statements there are more than usual, one after the other: it may take as much longer.
+    fn parts(&self) -> u32 {
+        0
+    }
+
     /// Does it. A transaction that was begun and not ended is rolled back where this fails.
     async fn run(&self, session: &mut Session) -> Result<Self::Out, Stop>;
 }
@@ -98,7 +103,7 @@ impl Link {
     }
 
     async fn attempt<W: Work>(&mut self, work: &W, failure: &Failure) -> Result<W::Out, Stop> {
-        let limit = 2 * self.address.statement_timeout;
+        let limit = (2 + work.parts()) * self.address.statement_timeout;
         let session = self.session(failure).await?;
         let Ok(done) = timeout(limit, work.run(session)).await else {
             self.session = None;

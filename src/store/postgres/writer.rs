@@ -7,16 +7,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::Client;
 
 use super::append::AppendAll;
+use super::chunk::{self, CHUNK, size};
 use super::error::Failure;
 use super::session::Link;
 use crate::run::store::StoreError;
-use crate::store::append::{Append, Row};
+use crate::store::append::Append;
 
-/// At most this many appends share a transaction, so that the first needn't wait for long.
+/// At most this many appends share a transaction, so that the first needn't wait for long, and at most about [`CHUNK`] bytes.
 const BATCH: usize = 256;
-
-/// And at most about this many bytes; the protocol has an end at a gigabyte.
-const BATCH_BYTES: usize = 16 << 20;
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
@@ -48,7 +46,7 @@ pub(super) async fn serve(
     while let Some(job) = next.take() {
         let mut bytes = size(&job.append);
         let mut batch = vec![job];
-        while batch.len() < BATCH && bytes < BATCH_BYTES {
+        while batch.len() < BATCH && bytes < CHUNK {
             let Ok(job) = jobs.try_recv() else { break };
             bytes += size(&job.append);
             batch.push(job);
@@ -60,23 +58,12 @@ pub(super) async fn serve(
     }
 }
 
-fn size(append: &Append) -> usize {
-    let rows = append.rows.iter().map(|row| match row {
-        Row::Checkpoint(row) => {
-            let writes = row.writes.iter().map(|(_, change)| change.value.len());
-            row.schedule.len() + writes.sum::<usize>()
-        }
-        Row::Effect(row) => row.outcome.len(),
-        Row::Forget(_) => 0,
-    });
-    rows.sum()
-}
-
 /// Appends all in one transaction. Where that fails, each gets its own, so that nobody's records hang on anybody else's.
 async fn append_batch(link: &mut Link, batch: Vec<Job>, held: &Held, failure: &Failure) {
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
-        match still_held(held, &job.append, failure) {
+        let holds = still_held(held, &job.append, failure);
+        match holds.and_then(|()| chunk::check(&job.append)) {
             Ok(()) => ready.push(job),
             Err(error) => {
                 let _ = job.reply.send(Err(error));

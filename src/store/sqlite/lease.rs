@@ -96,16 +96,28 @@ pub(super) fn delete(
     remove(connection).map_err(|error| failure.of(error))
 }
 
+/// Whether anybody writes a thread.
+pub(super) fn is_held(
+    folder: &Path,
+    thread_id: &str,
+    failure: &Failure,
+) -> Result<bool, StoreError> {
+    lock::is_held(folder, thread_id).map_err(|error| unlockable(folder, &error, failure))
+}
+
+fn unlockable(folder: &Path, error: &std::io::Error, failure: &Failure) -> StoreError {
+    let folder = folder.display();
+    failure.because(&format!("no file in `{folder}` can be locked: {error}"))
+}
+
 fn lock_thread(
     connection: &Connection,
     folder: &Path,
     thread_id: &str,
     failure: &Failure,
 ) -> Result<ThreadLock, StoreError> {
-    let locked = lock::try_lock(folder, thread_id).map_err(|error| {
-        let folder = folder.display();
-        failure.because(&format!("no file in `{folder}` can be locked: {error}"))
-    })?;
+    let locked =
+        lock::try_lock(folder, thread_id).map_err(|error| unlockable(folder, &error, failure))?;
     locked.ok_or_else(|| StoreError::Busy {
         thread_id: thread_id.to_string(),
         holder: who(connection, thread_id),

@@ -7,8 +7,13 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+
+/// How often a lock is tried that only those have who look whether it is held.
+const TRIES: u32 = 1000;
 
 /// A lock held until it is dropped.
 pub(super) struct ThreadLock {
@@ -23,21 +28,38 @@ pub(super) fn folder(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Locks a thread; `None` where it is locked already, by whomever.
-pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<ThreadLock>> {
-    std::fs::create_dir_all(folder)?;
+/// The lock file of a thread.
+fn path(folder: &Path, thread_id: &str) -> PathBuf {
     let hash = Sha256::digest(thread_id.as_bytes());
     let name: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
-    let path = folder.join(name);
+    folder.join(name)
+}
+
+/// Locks a thread; `None` where it is locked already, by whomever. Those who only look are waited for.
+pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<ThreadLock>> {
+    std::fs::create_dir_all(folder)?;
+    let path = path(folder, thread_id);
+    let mut tries = 0;
     loop {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                tries += 1;
+                if tries > TRIES || is_locked(&file)? {
+                    return Ok(None);
+                }
+                // Not all at the same time: who tries looks too, and is in the others' way.
+                sleep(Duration::from_micros(u64::from(
+                    50 + 7 * (tries + std::process::id()) % 100,
+                )));
+                continue;
+            }
             Err(TryLockError::Error(error)) => return Err(error),
         }
         // Whoever held it may have removed the file between our opening and locking it; then this
@@ -45,6 +67,34 @@ pub(super) fn try_lock(folder: &Path, thread_id: &str) -> io::Result<Option<Thre
         if is_at(&file, &path)? {
             return Ok(Some(ThreadLock { file, path }));
         }
+    }
+}
+
+/// Whether a writer holds the lock of a file. Looking takes it together with others who look, for a moment in which a writer
+/// waits.
+fn is_locked(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Opens a lock file to look at it; `None` where nobody has locked it.
+fn look(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        // There was no writer, or it has just gone.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a thread is locked, by whomever.
+pub(super) fn is_held(folder: &Path, thread_id: &str) -> io::Result<bool> {
+    match look(&path(folder, thread_id))? {
+        Some(file) => is_locked(&file),
+        None => Ok(false),
     }
 }
 
@@ -56,16 +106,10 @@ pub(super) fn any(folder: &Path) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     for file in files {
-        let file = match File::open(file?.path()) {
-            Ok(file) => file,
-            // Its writer has just gone.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        match file.try_lock_shared() {
-            Ok(()) => file.unlock()?,
-            Err(TryLockError::WouldBlock) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
+        if let Some(file) = look(&file?.path())?
+            && is_locked(&file)?
+        {
+            return Ok(true);
         }
     }
     Ok(false)

@@ -69,11 +69,11 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// [`Sync::Normal`], and a minute: as long as a fork or a compaction of a large thread of the same file may take.
+    /// [`Sync::Normal`], and five seconds.
     fn default() -> Self {
         Self {
             sync: Sync::Normal,
-            busy_timeout: Duration::from_secs(60),
+            busy_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -110,10 +110,11 @@ impl SqliteStore {
         let failure = Failure::new(path, "opened");
         let writer = schema::open_writer(path, &options)?;
         let reader = schema::open_reader(path, &options)?;
+        let busy = options.busy_timeout;
         Ok(Self {
             held: Mutex::default(),
-            reader: Worker::start("store-read", reader, failure.doing("read"))?,
-            writer: Worker::start("store-write", writer, failure.doing("written"))?,
+            reader: Worker::start("store-read", reader, (failure.doing("read"), busy))?,
+            writer: Worker::start("store-write", writer, (failure.doing("written"), busy))?,
             // The file is the same, by whatever links and from whatever folder it was named.
             locks: lock::folder(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf())),
             failure,
@@ -159,6 +160,13 @@ impl Store for SqliteStore {
         };
         self.held().insert(lease.thread_id.clone(), held);
         Ok(lease)
+    }
+
+    async fn is_held(&self, thread_id: &str) -> Result<bool, StoreError> {
+        let failure = self.failure.doing("read");
+        let (folder, id) = (self.locks.clone(), thread_id.to_string());
+        let work = move |_: &mut Connection| lease::is_held(&folder, &id, &failure);
+        self.reader.run(work).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {

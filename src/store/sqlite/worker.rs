@@ -8,6 +8,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -19,6 +20,10 @@ use crate::store::append::Append;
 
 /// At most this many appends share a transaction, so that the first needn't wait for long.
 const BATCH: usize = 256;
+
+/// An append waits this many times as long as other work for a program that keeps the file locked: a long write of another
+/// thread (a fork, a compaction) is no reason for a run to fail, and what it has done since to be lost.
+const PATIENCE: u32 = 24;
 
 /// The sending side of the thread.
 pub(super) struct Worker {
@@ -42,13 +47,13 @@ impl Worker {
     pub(super) fn start(
         name: &str,
         connection: Connection,
-        failure: Failure,
+        (failure, busy_timeout): (Failure, Duration),
     ) -> Result<Worker, StoreError> {
         let (queue, jobs) = channel();
         let own_failure = failure.clone();
         let thread = std::thread::Builder::new()
             .name(name.to_string())
-            .spawn(move || serve(connection, &jobs, &own_failure))
+            .spawn(move || serve(connection, &jobs, &own_failure, busy_timeout))
             .map_err(|error| failure.because(&format!("no thread could be started: {error}")))?;
         Ok(Worker {
             queue: Some(queue),
@@ -122,7 +127,12 @@ impl Drop for Worker {
     }
 }
 
-fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
+fn serve(
+    mut connection: Connection,
+    jobs: &Receiver<Job>,
+    failure: &Failure,
+    busy_timeout: Duration,
+) {
     let presence = Presence::of(failure.path());
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
@@ -137,7 +147,10 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>, failure: &Failure) {
                         Err(_) => break,
                     }
                 }
+                // Where it can't be set it stays as it is.
+                let _ = connection.busy_timeout(busy_timeout * PATIENCE);
                 append_batch(&mut connection, batch, &presence, failure);
+                let _ = connection.busy_timeout(busy_timeout);
             }
         }
         if next.is_none() {

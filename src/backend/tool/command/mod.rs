@@ -153,14 +153,22 @@ impl CommandTool {
         };
         let read = output::read(&mut child, self.spec.limit);
         let ((), output) = tokio::join!(feed, read);
-        output.map_err(|why| self.error(format!("the command `{}` {why}", self.program())))
+        output.map_err(|why| {
+            self.error(format!("the command `{}` {why}", self.program()))
+                .doubted()
+        })
     }
 
     /// What the program's end means.
     fn result(&self, output: Output) -> Result<Json, ToolError> {
         let program = self.program();
         if !output.status.success() {
-            return Err(self.error(output.complaint(program)));
+            let error = self.error(output.complaint(program));
+            // One that says no says so itself; one that was killed has said nothing.
+            return Err(match output.status.code() {
+                Some(_) => error,
+                None => error.doubted(),
+            });
         }
         if output.stdout.trim_ascii().is_empty() {
             return Ok(Json::Null);
@@ -174,6 +182,7 @@ impl CommandTool {
             self.error(format!(
                 "the command `{program}` wrote {what}; it begins: {begins}"
             ))
+            .doubted()
         })?;
         Ok(self.spec.secrets.scrub_result(result))
     }

@@ -15,7 +15,7 @@ use super::Target;
 const PAGE: usize = 1000;
 
 /// The step of a frame that a task in it, or under it, belongs to.
-pub(in crate::run::engine) fn step_in(frame: &str, task: &str) -> Option<u64> {
+fn step_in(frame: &str, task: &str) -> Option<u64> {
     let (step, _) = task.strip_prefix(frame)?.split_once(':')?;
     step.parse().ok()
 }
@@ -91,11 +91,17 @@ pub(super) fn in_doubt(image: &ThreadImage, edited: &FrameImage) -> Vec<String> 
 }
 
 /// The open interrupts: those that an edit of that frame drops, and the others as the thread keeps them.
-pub(super) fn interrupts(image: &ThreadImage, frame: &str) -> (Vec<OpenInterrupt>, Vec<Json>) {
-    let open = open_interrupts(&image.status).into_iter();
+///
+/// # Errors
+/// Where they can't be read.
+pub(super) fn interrupts(
+    image: &ThreadImage,
+    frame: &str,
+) -> Result<(Vec<OpenInterrupt>, Vec<Json>), StoreError> {
+    let open = open_interrupts(&image.status)?.into_iter();
     let (dropped, stay): (Vec<_>, Vec<_>) = open.partition(|open| open.task.starts_with(frame));
     let stay = stay
         .iter()
         .filter_map(|open| serde_json::to_value(open).ok());
-    (dropped, stay.collect())
+    Ok((dropped, stay.collect()))
 }

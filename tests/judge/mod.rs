@@ -2,20 +2,50 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::log::Line;
+use serde::{Deserialize, Serialize};
+
+/// What the world notes of a thread: the beginning or end of a call, or that a process was killed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// `begin`, `end`, `fail` or `kill`; others are nothing to the judge.
+    pub what: String,
+    /// Pairs begin and end: the process of the tool, the number of the request.
+    pub who: String,
+    /// The process that made the call, or was killed.
+    pub caller: String,
+    /// The tool, or `model`.
+    pub tool: String,
+    /// The call's key.
+    pub key: String,
+    pub args: String,
+}
+
+impl Line {
+    pub fn is(&self, what: &str) -> bool {
+        self.what == what
+    }
+
+    /// Whether a call, by whomever, has ended with it.
+    pub fn ends(&self, begun: &Line) -> bool {
+        (self.is("end") || self.is("fail")) && self.who == begun.who && self.key == begun.key
+    }
+}
+
+/// Fails with the log.
+pub fn complain(log: &[Line], what: &str) -> ! {
+    let lines: Vec<String> = log
+        .iter()
+        .map(|l| format!("{} {} {} {} {}", l.what, l.who, l.tool, l.key, l.args))
+        .collect();
+    panic!("{what}\n{}", lines.join("\n"))
+}
 
 /// Checks what the world saw of a thread.
 ///
 /// # Panics
 /// With the log, where something was done that a calm run does not do, or done again without need.
 pub fn judge(log: &[Line], calm: &[Line]) {
-    let complain = |what: String| -> ! {
-        let lines: Vec<String> = log
-            .iter()
-            .map(|l| format!("{} {} {} {} {}", l.what, l.who, l.tool, l.key, l.args))
-            .collect();
-        panic!("{what}\n{}", lines.join("\n"))
-    };
+    let complain = |what: String| -> ! { complain(log, &what) };
     // The same calls under the same keys: an effect never gets a second key.
     let (calls, expected) = (calls(log), calls(calm));
     if calls != expected {

@@ -1,0 +1,90 @@
+//! What an effect was asked with, beside its result in the journal.
+//!
+//! A fork has the results that its thread came to later, and these are of super-steps that the fork may come to another way:
+//! under a changed flow, or where the thread was edited, or given a new input, behind the checkpoint. Where nothing but the
+//! task's name said whose a result is, a call would be answered by that of another. So each result says what it answers, and
+//! in a fork it answers that alone. Elsewhere a task that runs again asks the same, and under a changed flow a result is the
+//! task's own whatever it would ask now.
+
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::value::Value;
+
+use super::context::RunContext;
+use super::effect::EffectScope;
+use super::task::Surroundings;
+
+/// The entry of an outcome that says what it answers: no field of a flow is called so.
+const OF: &str = "@of";
+
+/// A request, as a short text that no other has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request(String);
+
+impl Request {
+    /// Of what was asked.
+    pub fn new(asked: &Json) -> Self {
+        let digest = Sha256::digest(asked.to_string().as_bytes());
+        let digits = digest.iter().take(12).map(|byte| format!("{byte:02x}"));
+        Self(digits.collect())
+    }
+
+    /// Of what is done about all that a task sees: a question, the way on from an error.
+    pub fn of_seen(around: &Surroundings<'_>, input: Option<&Value>) -> Self {
+        let tracked = around.graph.fields.entries().filter_map(|(id, _)| {
+            let value = around.fields.get(id.0 as usize).cloned().flatten()?;
+            (!around.graph.untracked.contains(&id)).then(|| value.to_stored())
+        });
+        let tracked: Vec<Json> = tracked.collect();
+        Self::new(&serde_json::json!([tracked, input.map(Value::to_stored)]))
+    }
+
+    /// An outcome that says what it answers. One that is no object stays as it is.
+    pub fn noted(&self, mut outcome: Json) -> Json {
+        if let Some(entries) = outcome.as_object_mut() {
+            entries.insert(OF.to_owned(), Json::String(self.0.clone()));
+        }
+        outcome
+    }
+
+    /// Whether an outcome answers it. What doesn't say what it answers was kept by an earlier version of the program.
+    pub fn is_of(&self, outcome: &Json) -> bool {
+        let of = outcome.get(OF).and_then(Json::as_str);
+        of.is_none_or(|of| of == self.0)
+    }
+}
+
+/// Whether an entry of an outcome is none of the effect's own.
+pub fn is_note(key: &str) -> bool {
+    key == OF
+}
+
+impl EffectScope {
+    /// The id of an effect of that request: `id` itself, unless a fork has a result, or the beginning of a call, of another
+    /// request there.
+    pub fn of_request(&self, cx: &RunContext, id: &str, request: &Request) -> String {
+        let mut own = id.to_owned();
+        if cx.forked_from.is_none() {
+            return own;
+        }
+        let mut made = 0;
+        let is_anothers = |id: &str| {
+            let of_another = |id: &str| {
+                let kept = cx.journal.finished(self.task(), id);
+                kept.is_some_and(|kept| !request.is_of(kept))
+            };
+            of_another(id) || of_another(&format!("{id}^0"))
+        };
+        while is_anothers(&own) {
+            made += 1;
+            own = format!("{id}={made}");
+        }
+        own
+    }
+}
+
+/// Values as what they are kept as.
+pub fn stored<'v>(values: impl IntoIterator<Item = &'v Value>) -> Json {
+    values.into_iter().map(Value::to_stored).collect()
+}
