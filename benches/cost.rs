@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::Instant;
 
 use graphc::compile::compile;
@@ -98,8 +97,7 @@ fn processor(begun: Instant) -> f64 {
 
 /// The middle of several turns of each of two works, one after the other.
 fn in_turns(mut one: impl FnMut() -> f64, mut other: impl FnMut() -> f64) -> (f64, f64) {
-    let (mut ones, mut others): (Vec<f64>, Vec<f64>) =
-        (0..TURNS).map(|_| (one(), other())).unzip();
+    let (mut ones, mut others): (Vec<f64>, Vec<f64>) = (0..TURNS).map(|_| (one(), other())).unzip();
     (middle(&mut ones), middle(&mut others))
 }
 

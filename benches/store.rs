@@ -69,6 +69,7 @@ fn status() -> Record {
         run_id: "run".into(),
         interrupts: Vec::new(),
         error: None,
+        interrupt_before: Vec::new(),
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),

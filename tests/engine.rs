@@ -2,15 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod engine {
-    mod built;
     mod answers;
     mod beside;
+    mod built;
     mod drain;
     mod earlier;
     mod flow;
     mod forks;
     mod handlers;
     mod limits;
+    mod remembers;
     mod retries;
     mod rows;
     mod stops;

@@ -7,8 +7,8 @@ use crate::backend::bind::bind_beside;
 use crate::backend::config::{self, Config};
 use crate::backend::given::Given;
 use crate::base::{SourceMap, name};
-use crate::ir::{Flow, Tool};
 use crate::ir::node::Work;
+use crate::ir::{Flow, Tool};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::Engine;
 use crate::run::extern_node::ExternNode;
@@ -107,7 +107,7 @@ impl EngineBuilder {
         self
     }
 
-    /// How long-term memory works, which the store keeps: what makes vectors of texts, how long items live.
+    /// How long-term memory works, in place of what the settings say: what makes vectors of texts, how long items are kept.
     #[must_use]
     pub fn memory(mut self, settings: memory::Settings) -> Self {
         self.given.memory = Some(Arc::new(settings));

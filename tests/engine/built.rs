@@ -25,7 +25,9 @@ graph Main {
 
 /// A folder of this test's, with those files.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("built").join(name);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join("built")
+        .join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     for (file, text) in files {
@@ -97,7 +99,8 @@ fn a_wrong_flow_is_shown_as_check_shows_it() {
 
 #[tokio::test]
 async fn settings_serve_what_the_program_does_not_bring() {
-    let settings = "models: { \"*\": scripted }\ntools: { find: { script: [{ result: scripted }] } }\n";
+    let settings =
+        "models: { \"*\": scripted }\ntools: { find: { script: [{ result: scripted }] } }\n";
     let flow = "
 tool find(key: string) -> string
 tool own() -> string
@@ -108,7 +111,10 @@ graph Main {
   node b: call own() -> end { set { log: [result] } on_error -> end { set { log: [error.message] } } }
 }
 ";
-    let folder = folder("settings", &[("main.graph", flow), ("graphc.yaml", settings)]);
+    let folder = folder(
+        "settings",
+        &[("main.graph", flow), ("graphc.yaml", settings)],
+    );
     let flow = load(folder.join("main.graph")).unwrap();
     let bare = EngineBuilder::new(flow.clone()).settings(&folder, None);
     let unbound = bare.build().err().unwrap();
@@ -120,5 +126,8 @@ graph Main {
     let options = RunOptions::default();
     let result = engine.start(graph, "t", &json!({}), options).await.unwrap();
     assert_eq!(result.state, RunState::Done, "{:?}", result.error);
-    assert_eq!(result.output["log"], json!(["scripted", "the program's own"]));
+    assert_eq!(
+        result.output["log"],
+        json!(["scripted", "the program's own"])
+    );
 }
