@@ -19,7 +19,7 @@ graph Main {
   node a: extern one -> b { writes [n] }
   node b: call find(key: \"k\") -> c
   node c: llm -> d { model m prompt \"go on\" }
-  node d: call memory_put(namespace: [\"a\"], key: \"b\", value: 1) -> end
+  node d: call memory_put(space: [\"a\"], key: \"b\", value: 1) -> end
 }
 ";
 
