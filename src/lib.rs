@@ -1,6 +1,9 @@
 //! Agent flows as text: a compiler that proves a flow before it runs, and a durable runtime that
 //! runs it.
 //!
+//! **To run flows from a Rust program, begin at [`embed`]**: a flow from a file, models, tools and nodes of one's own, streams, threads
+//! that are resumed. `examples/` has whole programs.
+//!
 //! This page is the map of the code: the stages, the layers with what each knows and does not know, the
 //! invariants with the tests that hold them, and what is deliberately absent. What users read is
 //! `README.md` and `docs/`; a module's own page says how it is built inside.
@@ -61,10 +64,11 @@
 //! | [`store`] | threads in memory, in SQLite and in PostgreSQL | what a record means |
 //! | [`backend`] | `graphc.yaml`, model providers, tools, scenario files and the scripts in them | how a flow runs |
 //! | [`scenario`] | playing a flow's scenarios, what is seen and what is judged | finding files, reports |
+//! | [`embed`] | files of a project, and how an engine is put together of them | arguments, terminals |
 //! | [`cli`] | arguments, files, terminals, exit statuses | anything that another program would call |
 //!
 //! `run`, `store` and `backend` see of the compiler only `base`, `value`, `diag`, `expr` and `ir`. Files and the
-//! environment are touched by `cli`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
+//! environment are touched by `cli`, `embed`, `scenario` (processes that it ends, and their folders), `backend` and `store`; the clock and chance of a run by
 //! one trait, [`run::ambient`].
 //!
 //! # A run
@@ -94,9 +98,10 @@
 //!   `tests/travel.rs`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
+//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for half-filled
+//!   joins and states of `persist thread`, which are kept whole: `benches/`.
 //! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for what waits
 //!   (sends to `defer` nodes, half-filled joins) and states of `persist thread`, which are kept whole: `benches/`.
-//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches: `benches/`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.
 //!

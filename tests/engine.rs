@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 mod engine {
+    mod built;
     mod answers;
     mod beside;
     mod drain;

@@ -594,3 +594,113 @@ async fn a_call_in_doubt_is_asked_about_with_the_arguments_that_it_had() {
         json!({ "id": "a" })
     );
 }
+
+const LATE: &str = r#"
+graph G {
+  state { in xs: list<string>, in out left: int, out log: list<string> via append }
+  start -> [each x in state.xs -> last with { x: x }, a]
+  node last: update -> end { defer  input { x: string = "" }  set { log: [input.x] } }
+  node a: update {
+    set { left: state.left - 1 }
+    goto { when state.left > 0 -> a  else -> end }
+  }
+}
+"#;
+
+/// A run that is stopped while what was sent to a node waits there, and what it would have come to.
+async fn waiting() -> (Bench, Arc<dyn Store>, Json) {
+    let bench = travelling(LATE);
+    let store = bench.engine.store.clone().unwrap();
+    let xs: Vec<String> = (0..200).map(|n| format!("input {n}")).collect();
+    let graph = bench.engine.plan.flow.graph("G").unwrap();
+    let options = RunOptions {
+        stop_after_steps: Some(30),
+        ..RunOptions::default()
+    };
+    let input = json!({ "xs": &xs, "left": 40 });
+    let stopped = bench.engine.start(graph, "t", &input, options).await;
+    assert_eq!(stopped.unwrap().state, RunState::Cancelled);
+    (bench, store, json!(xs))
+}
+
+#[tokio::test]
+async fn what_waits_is_kept_once() {
+    let (bench, store, log) = waiting().await;
+    let kept = store.checkpoints("t", None, 99).await.unwrap();
+    assert_eq!(kept.len(), 31);
+    for (number, checkpoint) in kept.iter().enumerate() {
+        let size = format!("{:?} {}", checkpoint.writes, checkpoint.schedule).len();
+        assert!(number == 0 || size < 1000, "{number}: {size}");
+    }
+    assert_eq!(bench.resume(&[]).await.output["log"], log);
+    let image = store.load("t").await.unwrap().unwrap();
+    assert!(!image.frames[0].fields.contains_key("#waiting"));
+}
+
+/// A new input lets go of what waits: it doesn't come back with what the new run sends.
+#[tokio::test]
+async fn what_waits_goes_with_a_new_input() {
+    let (bench, _, _) = waiting().await;
+    let graph = bench.engine.plan.flow.graph("G").unwrap();
+    let input = json!({ "xs": ["new"], "left": 40 });
+    let options = RunOptions {
+        stop_after_steps: Some(3),
+        ..RunOptions::default()
+    };
+    bench
+        .engine
+        .start(graph, "t", &input, options)
+        .await
+        .unwrap();
+    assert_eq!(bench.resume(&[]).await.output["log"], json!(["new"]));
+}
+
+#[tokio::test]
+async fn what_waits_goes_on_under_another_name() {
+    let (bench, _, log) = waiting().await;
+    let renamed = LATE.replace("last", "later").replace(
+        "graph G {",
+        "graph G {\n  migrate { rename node last -> later }",
+    );
+    let engine = Engine {
+        plan: self::bench(&renamed).engine.plan,
+        ..bench.engine.clone()
+    };
+    let options = RunOptions {
+        migrate: true,
+        ..RunOptions::default()
+    };
+    let done = engine.resume("t", &[], options).await.unwrap();
+    assert_eq!(done.output["log"], log);
+}
+
+/// Earlier versions of the program have kept it whole in each checkpoint.
+#[tokio::test]
+async fn what_waits_on_a_thread_of_an_earlier_version_goes_on() {
+    let (bench, store, log) = waiting().await;
+    let image = store.load("t").await.unwrap().unwrap();
+    let waits = image.frames[0].fields["#waiting"].value.to_json();
+    let mut records = vec![Record::Status(image.status)];
+    for mut checkpoint in store.checkpoints("t", None, 99).await.unwrap() {
+        checkpoint.writes.retain(|write| write.field != "#waiting");
+        checkpoint.schedule["deferred_sends"] = waits.clone();
+        records.push(Record::Checkpoint(checkpoint));
+    }
+    let lease = store.acquire("old").await.unwrap();
+    store.append(&lease, &records).await.unwrap();
+    store.release(lease).await.unwrap();
+    for options in [
+        RunOptions {
+            stop_after_steps: Some(3),
+            ..RunOptions::default()
+        },
+        RunOptions::default(),
+    ] {
+        let went_on = bench.engine.resume("old", &[], options).await.unwrap();
+        if went_on.state == RunState::Done {
+            assert_eq!(went_on.output["log"], log);
+            return;
+        }
+    }
+    panic!("not done");
+}

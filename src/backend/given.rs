@@ -17,10 +17,10 @@ pub struct Given {
     pub every_model: Option<Arc<dyn ChatModel>>,
     /// By name of the tool, also of one that has a body.
     pub tools: BTreeMap<String, Arc<dyn ToolBackend>>,
+    /// How the tools of `std/memory` work.
+    pub memory: Option<Arc<memory::Settings>>,
     /// By the name that the `extern` node has.
     pub externs: BTreeMap<String, Arc<dyn ExternNode>>,
-    /// How long-term memory works.
-    pub memory: Option<Arc<memory::Settings>>,
 }
 
 impl Given {

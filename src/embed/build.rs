@@ -7,8 +7,8 @@ use crate::backend::bind::bind_beside;
 use crate::backend::config::{self, Config};
 use crate::backend::given::Given;
 use crate::base::{SourceMap, name};
-use crate::ir::node::Work;
 use crate::ir::{Flow, Tool};
+use crate::ir::node::Work;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::Engine;
 use crate::run::extern_node::ExternNode;
@@ -107,7 +107,7 @@ impl EngineBuilder {
         self
     }
 
-    /// How long-term memory works, in place of what the settings say: what makes vectors of texts, how long items are kept.
+    /// How long-term memory works, which the store keeps: what makes vectors of texts, how long items live.
     #[must_use]
     pub fn memory(mut self, settings: memory::Settings) -> Self {
         self.given.memory = Some(Arc::new(settings));
@@ -222,9 +222,9 @@ impl EngineBuilder {
     fn missing(&self) -> Vec<String> {
         let models = self.flow.models.iter().map(|model| &model.name);
         let models = models.filter(|name| self.given.model(name).is_none());
-        // Those of the standard library the runtime serves itself.
-        let open = |tool: &&Tool| tool.body.is_none() && tool.module.is_none();
-        let tools = self.flow.tools.iter().filter(open);
+        // Those of `std/memory` are served by the store.
+        let outside = |tool: &&Tool| tool.body.is_none() && !tool.is_of(memory::MODULE);
+        let tools = self.flow.tools.iter().filter(outside);
         let tools = tools.map(|tool| &tool.name);
         let tools = tools.filter(|name| !self.given.tools.contains_key(*name));
         let models = models.map(|name| format!("model `{name}`"));

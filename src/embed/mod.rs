@@ -24,8 +24,8 @@
 //! | answer for a model | [`ChatModel`] | [`EngineBuilder::model`], [`EngineBuilder::models`] |
 //! | make a tool's calls | [`ToolBackend`] | [`EngineBuilder::tool`] |
 //! | do the work of an `extern` node | [`ExternNode`] | [`EngineBuilder::extern_node`] |
+//! | find memories by meaning | [`Embedder`] | [`EngineBuilder::memory`] |
 //! | keep threads elsewhere | [`Store`] | [`EngineBuilder::store`] |
-//! | make vectors of texts for long-term memory | [`Embedder`] | [`EngineBuilder::memory`] |
 //! | give the time and chance, in tests | [`Ambient`] | [`EngineBuilder::ambient`] |
 //!
 //! A run is one future: [`Engine::start`] begins one, [`Engine::resume`] goes on with a thread, with answers to what it asks. Both end

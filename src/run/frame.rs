@@ -27,6 +27,7 @@ use super::store::{Change, FieldWrite};
 use super::task::{Next, Output, Surroundings, Task, TaskRun};
 use super::view::{MessageIds, View, Write, Written};
 use super::visits::{VISITS, Visits};
+use super::waiting::{WAITING, Waiting};
 
 /// Changes that a field gathers, at least, before its whole value is written again.
 const SMALLEST_SNAPSHOT: u64 = 64;
@@ -65,6 +66,8 @@ pub struct Frame {
     pub agenda: Agenda,
     /// Entries of nodes that bound them.
     pub visits: Visits,
+    /// How much of what waits in [`Agenda::deferred_sends`] is kept.
+    pub waiting: Waiting,
     /// What was written to `out` fields, for the caller; `None` for the run's own graph.
     pub out_logs: Option<BTreeMap<FieldId, OutLog>>,
     growth: BTreeMap<FieldId, Growth>,
@@ -138,6 +141,7 @@ impl Frame {
             made: 0,
             agenda: Agenda::default(),
             visits: Visits::default(),
+            waiting: Waiting::default(),
             out_logs,
             growth: BTreeMap::new(),
         }
@@ -253,6 +257,7 @@ impl Frame {
         let (cleared, written) = (view.cleared, view.written);
         let for_caller = self.for_caller(view.writes, given);
         (self.freshness, self.live) = (freshness, live);
+        self.waiting.begin_anew();
         let mut changes = self.accept(graph, written, agenda);
         changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
@@ -381,9 +386,12 @@ impl Frame {
         mut agenda: Agenda,
     ) -> Vec<FieldWrite> {
         let visits = std::mem::take(&mut agenda.visits);
+        let (before, now) = (&self.agenda.deferred_sends, &agenda.deferred_sends);
+        let waiting = self.waiting.accept(graph, before, now);
         self.agenda = agenda;
-        let mut changes = Vec::with_capacity(written.len() + 1);
+        let mut changes = Vec::with_capacity(written.len() + 2);
         changes.extend(self.visits.accept(graph, visits));
+        changes.extend(waiting);
         for Written {
             field,
             value,
@@ -459,9 +467,12 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is none of a field: that of a log, of counts, or of a state that lasts.
+/// Whether a name in a checkpoint is none of a field: that of a log, of counts, of what waits, or of a state that lasts.
 pub fn is_log(name: &str) -> bool {
-    name.ends_with(['>', '=']) || name == VISITS || super::kept::path(name).is_some()
+    name.ends_with(['>', '='])
+        || name == VISITS
+        || name == WAITING
+        || super::kept::path(name).is_some()
 }
 
 fn length(value: &Value) -> u64 {

@@ -16,7 +16,9 @@ use super::frame::{Agenda, Frame};
 use super::freshness::Freshness;
 use super::model::Usage;
 use super::plan::GraphPlan;
+use super::store::FrameImage;
 use super::task::Task;
+use super::waiting::{self, WAITING};
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -33,6 +35,7 @@ struct Stored {
     joins: Vec<StoredJoin>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred: Vec<String>,
+    /// In what earlier versions of the program have kept; since then they are a field ([`super::waiting::WAITING`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deferred_sends: Vec<StoredTask>,
     /// In what earlier versions of the program have kept; since then they are a field ([`super::visits::VISITS`]).
@@ -77,13 +80,6 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         members: graph.joins[*join].0.iter().map(name).collect(),
         arrived: arrived.iter().map(name).collect(),
     });
-    let waiting = agenda.deferred_sends.iter();
-    let waiting = waiting.flat_map(|(node, inputs)| inputs.iter().map(move |input| (node, input)));
-    let deferred_sends = waiting.map(|(node, input)| StoredTask {
-        node: name(node),
-        send: None,
-        input: Some(input.to_stored()),
-    });
     let stored = Stored {
         graph: graph.name.to_string(),
         usage,
@@ -91,7 +87,7 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         tasks: tasks.collect(),
         joins: joins.collect(),
         deferred: agenda.deferred.iter().map(name).collect(),
-        deferred_sends: deferred_sends.collect(),
+        deferred_sends: Vec::new(),
         visits: Vec::new(),
         leaves: agenda.leaves.iter().map(|name| name.to_string()).collect(),
         made: made(graph, &frame.freshness),
@@ -105,8 +101,8 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
 ///
 /// # Errors
 /// Kind `version`, where the graph has no such node or join any more; kind `store`, where it is no agenda.
-pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
-    let stored: Stored = serde_json::from_value(json.clone()).map_err(|error| {
+pub fn agenda(graph: &GraphPlan, image: &FrameImage) -> Result<Agenda, RunError> {
+    let stored: Stored = serde_json::from_value(image.schedule.clone()).map_err(|error| {
         RunError::new(
             ErrorKind::Store,
             format!("a checkpoint can't be read: {error}"),
@@ -162,6 +158,10 @@ pub fn from_json(graph: &GraphPlan, json: &Json) -> Result<Agenda, RunError> {
         let inputs = agenda.deferred_sends.entry(node(&task.node)?).or_default();
         inputs.push(input.unwrap_or_default());
     }
+    for (name, input) in waiting::entries(image.fields.get(WAITING)) {
+        let node = node(&name.to_owned())?;
+        agenda.deferred_sends.entry(node).or_default().push(input);
+    }
     agenda.leaves = stored
         .leaves
         .iter()
@@ -195,7 +195,7 @@ pub fn freshness(graph: &GraphPlan, json: &Json) -> Freshness {
     }
 }
 
-/// Whether nothing was left to do at a checkpoint.
+/// Whether nothing was left to do at a checkpoint. Where something was sent to nodes that wait, others are to run.
 pub fn is_finished(json: &Json) -> bool {
     let some = |key: &str| {
         let list = json.get(key).and_then(Json::as_array);

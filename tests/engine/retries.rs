@@ -112,14 +112,14 @@ async fn chance_spreads_waits_by_up_to_a_half() {
 
 #[tokio::test]
 async fn a_server_that_says_when_is_not_asked_before() {
-    let policy = "attempts 4, initial 1s, jitter false, on [rate_limit]";
+    let policy = "attempts 4, initial 1s, max 20s, jitter false, on [rate_limit]";
     let mut errors = of(ErrorKind::RateLimit, 3);
-    // Longer than the policy would wait, shorter than it would wait then, and longer than it would ever wait.
+    // Longer than the policy would wait, shorter than it would wait then, and longer than it ever waits.
     errors[0].retry_after = Some(Duration::from_secs(7));
     errors[1].retry_after = Some(Duration::from_millis(10));
     errors[2].retry_after = Some(Duration::from_secs(3600));
     let (waits, state) = waits(policy, 0.5, errors).await;
-    assert_eq!(waits, [7_000, 2_000, 3_600_000]);
+    assert_eq!(waits, [7_000, 2_000, 20_000]);
     assert_eq!(state, RunState::Done);
 }
 
@@ -155,7 +155,7 @@ async fn only_the_kinds_of_a_policy_are_tried_again() {
 #[tokio::test]
 async fn a_wait_ends_where_the_run_is_cancelled() {
     let tool = Tool::new(|_| async { Err(ToolError::new(ErrorKind::Network, "no")) });
-    let policy = "attempts 3, initial 1h, jitter false, on [network]";
+    let policy = "attempts 3, initial 1h, max 3h, jitter false, on [network]";
     let (engine, graph) = engine(&flow(policy), None, Some(Arc::clone(&tool)));
     let options = RunOptions::default();
     let cancel = options.cancel.clone();

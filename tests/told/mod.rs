@@ -6,7 +6,7 @@
 //! beginning: what comes again with the same `type` and `id` is dropped, after a look whether it says the same.
 //!
 //! Left out are `seq` and the numbers of checkpoints, which count over tasks side by side; that a task was stopped on the
-//! way; and what a process knows that has not stopped: `untracked` fields, and the cycle that an error names.
+//! way; what tasks told beside one that has failed, which stops them at some point ([`Failures`]); and what a process knows that has not stopped: `untracked` fields, and the cycle that an error names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,14 +61,18 @@ impl Told {
                         .push(format!("{key:?} said another thing: {before}, then {line}")),
                     None => {
                         if !is_stop(&event) {
-                            items.push((place(ran, &event), line.to_string()));
+                            items.push((event, line.to_string()));
                         }
                         known.insert(key, line);
                     }
                 }
             }
         }
-        told.lines = order::sort(items);
+        let failures = Failures::of(items.iter().map(|(event, _)| event));
+        items.retain(|(event, _)| !failures.cut_off(event));
+        let items = items.into_iter();
+        let items = items.map(|(event, line)| (place(ran, &event), line));
+        told.lines = order::sort(items.collect());
         told
     }
 }
@@ -151,6 +155,62 @@ fn place(ran: Ran<'_>, event: &Event) -> Place {
     };
     place.push((last.parse().unwrap(), 0, rank));
     place
+}
+
+/// Super-steps that were not committed, since a task of theirs has failed.
+#[derive(Default)]
+struct Failures {
+    /// Keys of the tasks.
+    tasks: BTreeSet<String>,
+    /// The last step of each frame that was begun.
+    reached: BTreeMap<String, u64>,
+}
+
+/// The tasks that an event is in, outermost first: the frame, the step, and the key of each.
+fn within(event: &Event) -> impl Iterator<Item = (&str, u64, &str)> {
+    let task = event.task();
+    let ends = task.match_indices('/').map(|(end, _)| end);
+    ends.chain([task.len()]).filter_map(move |end| {
+        let key = &task[..end];
+        let (frame, part) = key.rsplit_once('/').unwrap_or(("", key));
+        let (step, _) = part.split_once(':')?;
+        Some((frame, step.parse().unwrap(), key))
+    })
+}
+
+impl Failures {
+    fn of<'e>(events: impl Iterator<Item = &'e Event>) -> Failures {
+        let mut failures = Failures::default();
+        for event in events {
+            match &event.kind {
+                EventKind::TaskFinished { error: Some(_), .. } => {
+                    failures.tasks.insert(event.task().to_owned());
+                }
+                EventKind::Values(_) => {
+                    let (frame, step) = event.task().rsplit_once('/').unwrap_or(("", event.task()));
+                    let reached = failures.reached.entry(frame.to_owned()).or_default();
+                    *reached = step.parse::<u64>().unwrap().max(*reached);
+                }
+                _ => {}
+            }
+        }
+        failures
+    }
+
+    /// Whether an event is of a task beside one that has failed, in a step that was not committed.
+    fn cut_off(&self, event: &Event) -> bool {
+        within(event).any(|(frame, step, key)| {
+            let last = self.reached.get(frame) == Some(&step);
+            let mut beside = self.tasks.iter().filter(|task| {
+                let (of, part) = task.rsplit_once('/').unwrap_or(("", task));
+                of == frame
+                    && part
+                        .split_once(':')
+                        .is_some_and(|(s, _)| s == step.to_string())
+            });
+            last && !key.ends_with('!') && !self.tasks.contains(key) && beside.next().is_some()
+        })
+    }
 }
 
 /// Whether a task says that it was stopped.

@@ -12,11 +12,11 @@ use super::Binding;
 impl Binding<'_> {
     /// How long-term memory works, read once.
     pub(super) fn memory(&mut self) -> Option<Arc<memory::Settings>> {
+        if let Some(given) = self.given.and_then(|given| given.memory.as_ref()) {
+            return Some(Arc::clone(given));
+        }
         if let Some(known) = &self.memory {
             return known.clone();
-        }
-        if let Some(given) = self.given.and_then(|given| given.memory.clone()) {
-            return Some(given);
         }
         let made = self.read_memory().map(Arc::new);
         self.memory = Some(made.clone());

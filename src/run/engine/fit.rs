@@ -15,6 +15,7 @@ use crate::run::refit::{refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
 use crate::run::visits::VISITS;
+use crate::run::waiting::{self, WAITING};
 use crate::run::work::cached;
 use crate::run::{kept, schedule};
 use crate::value::{List, Value};
@@ -96,8 +97,8 @@ impl Fit<'_> {
     fn state(&self, image: &mut FrameImage, held: Held) -> Result<(), StartError> {
         if held == Held::Frame {
             let plan = &self.engine.plan.graphs[self.id];
-            schedule::from_json(plan, &image.schedule).map_err(StartError::from_run)?;
-            self.inputs(&mut image.schedule)?;
+            schedule::agenda(plan, image).map_err(StartError::from_run)?;
+            self.inputs(image)?;
         }
         let fields = self.graph.fields.iter();
         let fields: BTreeMap<&str, &Field> = fields.map(|f| (f.name.as_str(), f)).collect();
@@ -137,7 +138,10 @@ impl Fit<'_> {
     ) -> Result<(), StartError> {
         let mut names = image.fields.keys().map(|name| base(name));
         let gone = names.find(|name| {
-            kept::path(name).is_none() && *name != VISITS && !fields.contains_key(name)
+            kept::path(name).is_none()
+                && *name != VISITS
+                && *name != WAITING
+                && !fields.contains_key(name)
         });
         let Some(name) = gone else { return Ok(()) };
         let message = format!(
@@ -230,32 +234,49 @@ impl Fit<'_> {
     }
 
     /// What was sent to nodes that are to run.
-    fn inputs(&self, schedule: &mut Json) -> Result<(), StartError> {
+    fn inputs(&self, image: &mut FrameImage) -> Result<(), StartError> {
         let nodes = self.graph.nodes.iter();
         let nodes: BTreeMap<&str, &Node> = nodes.map(|n| (n.name.as_str(), n)).collect();
         for key in ["tasks", "deferred_sends"] {
-            let tasks = schedule.get_mut(key).and_then(Json::as_array_mut);
+            let tasks = image.schedule.get_mut(key).and_then(Json::as_array_mut);
             for task in tasks.into_iter().flatten() {
                 let name = task.get("node").and_then(Json::as_str);
                 let sent = task.get("input").and_then(Value::from_stored);
                 let node = name.and_then(|name| nodes.get(name));
-                let (Some(node), Some(sent @ Value::Map(_))) = (node, sent) else {
+                let (Some(node), Some(sent)) = (node, sent) else {
                     continue;
                 };
-                let made = refit_fields(&self.engine.plan.flow.types, &node.input, &sent);
-                let made = made.map_err(|why| {
-                    let (name, graph) = (&node.name, &self.graph.name);
-                    let message = format!(
-                        "the flow has changed since the thread's last step, and what was sent to node `{name}` of graph `{graph}` is not its input any more: {why}"
-                    );
-                    refused(message, Gone::Other)
-                })?;
+                let made = self.input(node, &sent)?;
                 if let (Some(made), Some(task)) = (made, task.as_object_mut()) {
                     task.insert("input".to_owned(), made.to_stored());
                 }
             }
         }
+        if let Some(field) = image.fields.get_mut(WAITING) {
+            *field = waiting::remade(field, |name, sent| {
+                let made = match nodes.get(name) {
+                    Some(node) => self.input(node, &sent)?,
+                    None => None,
+                };
+                Ok::<_, StartError>((name.to_owned(), made.unwrap_or(sent)))
+            })?;
+        }
         Ok(())
+    }
+
+    /// What was sent to a node, where it has become another.
+    fn input(&self, node: &Node, sent: &Value) -> Result<Option<Value>, StartError> {
+        if !matches!(sent, Value::Map(_)) {
+            return Ok(None);
+        }
+        let made = refit_fields(&self.engine.plan.flow.types, &node.input, sent);
+        made.map_err(|why| {
+            let (name, graph) = (&node.name, &self.graph.name);
+            let message = format!(
+                "the flow has changed since the thread's last step, and what was sent to node `{name}` of graph `{graph}` is not its input any more: {why}"
+            );
+            refused(message, Gone::Other)
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! graph's state takes its new names here in one way, also what lasts between calls, and so do tasks and questions.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use serde_json::Value as Json;
 
@@ -13,6 +14,7 @@ use crate::run::frame::is_log;
 use crate::run::kept;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
+use crate::run::waiting::{self, WAITING};
 
 use super::names::Names;
 
@@ -58,6 +60,15 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
         }
         if name == VISITS {
             fields.insert(name.clone(), visits::renamed(field, &migrate.nodes));
+            continue;
+        }
+        if name == WAITING {
+            let renamed = |node: &str, input| -> Result<_, Infallible> {
+                let node = migrate.nodes.get(node).map_or(node, String::as_str);
+                Ok((node.to_owned(), input))
+            };
+            let Ok(field) = waiting::remade(field, renamed);
+            fields.insert(name.clone(), field);
             continue;
         }
         let (base, log) = match is_log(name) {
@@ -116,9 +127,11 @@ pub(super) fn interrupt(names: &Names<'_>, open: &mut Json) {
 fn schedule(old: &Json, migrate: &Migrate) -> Json {
     let mut new = old.clone();
     let node = |name: &mut Json| rename(name, &migrate.nodes);
-    each(&mut new, "tasks", |task| {
-        task.get_mut("node").into_iter().for_each(node)
-    });
+    for key in ["tasks", "deferred_sends"] {
+        each(&mut new, key, |task| {
+            task.get_mut("node").into_iter().for_each(node)
+        });
+    }
     each(&mut new, "joins", |join| {
         each(join, "members", node);
         each(join, "arrived", node);

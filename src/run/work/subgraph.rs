@@ -163,7 +163,7 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 /// # Errors
 /// Kind `version`, where the graph has changed so that the thread does not fit it any more.
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
-    frame.agenda = schedule::from_json(graph, &image.schedule)?;
+    frame.agenda = schedule::agenda(graph, image)?;
     frame.made = schedule::steps(&image.schedule);
     frame.visits.load(graph, image);
     restore_fields(frame, graph, image)
@@ -179,6 +179,7 @@ pub fn restore_fields(
     image: &FrameImage,
 ) -> Result<(), RunError> {
     frame.step = image.step;
+    frame.waiting.load(image);
     frame.freshness = schedule::freshness(graph, &image.schedule);
     for (id, name) in graph.fields.entries() {
         if let (Some(field), Some(place)) = (
