@@ -25,7 +25,6 @@
 //! | make a tool's calls | [`ToolBackend`] | [`EngineBuilder::tool`] |
 //! | do the work of an `extern` node | [`ExternNode`] | [`EngineBuilder::extern_node`] |
 //! | keep threads elsewhere | [`Store`] | [`EngineBuilder::store`] |
-//! | make vectors of texts for long-term memory | [`Embedder`] | [`EngineBuilder::memory`] |
 //! | give the time and chance, in tests | [`Ambient`] | [`EngineBuilder::ambient`] |
 //!
 //! A run is one future: [`Engine::start`] begins one, [`Engine::resume`] goes on with a thread, with answers to what it asks. Both end
