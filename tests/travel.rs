@@ -26,9 +26,9 @@ use graphc::scenario::group::{self, Bench, groups, open_store, stage};
 use graphc::scenario::play::How;
 use graphc::value::Value;
 
-/// Cases in which replies are taken out of their order, by what they fit: how many were taken before a checkpoint doesn't say
-/// which. They are not called afresh.
-const OUT_OF_ORDER: [&str; 1] = ["subgraphs_in_parallel"];
+/// Cases that are not called afresh. In some replies are taken out of their order, by what they fit: how many were taken before a
+/// checkpoint doesn't say which. In others calls find what they have written before: memory outlasts threads.
+const NOT_AFRESH: [&str; 2] = ["subgraphs_in_parallel", "memory"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run")
@@ -169,7 +169,7 @@ async fn travel(
         for at in behind {
             for kept in [Effects::All, Effects::Before] {
                 // Questions would be asked again.
-                let plays = !asked && scenario.thread.is_none() && !OUT_OF_ORDER.contains(&name);
+                let plays = !asked && scenario.thread.is_none() && !NOT_AFRESH.contains(&name);
                 if kept == Effects::Before && !plays {
                     continue;
                 }

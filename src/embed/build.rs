@@ -48,7 +48,7 @@ pub enum BuildError {
         hint: String,
     },
     /// The flow needs what nobody has given: all of it, as in ``model `writer` ``.
-    #[error("nothing was given for {}", name::list(.0.iter().map(String::as_str)))]
+    #[error("nothing was given for {}", .0.join(", "))]
     Missing(Vec<String>),
     /// A settings file can't be read.
     #[error(transparent)]

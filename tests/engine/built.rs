@@ -61,7 +61,7 @@ fn all_that_is_missing_is_said_at_once() {
     let error = EngineBuilder::new(flow).build().err().unwrap();
     assert_eq!(
         error.to_string(),
-        "nothing was given for `extern` node `one`, model `m` and tool `find`"
+        "nothing was given for `extern` node `one`, model `m`, tool `find`"
     );
 }
 
@@ -79,7 +79,7 @@ fn a_name_that_the_flow_does_not_have_is_refused() {
 
 #[test]
 fn a_wrong_flow_is_shown_as_check_shows_it() {
-    let wrong = FLOW.replace("find(key", "fnd(key");
+    let wrong = FLOW.replace("call find(", "call fnd(");
     let folder = folder("wrong", &[("main.graph", &wrong)]);
     let error = load(folder.join("main.graph")).err().unwrap();
     let LoadError::Flow(refused) = &error else {

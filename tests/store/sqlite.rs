@@ -280,8 +280,11 @@ async fn effects_of_an_earlier_schema_count_as_later_in_their_step() {
     drop(store);
     let file = folder.join("threads.db");
     let db = rusqlite::Connection::open(&file).unwrap();
-    db.execute_batch("ALTER TABLE effects DROP COLUMN behind; PRAGMA user_version = 2;")
-        .unwrap();
+    db.execute_batch(
+        "ALTER TABLE effects DROP COLUMN behind; PRAGMA user_version = 2;
+         DROP TABLE memory_items; DROP TABLE memory_values; DROP TABLE memory_vectors; DROP TABLE memory_writes;",
+    )
+    .unwrap();
     drop(db);
     let store = open(&folder);
     let image = store.image_at("t", 3, Effects::Before).await.unwrap();
