@@ -5,6 +5,7 @@
 //! prices: {"pear":0.5,"plum":0.25}
 //! sum: 0.75
 //! ```
+#![allow(clippy::indexing_slicing, clippy::print_stdout)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -10,6 +10,7 @@
 //! done: paid
 //! done the other way: refused
 //! ```
+#![allow(clippy::indexing_slicing, clippy::print_stdout)]
 
 use std::path::Path;
 

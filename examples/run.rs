@@ -6,6 +6,7 @@
 //! answer: Your order is on its way.
 //! tokens: 24 in, 12 out
 //! ```
+#![allow(clippy::indexing_slicing, clippy::print_stdout)]
 
 use futures_util::stream;
 use graphc::embed::{

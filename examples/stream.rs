@@ -6,6 +6,7 @@
 //! clerk wrote {"answer":"I have no idea."}
 //! done after 4 words
 //! ```
+#![allow(clippy::indexing_slicing, clippy::print_stdout)]
 
 use std::io::Write as _;
 

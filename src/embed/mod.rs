@@ -32,7 +32,7 @@
 //! go back in a thread. What happens on the way is read from
 //! an [`EventStream`]. [`RunOptions`] bounds, cancels and drains it. The programs below `examples/` do each of these.
 //!
-//! Traits are implemented with [`async_trait`]; the other crates whose types are part of this
+//! Traits are implemented with [`async_trait`](macro@async_trait); the other crates whose types are part of this
 //! interface are `serde_json`, `futures_util` ([`ChatStream`]) and `tokio_util` ([`CancellationToken`]). A runtime of `tokio` with its time
 //! and I/O enabled is needed; any number of threads will do.
 //!

@@ -122,7 +122,10 @@ mod tests {
             value: Value::List(list.into_iter().collect()),
             changes: 2,
         };
-        let made = remade(&field, |_, input| Ok::<_, ()>(("b".to_owned(), input))).unwrap();
+        let made = remade(&field, |_, input| {
+            Ok::<_, std::convert::Infallible>(("b".to_owned(), input))
+        });
+        let Ok(made) = made;
         let read: Vec<(&str, Value)> = entries(Some(&made)).collect();
         assert_eq!(read, [("b", Value::Int(1)), ("b", Value::Int(2))]);
         assert_eq!(made.changes, 2);

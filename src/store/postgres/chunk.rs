@@ -117,16 +117,17 @@ mod tests {
     #[test]
     fn rows_are_taken_some_at_a_time_and_in_order() {
         let value = "x".repeat(CHUNK / 3);
-        let mut rows = Rows::default();
-        rows.writes = (0..8)
-            .map(|seq| WriteRow {
-                field: 1,
-                seq,
-                part: 0,
-                kind: 1,
-                value: &value,
-            })
-            .collect();
+        let row = |seq| WriteRow {
+            field: 1,
+            seq,
+            part: 0,
+            kind: 1,
+            value: &value,
+        };
+        let mut rows = Rows {
+            writes: (0..8).map(row).collect(),
+            ..Rows::default()
+        };
         let mut taken = Vec::new();
         while let Some(chunk) = rows.take_chunk() {
             assert!((1..=3).contains(&chunk.writes.len()));

@@ -1,4 +1,4 @@
-//! Long-term memory in the same database: [`write`] changes it, [`find`] looks into it.
+//! Long-term memory in the same database: [`mod@write`] changes it, [`find`] looks into it.
 
 mod find;
 mod write;
