@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use tokio_util::sync::CancellationToken;
 
@@ -186,6 +187,7 @@ impl Frame {
             callers: &self.callers,
             step: self.step,
             made: self.before + self.made + begun,
+            seen: OnceLock::new(),
         }
     }
 

@@ -32,12 +32,8 @@ impl Request {
 
     /// Of what is done about all that a task sees: a question, the way on from an error.
     pub fn of_seen(around: &Surroundings<'_>, input: Option<&Value>) -> Self {
-        let tracked = around.graph.fields.entries().filter_map(|(id, _)| {
-            let value = around.fields.get(id.0 as usize).cloned().flatten()?;
-            (!around.graph.untracked.contains(&id)).then(|| value.to_stored())
-        });
-        let tracked: Vec<Json> = tracked.collect();
-        Self::new(&serde_json::json!([tracked, input.map(Value::to_stored)]))
+        let seen = around.seen.get_or_init(|| state(around).0);
+        Self::new(&serde_json::json!([seen, input.map(Value::to_stored)]))
     }
 
     /// An outcome that says what it answers. One that is no object stays as it is.
@@ -58,6 +54,15 @@ impl Request {
 /// Whether an entry of an outcome is none of the effect's own.
 pub fn is_note(key: &str) -> bool {
     key == OF
+}
+
+/// Of the fields that are kept.
+fn state(around: &Surroundings<'_>) -> Request {
+    let tracked = around.graph.fields.entries().filter_map(|(id, _)| {
+        let value = around.fields.get(id.0 as usize).cloned().flatten()?;
+        (!around.graph.untracked.contains(&id)).then(|| value.to_stored())
+    });
+    Request::new(&tracked.collect())
 }
 
 impl EffectScope {

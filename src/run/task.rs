@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
@@ -91,6 +92,8 @@ pub struct Surroundings<'a> {
     /// Super-steps of the run that lead to it, this one counted in and those of calls beside it left out: the same however
     /// fast those are.
     pub made: u64,
+    /// A digest of the state at the start of the step, once somebody has asked for it: one for all tasks.
+    pub seen: OnceLock<String>,
 }
 
 /// What a task has done at some point.

@@ -67,6 +67,9 @@ fn what_happened_is_not_done_again() {
 fn what_did_not_happen_is_done_again() {
     let place = Place::new("did-not-happen", "charge", "0.1");
     let first = doubt(&place, place.run("{}", &[]), 1);
+    let both = json!({ "happened": false, "result": { "tool": "charge", "args": {} } });
+    let refused = Ended::of(answered(&place, &both));
+    assert_eq!(refused.status, 2, "{refused:?}");
     let not = json!({ "happened": false });
     // Made again, and in doubt again: that is another question.
     let second = doubt(&place, answered(&place, &not), 2);

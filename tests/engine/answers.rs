@@ -170,6 +170,20 @@ async fn an_answer_of_the_wrong_type_is_refused() {
             to("post", json!({ "decision": "edit", "args": { "to": 1 } })),
             "$.to: expected string, found 1",
         ),
+        (
+            to(
+                "post",
+                json!({ "decision": "approve", "message": "not yet" }),
+            ),
+            "`message` goes with the decision \"refuse\"",
+        ),
+        (
+            to(
+                "post",
+                json!({ "decision": "approve", "args": { "to": "bob" } }),
+            ),
+            "`args` go with the decision \"edit\"",
+        ),
     ];
     for (answer, reason) in wrong {
         let message = refused(&engine, std::slice::from_ref(&answer)).await;

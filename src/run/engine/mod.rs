@@ -467,7 +467,12 @@ fn latest_step(image: &ThreadImage) -> u64 {
 
 /// Tokens that earlier processes of the run have used, as far as they had noted it: the count only grows.
 fn used_before(image: &ThreadImage) -> Usage {
-    let noted = serde_json::from_value(image.status.usage.clone()).unwrap_or_default();
+    // Where the process has died, what it had resumed with may count calls of the step that is open: those are counted as they are
+    // answered.
+    let noted = match image.status.state {
+        RunState::Running => Usage::default(),
+        _ => serde_json::from_value(image.status.usage.clone()).unwrap_or_default(),
+    };
     let frames = image
         .frames
         .iter()

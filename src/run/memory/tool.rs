@@ -11,10 +11,14 @@ use crate::ir::ErrorKind;
 use crate::run::model::CallContext;
 use crate::run::store::StoreError;
 use crate::run::tool::{ToolBackend, ToolCall, ToolError};
+use crate::value::{MAX_DEPTH, is_deeper};
 
 use super::args::Args;
 use super::space::Pattern;
 use super::{Access, Embedding, Filter, Item, MAX_VALUE, Near, NewItem, Search, Write, WriteKey};
+
+/// Most levels of lists and objects in a value: it is handed out inside of a list of items, which has to be a result itself.
+const MOST_LEVELS: usize = MAX_DEPTH as usize - 10;
 
 /// The module that they are of.
 pub const MODULE: &str = "std/memory";
@@ -56,6 +60,11 @@ impl MemoryTool {
                 "a value in memory has at most {MAX_VALUE} bytes as JSON, this one has {size}"
             )));
         }
+        if is_deeper(&value, MOST_LEVELS) {
+            return Err(invalid(format!(
+                "a value in memory is nested at most {MOST_LEVELS} levels deep, this one more"
+            )));
+        }
         let ttl = args.ttl()?.or(self.settings.ttl);
         let (mut vectors, mut embedder) = (Vec::new(), String::new());
         if let Some(embedding) = &self.settings.embedding {
@@ -81,7 +90,7 @@ impl MemoryTool {
         access: &Access,
         cx: &CallContext,
     ) -> Result<Json, ToolError> {
-        let key = write_key(cx);
+        let key = write_key(cx, &write);
         let made = access.with(|items| items.write(key, &write, access.now));
         Ok(json!(made.await?))
     }
@@ -179,10 +188,17 @@ pub(super) fn invalid(message: impl Into<String>) -> ToolError {
     ToolError::new(ErrorKind::InvalidRequest, message)
 }
 
-/// Which write a call makes. A thread that was deleted may come again under its id: its runs have other ids.
-fn write_key(cx: &CallContext) -> WriteKey {
+/// Which write a call makes. A thread that was deleted may come again under its id: its runs have other ids. And a call may come
+/// again with something else to write, where what made the first was not kept (`--durability exit`) or the flow has changed: that is
+/// another write. Vectors are none of it, for two made of the same text need not be equal.
+fn write_key(cx: &CallContext, write: &Write) -> WriteKey {
+    let written = match write {
+        Write::Put(item) => json!([item.space.parts(), item.key, item.value, item.ttl]),
+        Write::Delete { space, key } => json!([space.parts(), key]),
+    };
     let mut hash = Sha256::new();
-    for name in [&cx.thread_id, &cx.run_id, &cx.idempotency_key] {
+    let written = written.to_string();
+    for name in [&cx.thread_id, &cx.run_id, &cx.idempotency_key, &written] {
         hash.update((name.len() as u64).to_be_bytes());
         hash.update(name.as_bytes());
     }

@@ -140,7 +140,8 @@ pub fn is_approval(open: &OpenInterrupt) -> bool {
 /// Whether the answer to an approval, already of its type, goes with the tool.
 ///
 /// # Errors
-/// In words, where arguments are given that nobody asked for, or that are not of the tool's types.
+/// In words, where arguments are given that nobody asked for, or that are not of the tool's types; where a message is, that nobody
+/// would read.
 pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
     if !is_approval(open) {
         return Ok(());
@@ -151,9 +152,15 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
             open.id, open.path
         ))
     };
-    let given = answer.get("args").is_some_and(|args| !args.is_null());
-    if answer.get("decision").and_then(Json::as_str) != Some("edit") {
-        return match given {
+    let given = |key: &str| answer.get(key).is_some_and(|value| !value.is_null());
+    let decision = answer.get("decision").and_then(Json::as_str);
+    // A word that nobody would read.
+    let message = answer.get("message").and_then(Json::as_str);
+    if message.is_some_and(|said| !said.is_empty()) && decision != Some("refuse") {
+        return refused("`message` goes with the decision \"refuse\"".to_owned());
+    }
+    if decision != Some("edit") {
+        return match given("args") {
             true => refused("`args` go with the decision \"edit\"".to_owned()),
             false => Ok(()),
         };

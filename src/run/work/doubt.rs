@@ -225,7 +225,7 @@ fn result(answer: &Json) -> &Json {
 /// Whether the answer to a doubt, already of its type, gives the result of the tool.
 ///
 /// # Errors
-/// In words, where the call is said to have happened and the result is not of the tool's type.
+/// In words, where the call is said to have happened and the result is not of the tool's type, or not to have, and there is one.
 pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
     if !open.effect.contains(DOUBT) {
         return Ok(());
@@ -241,7 +241,13 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
         ));
     }
     if !has_happened(answer) {
-        return Ok(());
+        return match result(answer).is_null() {
+            true => Ok(()),
+            false => Err(format!(
+                "the answer to `{}` ({}) is refused, the thread is as it was: `result` goes with `happened: true`; without it the call is made again",
+                open.id, open.path
+            )),
+        };
     }
     accept(result(answer), ty, &flow.types)
         .map(|_| ())
