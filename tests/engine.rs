@@ -18,6 +18,7 @@ mod engine {
     mod streams;
     mod told;
     mod unreadable;
+    mod usage;
 }
 
 use std::collections::BTreeMap;
