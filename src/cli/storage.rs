@@ -62,14 +62,7 @@ impl Place {
         };
         match (named, &config.store) {
             (Some(url), _) => Ok(at(url, Path::new(""))),
-            (None, Some(entry)) => {
-                let mut missing = Diagnostics::new();
-                entry.missing.iter().cloned().for_each(|m| missing.push(m));
-                match missing.is_empty() {
-                    true => Ok(at(entry.value.reveal(), &project.home)),
-                    false => Err(missing),
-                }
-            }
+            (None, Some(entry)) => Ok(at(entry.usable()?.reveal(), &project.home)),
             (None, None) => Ok(at(DEFAULT, &project.home)),
         }
     }

@@ -20,7 +20,7 @@ use crate::run::tool::ToolBackend;
 use crate::store;
 
 use super::load::Refused;
-use super::project::{Project, SETTINGS};
+use super::project::Project;
 use super::text::{self, FileError, shown};
 
 /// Puts an [`Engine`] together: what the program brings for a flow, and what `graphc.yaml` says of the rest.
@@ -56,7 +56,7 @@ pub enum BuildError {
     /// The settings have errors, or lack what the flow needs.
     #[error(transparent)]
     Settings(#[from] Refused),
-    /// The settings have no such profile, or there is no file of settings.
+    /// Settings were asked for, and there is no file of them.
     #[error("there is no `graphc.yaml` in `{0}` or above it")]
     NoSettings(String),
     /// The store that the settings name can't be opened.
@@ -167,16 +167,8 @@ impl EngineBuilder {
         let store = match (self.store, &config.store) {
             (Some(given), _) => Some(given),
             (None, Some(entry)) => {
-                let mut unset = crate::diag::Diagnostics::new();
-                entry
-                    .missing
-                    .iter()
-                    .cloned()
-                    .for_each(|one| unset.push(one));
-                if !unset.is_empty() {
-                    return Err(refused(unset).into());
-                }
-                Some(store::open(entry.value.reveal(), &folder)?)
+                let url = entry.usable().map_err(refused)?;
+                Some(store::open(url.reveal(), &folder)?)
             }
             (None, None) => None,
         };
@@ -264,7 +256,6 @@ fn read_settings(
 ) -> Result<(Config, PathBuf, SourceMap), BuildError> {
     let project = Project::around(folder, None)?;
     let Some(file) = &project.settings else {
-        debug_assert!(!folder.join(SETTINGS).is_file());
         return Err(BuildError::NoSettings(shown(folder)));
     };
     let mut sources = SourceMap::new();

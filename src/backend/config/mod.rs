@@ -69,6 +69,21 @@ pub struct Entry<T> {
     pub missing: Vec<Diagnostic>,
 }
 
+impl<T> Entry<T> {
+    /// What it says.
+    ///
+    /// # Errors
+    /// The variables that it needs and that are not set.
+    pub fn usable(&self) -> Result<&T, Diagnostics> {
+        let mut unset = Diagnostics::new();
+        self.missing.iter().cloned().for_each(|one| unset.push(one));
+        match unset.is_empty() {
+            true => Ok(&self.value),
+            false => Err(unset),
+        }
+    }
+}
+
 /// What a project does with a lint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LintLevel {
