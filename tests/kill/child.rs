@@ -9,6 +9,7 @@ use std::time::Duration;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
 use graphc::ir::Tool;
+use graphc::run::ambient::{Ambient, SystemAmbient};
 use graphc::run::backends::Backends;
 use graphc::run::engine::{Engine, RunOptions, RunResult, StartError, open_interrupts};
 use graphc::run::journal::Durability;
@@ -69,7 +70,12 @@ pub struct Hand {
 }
 
 impl Hand {
-    pub fn new(job: Job) -> Self {
+    /// One whose clock stands.
+    pub fn still(job: Job) -> Self {
+        Self::new(job, Arc::new(Still))
+    }
+
+    fn new(job: Job, ambient: Arc<dyn Ambient>) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crash");
         let text = std::fs::read_to_string(folder.join(format!("{}.graph", job.flow))).unwrap();
         let files: BTreeMap<String, String> = [("flow.graph".to_owned(), text)].into();
@@ -109,7 +115,7 @@ impl Hand {
             },
             plan,
             store: Some(Arc::new(store)),
-            ambient: Arc::new(Still),
+            ambient,
         };
         Self {
             engine,
@@ -182,7 +188,10 @@ impl Hand {
 async fn child() {
     let Ok(job) = std::env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&job).unwrap();
-    let hand = Hand::new(job);
+    let hand = match job.deed {
+        Some(_) => Hand::still(job),
+        None => Hand::new(job, Arc::new(SystemAmbient)),
+    };
     let state = match &hand.job.deed {
         Some(deed) => {
             deed.act(&hand.engine).await.unwrap();

@@ -105,10 +105,10 @@ fn around() -> Edit {
     }
 }
 
-/// An edit of a graph that `ask` calls: its question is asked anew.
+/// An edit of a graph that `ask_inside` calls: its question is asked anew.
 fn inside() -> Edit {
     Edit {
-        frame: Some("left".to_owned()),
+        frame: Some("first".to_owned()),
         writes: vec![Written {
             field: "notes".to_owned(),
             value: json!(["by hand"]),
