@@ -27,6 +27,7 @@ pub mod event;
 pub mod extern_node;
 pub mod frame;
 pub mod freshness;
+pub mod half_join;
 pub mod interrupt;
 pub mod journal;
 pub mod kept;

@@ -22,6 +22,7 @@ use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
 use crate::scenario::fit::nodes;
 
+use super::super::pasted::Pasted;
 use super::super::{Context, Exit, Failure, files, flow, settings, storage, threads};
 use super::answers::{Answers, Reply};
 use super::hint::Hint;
@@ -119,7 +120,8 @@ impl<'a> Session<'a> {
         }
         let store = place.open(how.durability == Durability::Sync)?;
         if let (true, Some(thread)) = (wanted.resumes, &wanted.thread) {
-            needs_thread(&store, thread, &place)?;
+            let pasted = Pasted::new(how.store.as_deref(), context);
+            needs_thread(&store, thread, &place, &pasted)?;
         }
         let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
             .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
@@ -155,11 +157,8 @@ impl<'a> Session<'a> {
         let hint = Hint::new(
             &file,
             &thread,
-            &[
-                ("--scenario", scenario),
-                ("--store", how.store.as_deref()),
-                ("--durability", durability),
-            ],
+            &[("--scenario", scenario), ("--durability", durability)],
+            how.store.as_deref(),
             context,
         );
         Ok(Self {
@@ -364,8 +363,9 @@ impl<'a> Session<'a> {
             Some(RunState::Ready) => "was forked or edited",
         };
         Ok(Some(format!(
-            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",
+            "note: thread `{}` {state}; what it left undone is dropped (`{}` would have gone on with it)",
             self.thread,
+            self.hint.resume(),
         )))
     }
 
@@ -410,6 +410,14 @@ impl<'a> Session<'a> {
                 self.context
                     .say(&format!("cancelled; go on with: {command}"));
             }
+            (RunState::Done, _) => {
+                for half in &result.half_joins {
+                    let missing = name::list(half.missing.iter().map(String::as_str));
+                    let half = half.shown();
+                    self.context
+                        .say(&format!("note: {half} was left waiting for {missing}"));
+                }
+            }
             _ => {}
         }
     }
@@ -420,13 +428,14 @@ fn needs_thread(
     store: &Arc<dyn Store>,
     thread: &str,
     place: &storage::Place,
+    pasted: &Pasted,
 ) -> Result<(), Failure> {
     let known = runtime()?.block_on(store.thread(thread));
     match known.map_err(unusable)? {
         Some(_) => Ok(()),
         None => Err(
             Failure::unusable(format!("there is no thread `{thread}` in `{place}`"))
-                .help("`graphc threads` lists all"),
+                .help(format!("`{}` lists all", pasted.command(&["threads"]))),
         ),
     }
 }

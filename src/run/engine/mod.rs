@@ -20,6 +20,7 @@ use super::backends::Backends;
 use super::context::RunContext;
 use super::error::RunError;
 use super::frame::Frame;
+use super::half_join::half_joins;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
 use super::kept::Kept;
@@ -398,8 +399,13 @@ impl Engine {
         end: FrameEnd,
         tells: bool,
     ) -> RunResult {
+        let mut half = Vec::new();
         let (mut state, mut interrupts, mut error) = match end {
-            FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
+            FrameEnd::Done => {
+                half = half_joins(&self.plan.graphs[graph], &frame.agenda);
+                (RunState::Done, Vec::new(), None)
+            }
+            FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
             // A backend may say that too, of a run that nobody has stopped: that is a failure.
             FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled && cx.is_stopped() => {
@@ -446,6 +452,7 @@ impl Engine {
             interrupts,
             error,
             usage,
+            half_joins: half,
             in_doubt: Vec::new(),
         }
     }

@@ -149,7 +149,7 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
     let refused = |problem: String| {
         Err(format!(
             "the answer to `{}` ({}) is refused, the thread is as it was: {problem}",
-            open.id, open.path
+            open.id, open.place()
         ))
     };
     let given = |key: &str| answer.get(key).is_some_and(|value| !value.is_null());
