@@ -14,8 +14,8 @@ use crate::run::memory::tool::shown;
 use crate::run::memory::{Access, Filter, Item, Search, Space, Write};
 use crate::run::store::StoreError;
 
-use super::run::session::runtime;
 use super::pasted::Pasted;
+use super::run::session::runtime;
 use super::storage::Place;
 use super::threads::table::table;
 use super::threads::{Format, seconds};
@@ -237,11 +237,12 @@ impl Look<'_> {
 
     fn unknown(&self, space: &Space, key: &str) -> Failure {
         let (space, shown) = (path(space), &self.shown);
-        Failure::unusable(format!("there is no key `{key}` in `{space}` of `{shown}`"))
-            .help(format!(
+        Failure::unusable(format!("there is no key `{key}` in `{space}` of `{shown}`")).help(
+            format!(
                 "`{}` shows what there is",
                 self.pasted.command(&["memory", "list"])
-            ))
+            ),
+        )
     }
 }
 

@@ -34,7 +34,9 @@ impl HalfJoin {
 /// The joins of a graph that wait, in the order declared.
 pub fn half_joins(graph: &GraphPlan, agenda: &Agenda) -> Vec<HalfJoin> {
     let named = |nodes: &mut dyn Iterator<Item = crate::ir::NodeId>| -> Vec<String> {
-        nodes.map(|node| graph.nodes[node].name.to_string()).collect()
+        nodes
+            .map(|node| graph.nodes[node].name.to_string())
+            .collect()
     };
     let waiting = agenda.joins.iter().map(|(join, arrived)| {
         let (members, jump) = &graph.joins[*join];

@@ -41,10 +41,7 @@ impl OpenInterrupt {
         let names = names.map(|part| part.split_once(':').map_or(part, |(_, name)| name));
         let index = own.find('[').and_then(|at| own.get(at..));
         let own = format!("{}{}", self.node, index.unwrap_or_default());
-        names
-            .chain([own.as_str()])
-            .collect::<Vec<_>>()
-            .join("/")
+        names.chain([own.as_str()]).collect::<Vec<_>>().join("/")
     }
 
     /// Whether a path as a person writes it leads here: parts without an index stand for any.

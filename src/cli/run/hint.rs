@@ -33,7 +33,11 @@ impl Hint {
     ) -> Self {
         let mut words = [file, "--thread", thread].map(str::to_owned).to_vec();
         for (name, value) in options {
-            words.extend(value.iter().flat_map(|value| [*name, *value].map(str::to_owned)));
+            words.extend(
+                value
+                    .iter()
+                    .flat_map(|value| [*name, *value].map(str::to_owned)),
+            );
         }
         Self {
             pasted: Pasted::new(store, context),

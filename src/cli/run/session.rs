@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start, in_turns, seed};
 use crate::base::{SourceMap, name};
-use crate::ir::{ErrorKind, Flow, GraphId};
+use crate::ir::{Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
@@ -26,6 +26,7 @@ use super::super::pasted::Pasted;
 use super::super::{Context, Exit, Failure, files, flow, settings, storage, threads};
 use super::answers::{Answers, Reply};
 use super::hint::Hint;
+use super::remedy::{not_begun, remedy};
 use super::scene;
 use super::signals::Signals;
 use super::snippet;
@@ -237,6 +238,7 @@ impl<'a> Session<'a> {
             Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
             given => given,
         };
+        let mut begun = true;
         let mut before: Option<RunResult> = None;
         let mut in_doubt = Vec::new();
         let mut result = loop {
@@ -249,6 +251,7 @@ impl<'a> Session<'a> {
                 }
                 (Err(failure), None) => return Err(failure),
             };
+            begun &= result.begun;
             in_doubt.extend(result.in_doubt.iter().cloned());
             if result.state != RunState::Interrupted || signals.is_heard() {
                 break result;
@@ -264,7 +267,7 @@ impl<'a> Session<'a> {
             }
             before = Some(result);
         };
-        if let Some(note) = dropped {
+        if let Some(note) = dropped.filter(|_| begun) {
             self.context.say(&note);
         }
         for tool in &in_doubt {
@@ -354,6 +357,7 @@ impl<'a> Session<'a> {
     /// A new input on a thread that has something left to do lets go of that.
     async fn what_is_dropped(&self) -> Result<Option<String>, Failure> {
         let known = self.store.thread(&self.thread).await.map_err(unusable)?;
+        let known = known.filter(|thread| thread.checkpoint > 0);
         let state = match known.map(|thread| thread.status.state) {
             None | Some(RunState::Done) => return Ok(None),
             Some(RunState::Interrupted) => "was interrupted",
@@ -393,14 +397,10 @@ impl<'a> Session<'a> {
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
                 let failure = failure.lines(lines);
                 match self.keeps {
-                    true if error.kind == ErrorKind::RecursionLimit => failure.help(format!(
-                        "with a higher limit (`--recursion-limit`, `--max-tasks`) it goes on: {}",
-                        self.hint.resume()
-                    )),
-                    true => failure.help(format!(
-                        "when its cause is gone, go on with: {}",
-                        self.hint.resume()
-                    )),
+                    true if !result.begun => failure.help(not_begun(error, &self.hint)),
+                    true => failure.help(remedy(error, &self.hint).unwrap_or_else(|| {
+                        format!("when its cause is gone, go on with: {}", self.hint.resume())
+                    })),
                     false => failure,
                 }
                 .say();

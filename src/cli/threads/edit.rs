@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::base::name;
 use crate::run::ambient::SystemAmbient;
 use crate::run::backends::Backends;
 use crate::run::engine::{Edited, Engine, StartError, Written};
@@ -165,7 +166,7 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
         context.say(&format!("not run: {}", list(&edited.replaced)));
     }
     for half in &edited.half_joins {
-        let missing = list(&half.missing);
+        let missing = name::list(half.missing.iter().map(String::as_str));
         let more: Vec<&str> = match edited.frame.as_str() {
             "" => Vec::new(),
             _ => vec!["--frame", &frame],

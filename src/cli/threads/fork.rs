@@ -76,7 +76,8 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
             return Err(Failure::unusable(message).help(help));
         }
         let forked = engine::fork(store, &SystemAmbient, &fork).await;
-        let status = forked.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
+        let status =
+            forked.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
         let image = store.load(&to).await.map_err(super::failed)?;
         let root = image.as_ref().and_then(|image| image.frames.first());
         let next = root.map(|root| next(&root.schedule)).unwrap_or_default();

@@ -25,8 +25,8 @@ use crate::backend::config::ModelBinding;
 use crate::base::{SourceMap, name};
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
-use super::run::session::runtime;
 use super::pasted::Pasted;
+use super::run::session::runtime;
 use super::storage::Place;
 use super::{Context, Exit, Failure, settings};
 use crate::embed::project::Project;

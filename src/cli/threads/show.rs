@@ -6,12 +6,14 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::ir::Flow;
 use crate::run::engine::open_interrupts;
+use crate::run::error::RunError;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{Effects, RunState, Store, ThreadInfo};
 
 use super::super::run::ask;
 use super::super::run::hint::Hint;
+use super::super::run::remedy::remedy;
 use super::super::{Context, Failure, output};
 use super::{Format, Shelf, failed, flow, next, put_fork, put_status, seconds, word};
 
@@ -212,7 +214,12 @@ fn human(
     }
     // An answer passes stops too.
     if newest && asked.is_empty() && !matches!(status.state, RunState::Done) {
-        line("go on with", &hint.resume());
+        let error = status.error.as_ref().map(RunError::from_kept);
+        let error = error.filter(|_| status.state == RunState::Failed);
+        match error.and_then(|error| remedy(&error, hint)) {
+            Some(help) => line("help", &help),
+            None => line("go on with", &hint.resume()),
+        }
     }
     for interrupt in asked {
         out.push_str(&ask::question(interrupt));

@@ -184,11 +184,13 @@ impl Engine {
                 Err(error)
             }
         };
+        let begun = entered.is_ok();
         let end = match entered {
             Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
         let mut result = self.finish(cx, graph, frame, end, tells).await;
+        result.begun = begun;
         if tells {
             result.in_doubt = held.image.as_ref().map(left_in_doubt).unwrap_or_default();
         }
@@ -359,7 +361,7 @@ impl Engine {
                 "the run took longer than {}",
                 crate::base::duration::show(limit)
             );
-            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
+            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message).lifted_by("--timeout"))
         })
     }
 
@@ -452,6 +454,7 @@ impl Engine {
             interrupts,
             error,
             usage,
+            begun: true,
             half_joins: half,
             in_doubt: Vec::new(),
         }

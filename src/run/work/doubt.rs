@@ -245,7 +245,8 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
             true => Ok(()),
             false => Err(format!(
                 "the answer to `{}` ({}) is refused, the thread is as it was: `result` goes with `happened: true`; without it the call is made again",
-                open.id, open.place()
+                open.id,
+                open.place()
             )),
         };
     }
