@@ -20,6 +20,8 @@ pub struct Hint {
     thread: String,
     /// Behind `resume` or `run`.
     words: Vec<String>,
+    /// What a new run is of, where the flow alone doesn't say so.
+    graph: Option<String>,
 }
 
 impl Hint {
@@ -43,7 +45,13 @@ impl Hint {
             pasted: Pasted::new(store, context),
             thread: thread.to_owned(),
             words,
+            graph: None,
         }
+    }
+
+    /// Names the graph that a new run is of.
+    pub fn of_graph(&mut self, graph: &str) {
+        self.graph = Some(graph.to_owned());
     }
 
     fn command(&self, first: &str, more: &[&str]) -> String {
@@ -54,7 +62,8 @@ impl Hint {
 
     /// The command that begins anew on the thread.
     pub fn run_again(&self) -> String {
-        self.command("run", &[])
+        let graph = self.graph.iter().flat_map(|graph| ["--graph", graph]);
+        self.command("run", &graph.collect::<Vec<_>>())
     }
 
     /// The command without an answer.

@@ -224,6 +224,12 @@ impl<'a> Session<'a> {
     }
 
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
+        if let Leg::Start { graph, .. } = &first
+            && self.engine.entry() != Some(*graph)
+        {
+            let flow = &self.engine.plan.flow;
+            self.hint.of_graph(&flow.graphs[*graph].name);
+        }
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         self.options.drain = signals.drain.clone();

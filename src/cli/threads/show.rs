@@ -216,7 +216,12 @@ fn human(
     if newest && asked.is_empty() && !matches!(status.state, RunState::Done) {
         let error = status.error.as_ref().map(RunError::from_kept);
         let error = error.filter(|_| status.state == RunState::Failed);
-        match error.and_then(|error| remedy(&error, hint)) {
+        let help = error.as_ref().and_then(|error| remedy(error, hint));
+        match help {
+            // Its input was not taken.
+            _ if standing.checkpoint == 0 => {
+                line("begin with", &format!("{} --input ..", hint.run_again()));
+            }
             Some(help) => line("help", &help),
             None => line("go on with", &hint.resume()),
         }
