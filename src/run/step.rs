@@ -431,7 +431,12 @@ fn end_of(send: Option<u32>, outcome: &Outcome) -> (String, EventKind) {
         Outcome::Interrupted(open) => {
             let interrupts: Vec<String> = open.iter().map(|open| open.id.clone()).collect();
             let name = short_hash("wait", &interrupts.join(" "));
-            (name, EventKind::TaskInterrupted { send, interrupts })
+            let kind = EventKind::TaskInterrupted {
+                send,
+                interrupts,
+                paths: open.iter().map(OpenInterrupt::place).collect(),
+            };
+            (name, kind)
         }
     }
 }
