@@ -7,8 +7,7 @@
 //! what a step touches. `benches/run.rs` measures it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
@@ -178,6 +177,7 @@ impl Frame {
             step: self.step,
             made: self.before + self.made + begun,
             seen: OnceLock::new(),
+            facts: OnceLock::new(),
         }
     }
 
@@ -219,7 +219,7 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "start", 0);
+        let commit = Commit::new(cx, graph, self, &AT_START, 0);
         let mut view = commit.view();
         view.cascades = false;
         view.names_writes = self.out_logs.is_some() && !by_caller;
@@ -294,7 +294,7 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "join", 1);
+        let commit = Commit::new(cx, graph, self, &AT_JOIN, 1);
         let within: u64 = outputs.iter().map(|output| output.steps).sum();
         let mut agenda = Agenda {
             tasks: Vec::new(),
@@ -469,9 +469,17 @@ pub fn is_log(name: &str) -> bool {
 /// A commit under way: reads the frame, changes nothing in it.
 struct Commit<'a> {
     around: Surroundings<'a>,
-    effects: EffectScope,
+    key: TaskKey,
+    /// Of jumps that belong to no task. Made when first asked for: most steps have none.
+    effects: OnceLock<EffectScope>,
     frame: &'a Frame,
 }
+
+/// What jumps at the entry of a graph are named after.
+static AT_START: LazyLock<Arc<str>> = LazyLock::new(|| "start!".into());
+
+/// What jumps behind joins and full nodes are named after.
+static AT_JOIN: LazyLock<Arc<str>> = LazyLock::new(|| "join!".into());
 
 impl<'a> Commit<'a> {
     /// `begun`: super-steps of the frame that have begun and are not counted as made.
@@ -479,13 +487,13 @@ impl<'a> Commit<'a> {
         cx: &'a RunContext,
         graph: &'a GraphPlan,
         frame: &'a Frame,
-        name: &str,
+        name: &Arc<str>,
         begun: u64,
     ) -> Self {
-        let key = frame.task_key(&format!("{name}!").into(), None);
         Self {
             around: frame.surroundings(cx, graph, begun),
-            effects: EffectScope::new(key, CancellationToken::new()),
+            key: frame.task_key(name, None),
+            effects: OnceLock::new(),
             frame,
         }
     }
@@ -496,7 +504,7 @@ impl<'a> Commit<'a> {
             &around.cx.plan,
             around.graph,
             (around.fields, around.freshness),
-            MessageIds::new(self.effects.key().clone()),
+            MessageIds::new(self.key.clone()),
         )
     }
 
@@ -643,6 +651,14 @@ impl<'a> Commit<'a> {
         claims: &mut Claims,
     ) -> Result<View<'v>, RunError> {
         let graph = self.around.graph;
+        if let [(Next::Node(id), _)] = next.as_slice()
+            && self.is_plain(*id)
+        {
+            let (node, send) = (*id, None);
+            agenda.tasks = vec![Task { node, send }];
+            self.hold(agenda)?;
+            return Ok(view);
+        }
         let leading = self.leading(&next);
         let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
@@ -702,11 +718,23 @@ impl<'a> Commit<'a> {
             sends = std::mem::take(&mut agenda.deferred_sends);
         }
         agenda.tasks = in_order(nodes, sends);
+        self.hold(agenda)?;
+        Ok(view)
+    }
+
+    /// Whether an arrow into a node makes a task of the next step, whatever else there is.
+    fn is_plain(&self, id: NodeId) -> bool {
+        let node = &self.around.graph.nodes[id];
+        !node.defer && node.max_visits.is_none()
+    }
+
+    /// Refuses more tasks than a step may have.
+    fn hold(&self, agenda: &Agenda) -> Result<(), RunError> {
         let waiting = agenda.deferred_sends.iter();
         let waiting = waiting.flat_map(|(node, sent)| std::iter::repeat_n(*node, sent.len()));
         let all = agenda.tasks.iter().map(|task| task.node).chain(waiting);
-        self.around.cx.tasks.hold(graph, self.around.path, all)?;
-        Ok(view)
+        let around = &self.around;
+        around.cx.tasks.hold(around.graph, around.path, all)
     }
 
     /// Whose arrows lead to each of the nodes that bound their visits.
@@ -760,7 +788,11 @@ impl<'a> Commit<'a> {
         leaves: &mut Vec<Arc<str>>,
         act: impl FnOnce(&mut TaskRun<'v>) -> Result<(), RunError>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
-        let mut run = TaskRun::aside(&self.around, "", slots, view, &self.effects);
+        let effects = self.effects.get_or_init(|| {
+            let never = CancellationToken::new();
+            EffectScope::new(self.key.clone(), never)
+        });
+        let mut run = TaskRun::aside(&self.around, "", slots, view, effects);
         act(&mut run)?;
         let (view, next, left) = run.into_view();
         leaves.extend(left);

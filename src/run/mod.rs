@@ -28,6 +28,7 @@ pub mod extern_node;
 pub mod frame;
 pub mod freshness;
 mod growth;
+pub mod half_join;
 pub mod interrupt;
 pub mod joins;
 pub mod journal;

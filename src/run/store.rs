@@ -24,8 +24,10 @@ use crate::value::Value;
 
 use super::memory::ItemStore;
 
+mod around;
 mod past;
 
+pub use around::Around;
 pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
 
 /// Keeps threads. All implementations pass one conformance suite (`tests/store/main.rs`).
