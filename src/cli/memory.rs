@@ -14,6 +14,7 @@ use crate::run::memory::tool::shown;
 use crate::run::memory::{Access, Filter, Item, Search, Space, Write};
 use crate::run::store::StoreError;
 
+use super::pasted::Pasted;
 use super::run::session::runtime;
 use super::storage::Place;
 use super::threads::table::table;
@@ -98,6 +99,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let now = SystemAmbient.now().as_millisecond();
     let look = Look {
+        pasted: Pasted::new(args.store.as_deref(), context),
         access: Access::new(Some(store), Arc::default(), now, Json::Null),
         shown: place.to_string(),
         format: args.format,
@@ -120,6 +122,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 
 /// The memory that is looked into.
 struct Look<'c> {
+    pasted: Pasted,
     access: Access,
     shown: String,
     format: Format,
@@ -133,7 +136,7 @@ impl Look<'_> {
         let found = self.access.with(|items| items.spaces(&prefix, now)).await;
         let listed = pattern.of(found.map_err(failed)?);
         if listed.is_empty() && self.format == Format::Human {
-            self.nothing();
+            self.nothing(space, false);
         }
         for space in listed {
             let line = match self.format {
@@ -164,7 +167,10 @@ impl Look<'_> {
                 output::print(&lines.collect::<String>())
             }
             Format::Human if found.is_empty() => {
-                self.nothing();
+                let all = Space::prefix(Vec::new()).map_err(Failure::unusable)?;
+                let any = self.access.with(|items| items.spaces(&all, now)).await;
+                let any = !any.map_err(failed)?.is_empty();
+                self.nothing(space.filter(|_| any && offset == 0), any && offset > 0);
                 Ok(())
             }
             Format::Human => {
@@ -216,16 +222,28 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn nothing(&self) {
+    /// Says that nothing was found: in the whole memory, or at a namespace where others have items. `behind`: there is no more
+    /// behind those that were to be left out.
+    fn nothing(&self, space: Option<&str>, behind: bool) {
         let shown = &self.shown;
-        self.context
-            .say(&format!("nothing in the memory of `{shown}`"));
+        self.context.say(&match (space, behind) {
+            (_, true) => format!("no more in the memory of `{shown}`"),
+            (None, _) => format!("nothing in the memory of `{shown}`"),
+            (Some(space), _) => format!(
+                "nothing at or below `{space}` in the memory of `{shown}`; `{}` lists the namespaces that have something",
+                self.pasted.command(&["memory"])
+            ),
+        });
     }
 
     fn unknown(&self, space: &Space, key: &str) -> Failure {
         let (space, shown) = (path(space), &self.shown);
-        Failure::unusable(format!("there is no key `{key}` in `{space}` of `{shown}`"))
-            .help("`graphc memory list` shows what there is")
+        Failure::unusable(format!("there is no key `{key}` in `{space}` of `{shown}`")).help(
+            format!(
+                "`{}` shows what there is",
+                self.pasted.command(&["memory", "list"])
+            ),
+        )
     }
 }
 

@@ -27,6 +27,7 @@ pub mod json_arg;
 pub mod man;
 pub mod memory;
 pub mod output;
+pub mod pasted;
 pub mod resume;
 pub mod run;
 pub mod scenes;

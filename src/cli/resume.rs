@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   graphc resume desk.graph --thread t1 --answer '{\"reply\": \"Fixed.\", \"by\": \"Kim\"}'
   graphc resume desk.graph --thread t1 --interrupt i-1 --answer @answer.json
+  graphc resume desk.graph --thread t1 --interrupt 'work[0]/ask' --answer true --interrupt 'work[1]/ask' --answer false
   graphc resume desk.graph --thread t1           after a crash or a failure";
 
 /// Arguments of `graphc resume`.
@@ -26,12 +27,13 @@ pub struct Args {
     /// The thread to go on with
     #[arg(long, value_name = "ID")]
     pub thread: String,
-    /// Answer to the open interrupt; left out after a crash or a failure
+    /// Answer to the open interrupt; left out after a crash or a failure. Several, where each has its `--interrupt`
     #[arg(long, value_name = "JSON|@FILE|-")]
-    pub answer: Option<JsonArg>,
-    /// The interrupt that is answered, where several are open: its id or the path of its node
+    pub answer: Vec<JsonArg>,
+    /// The interrupt that is answered, where several are open: its id or its path, such as `work[1]/ask`; the first is
+    /// answered by the first `--answer`, the second by the second
     #[arg(long, value_name = "ID", requires = "answer")]
-    pub interrupt: Option<String>,
+    pub interrupt: Vec<String>,
     /// Stop before this node too, by name or path, or `*` for each; may be given several times
     #[arg(long, value_name = "NODE")]
     pub interrupt_before: Vec<String>,
@@ -55,18 +57,11 @@ pub struct Args {
 
 /// Goes on with a thread.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    one_stdin(&[
-        ("the flow", args.file.as_os_str() == "-"),
-        (
-            "`--answer`",
-            args.answer.as_ref().is_some_and(JsonArg::is_stdin),
-        ),
-    ])?;
-    let value = args.answer.map(|answer| answer.read("--answer"));
-    let answer = value.transpose()?.map(|value| Answer {
-        interrupt: args.interrupt,
-        value,
-    });
+    let stdin = args.answer.iter().filter(|answer| answer.is_stdin());
+    let stdin: Vec<(&str, bool)> = stdin.map(|_| ("`--answer`", true)).collect();
+    let flow = ("the flow", args.file.as_os_str() == "-");
+    one_stdin(&[&[flow], stdin.as_slice()].concat())?;
+    let answers = paired(args.answer, args.interrupt)?;
     let session = Session::open(
         Wanted {
             file: args.file,
@@ -82,5 +77,26 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         },
         context,
     )?;
-    session.run(Leg::Resume(answer.into_iter().collect()))
+    session.run(Leg::Resume(answers))
+}
+
+/// Each answer with its interrupt; one alone needs none.
+fn paired(answers: Vec<JsonArg>, interrupts: Vec<String>) -> Result<Vec<Answer>, Failure> {
+    let (given, named) = (answers.len(), interrupts.len());
+    if given > 1 && named != given || named > given {
+        let message = format!(
+            "{given} `--answer`s and {named} `--interrupt`s: which answer is to which interrupt isn't known"
+        );
+        return Err(Failure::unusable(message).help(
+            "write each with its own: `--interrupt ID --answer JSON --interrupt ID --answer JSON`",
+        ));
+    }
+    let mut interrupts = interrupts.into_iter();
+    let pair = |answer: JsonArg| {
+        Ok(Answer {
+            interrupt: interrupts.next(),
+            value: answer.read("--answer")?,
+        })
+    };
+    answers.into_iter().map(pair).collect()
 }

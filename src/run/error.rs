@@ -64,6 +64,10 @@ pub struct RunError {
     pub cause: Option<Box<RunError>>,
     /// Of kind `version`: what of the thread the flow has no more.
     pub gone: Option<Box<Gone>>,
+    /// Whether a person has refused it: that is kept, and a resume comes to the same.
+    pub refused: bool,
+    /// The setting that lifts the limit that was reached: an option such as `--max-tasks`, or that of a graph in words.
+    pub lifted_by: Option<String>,
 }
 
 impl RunError {
@@ -78,6 +82,16 @@ impl RunError {
             attempt: 0,
             cause: None,
             gone: None,
+            refused: false,
+            lifted_by: None,
+        }
+    }
+
+    /// An error about a limit that this setting lifts.
+    pub fn lifted_by(self, setting: impl Into<String>) -> Self {
+        Self {
+            lifted_by: Some(setting.into()),
+            ..self
         }
     }
 
@@ -106,10 +120,18 @@ impl RunError {
     pub fn to_json(&self) -> Json {
         let mut json = json!({ "kind": self.kind.word(), "message": self.message });
         if let Some(entries) = json.as_object_mut() {
-            for (key, value) in [("node", &self.node), ("path", &self.path)] {
+            let texts = [
+                ("node", &self.node),
+                ("path", &self.path),
+                ("lifted_by", &self.lifted_by),
+            ];
+            for (key, value) in texts {
                 if let Some(value) = value {
                     entries.insert(key.into(), json!(value));
                 }
+            }
+            if self.refused {
+                entries.insert("refused".into(), json!(true));
             }
             if let Some(place) = &self.place {
                 let (line, column) = place.end;
@@ -150,6 +172,8 @@ impl RunError {
                 .get("cause")
                 .map(|cause| Box::new(Self::from_kept(cause))),
             gone: None,
+            refused: json.get("refused") == Some(&json!(true)),
+            lifted_by: text("lifted_by"),
         }
     }
 

@@ -132,6 +132,8 @@ pub enum EventKind {
         send: Option<u32>,
         /// Ids of the interrupts that it waits at, also those in the graph that it calls.
         interrupts: Vec<String>,
+        /// The path of each of them, with the indices of sends.
+        paths: Vec<String>,
     },
     /// An effect failed and will be tried again.
     Retrying {
@@ -234,8 +236,12 @@ impl EventKind {
             EventKind::TaskFinished { send, error } => {
                 json!({ "event": "finished", "send": send, "error": error })
             }
-            EventKind::TaskInterrupted { send, interrupts } => {
-                json!({ "event": "interrupted", "send": send, "interrupts": interrupts })
+            EventKind::TaskInterrupted {
+                send,
+                interrupts,
+                paths,
+            } => {
+                json!({ "event": "interrupted", "send": send, "interrupts": interrupts, "paths": paths })
             }
             EventKind::Retrying {
                 attempt,

@@ -5,6 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::expr::Type;
 
+use super::step::BEFORE;
+
 /// An interrupt that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenInterrupt {
@@ -12,7 +14,7 @@ pub struct OpenInterrupt {
     pub id: String,
     /// Name of the node.
     pub node: String,
-    /// Path of the node, such as `cake_man/await_approval`.
+    /// Path of the node, such as `cake_man/await_approval`, without the indices of sends: what scenarios name it by.
     pub path: String,
     /// What is asked: an object or a text; null at a stop before a node.
     pub ask: Json,
@@ -26,9 +28,42 @@ pub struct OpenInterrupt {
 }
 
 impl OpenInterrupt {
+    /// Whether it is a stop before a node, which asks nothing and is passed by any resume.
+    pub fn is_stop(&self) -> bool {
+        self.effect == BEFORE
+    }
+
+    /// The path with the indices of the sends on the way, such as `work[1]/ask`: no two tasks have the same.
+    pub fn place(&self) -> String {
+        let (callers, own) = self.task.rsplit_once('/').unwrap_or(("", &self.task));
+        // A task is `STEP:NODE[SEND]`; a question around a node has another name than the node.
+        let names = callers.split('/').filter(|part| !part.is_empty());
+        let names = names.map(|part| part.split_once(':').map_or(part, |(_, name)| name));
+        let index = own.find('[').and_then(|at| own.get(at..));
+        let own = format!("{}{}", self.node, index.unwrap_or_default());
+        names.chain([own.as_str()]).collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether a path as a person writes it leads here: parts without an index stand for any.
+    pub fn is_at(&self, path: &str) -> bool {
+        let place = self.place();
+        let plain = |part: &str| part.split('[').next().unwrap_or(part).to_owned();
+        let mut parts = place.split('/');
+        let fit = path.split('/').all(|wanted| {
+            let here = parts.next();
+            here.is_some_and(|here| here == wanted || plain(here) == wanted)
+        });
+        fit && parts.next().is_none()
+    }
+
     /// The entry of a result's `interrupts` (docs/cli.md).
     pub fn to_json(&self) -> Json {
-        json!({ "id": self.id, "node": self.node, "path": self.path, "ask": self.ask })
+        let mut json =
+            json!({ "id": self.id, "node": self.node, "path": self.place(), "ask": self.ask });
+        if let (true, Some(entries)) = (self.is_stop(), json.as_object_mut()) {
+            entries.insert("stop".to_owned(), json!("before"));
+        }
+        json
     }
 }
 
@@ -39,4 +74,44 @@ pub struct Answer {
     pub interrupt: Option<String>,
     /// The answer.
     pub value: Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(task: &str, node: &str) -> OpenInterrupt {
+        OpenInterrupt {
+            id: String::new(),
+            node: node.to_owned(),
+            path: String::new(),
+            ask: Json::Null,
+            expect: None,
+            task: task.to_owned(),
+            effect: String::new(),
+        }
+    }
+
+    #[test]
+    fn places_have_the_indices_of_sends() {
+        for (task, node, place) in [
+            ("0:ask", "ask", "ask"),
+            ("3:ask[2]", "ask", "ask[2]"),
+            ("0:work[1]/4:deep/0:ask", "ask", "work[1]/deep/ask"),
+            ("0:work[1]/0:pay[0]", "gate", "work[1]/gate[0]"),
+        ] {
+            assert_eq!(open(task, node).place(), place);
+        }
+    }
+
+    #[test]
+    fn parts_without_an_index_stand_for_any() {
+        let open = open("0:work[1]/0:ask[3]", "ask");
+        for path in ["work[1]/ask[3]", "work/ask", "work[1]/ask", "work/ask[3]"] {
+            assert!(open.is_at(path), "{path}");
+        }
+        for path in ["work[0]/ask", "work", "ask[3]", "work[1]/ask[3]/x", ""] {
+            assert!(!open.is_at(path), "{path}");
+        }
+    }
 }

@@ -16,14 +16,16 @@ use super::task::join_path;
 /// Like the run's own it goes on where a resume finds the call.
 #[derive(Debug, Clone)]
 pub struct StepLimit {
+    graph: String,
     most: u64,
     made: Arc<AtomicU64>,
 }
 
 impl StepLimit {
-    /// The limit of a call that has kept `made` super-steps, those of its own calls counted in.
-    pub fn new(most: u32, made: u64) -> Self {
+    /// The limit of a call of that graph that has kept `made` super-steps, those of its own calls counted in.
+    pub fn new(graph: &str, most: u32, made: u64) -> Self {
         Self {
+            graph: graph.to_owned(),
             most: most.into(),
             made: Arc::new(AtomicU64::new(made)),
         }
@@ -36,18 +38,20 @@ impl StepLimit {
 /// Kind `recursion_limit`.
 pub fn count_step(cx: &RunContext, limits: &[StepLimit]) -> Result<(), RunError> {
     let made = cx.steps.fetch_add(1, Ordering::Relaxed);
-    let reached = |message| Err(RunError::new(ErrorKind::RecursionLimit, message));
+    let reached = |message| RunError::new(ErrorKind::RecursionLimit, message);
     if made >= cx.step_limit {
-        return reached(format!(
-            "the run has made {made} super-steps, which is its limit"
-        ));
+        let message = format!("the run has made {made} super-steps, which is its limit");
+        return Err(reached(message).lifted_by("--recursion-limit"));
     }
     for limit in limits {
         let made = limit.made.fetch_add(1, Ordering::Relaxed);
         if made >= limit.most {
-            return reached(format!(
-                "the called graph has made {made} super-steps, which is its limit"
-            ));
+            let graph = &limit.graph;
+            let message = format!(
+                "the called graph `{graph}` has made {made} super-steps, which is its limit"
+            );
+            let setting = format!("`recursion_limit` of graph `{graph}`");
+            return Err(reached(message).lifted_by(setting));
         }
     }
     Ok(())
@@ -89,7 +93,7 @@ impl TaskLimit {
             "the next super-step would have {count} tasks, {of} of them of node `{name}`; it may have {}",
             self.0
         );
-        let error = RunError::new(ErrorKind::RecursionLimit, message);
+        let error = RunError::new(ErrorKind::RecursionLimit, message).lifted_by("--max-tasks");
         Err(error.in_node(name, &join_path(path, name)))
     }
 
@@ -101,10 +105,14 @@ impl TaskLimit {
         if sent <= self.0 {
             return Ok(());
         }
+        let who = match name {
+            "" => "`start`".to_owned(),
+            name => format!("node `{name}`"),
+        };
         let message = format!(
-            "node `{name}` brings the tasks of the next super-step to {sent}; it may have {}",
+            "{who} brings the tasks of the next super-step to {sent}; it may have {}",
             self.0
         );
-        Err(RunError::new(ErrorKind::RecursionLimit, message))
+        Err(RunError::new(ErrorKind::RecursionLimit, message).lifted_by("--max-tasks"))
     }
 }

@@ -168,6 +168,9 @@ async fn run_tasks(
             waiting.push((index, task, effects));
         }
     }
+    if waiting.is_empty() {
+        return gather(outcomes.all.into_iter().flatten());
+    }
     let mut futures = Vec::with_capacity(waiting.len());
     for (index, task, effects) in waiting {
         futures.push(run_indexed(&around, frame, index, task, effects));
@@ -428,7 +431,12 @@ fn end_of(send: Option<u32>, outcome: &Outcome) -> (String, EventKind) {
         Outcome::Interrupted(open) => {
             let interrupts: Vec<String> = open.iter().map(|open| open.id.clone()).collect();
             let name = short_hash("wait", &interrupts.join(" "));
-            (name, EventKind::TaskInterrupted { send, interrupts })
+            let kind = EventKind::TaskInterrupted {
+                send,
+                interrupts,
+                paths: open.iter().map(OpenInterrupt::place).collect(),
+            };
+            (name, kind)
         }
     }
 }

@@ -492,6 +492,13 @@ pub struct FieldImage {
     pub changes: u64,
 }
 
+impl FieldImage {
+    /// A value that was put whole.
+    pub fn of(value: Value) -> Self {
+        Self { value, changes: 0 }
+    }
+}
+
 /// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written; or, where the answer to a commit was lost
 /// on its way ([`StoreError::Unavailable`] says so), all of it or nothing.
 #[derive(Debug, Clone, thiserror::Error)]

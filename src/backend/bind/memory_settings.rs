@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::backend::config::EmbedSpec;
+use crate::backend::config::{EmbedSpec, unknown_provider};
 use crate::backend::llm::openai::Embeddings;
-use crate::base::name;
 use crate::run::memory::{self, Embedding};
 
 use super::Binding;
@@ -43,14 +42,7 @@ impl Binding<'_> {
     fn embedding(&mut self, embed: &EmbedSpec) -> Option<Embedding> {
         let name = embed.provider.as_str();
         let Some(provider) = self.reached(name) else {
-            let known = || self.config.providers.keys().map(String::as_str);
-            let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
-                let known = name::list(known());
-                format!("describe it under `providers` in graphc.yaml; there is {known}")
-            });
-            let message =
-                format!("nothing says how to reach the provider `{name}` of memory's vectors");
-            self.report(Some(embed.at), message, help);
+            self.found.push(unknown_provider(embed, self.config));
             return None;
         };
         let model = embed.model.as_str();

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use crate::backend::yaml::Cursor;
-use crate::base::Span;
+use crate::base::{Span, name};
+use crate::diag::{Diagnostic, codes};
 use crate::run::memory::FieldPath;
 
+use super::Config;
 use super::variables::{Form, Variables};
 
 /// `memory: { embed: .., ttl: 30d, refresh_on_read: true }`
@@ -72,12 +74,46 @@ fn read_embed(cursor: &Cursor<'_>, variables: &Variables<'_>) -> Option<EmbedSpe
         path
     });
     let fields = fields.collect();
+    let model = model.and_then(|model| variables.text(&model, Form::Plain));
     let at = provider.as_ref()?.span();
     Some(EmbedSpec {
         provider: provider?.text()?.to_owned(),
         at,
-        model: variables.text(&model?, Form::Plain)?,
+        model: model?,
         dimensions: count,
         fields,
     })
+}
+
+/// What is wrong with a provider that neither the file nor any of its profiles describes. One that only a profile has is left
+/// to the runs with the others.
+pub(super) fn unknown_providers(config: &Config, root: &Cursor<'_>) -> Vec<Diagnostic> {
+    // By their names: what is wrong with one itself is reported there.
+    let profiles = root.json().get("profiles").and_then(|all| all.as_object());
+    let profiles = profiles.into_iter().flat_map(|all| all.values());
+    let parts: Vec<_> = profiles.chain([root.json()]).collect();
+    let described = |name: &str| {
+        let mut written = parts.iter().filter_map(|part| part.get("providers"));
+        config.providers.contains_key(name) || written.any(|all| all.get(name).is_some())
+    };
+    let embeds = config.parts.iter().filter_map(|part| {
+        let memory = part.memory.as_ref()?;
+        memory.value.embed.as_ref()
+    });
+    let unknown = embeds.filter(|embed| !described(&embed.provider));
+    unknown
+        .map(|embed| unknown_provider(embed, config))
+        .collect()
+}
+
+/// That nothing says how to reach the provider.
+pub fn unknown_provider(embed: &EmbedSpec, config: &Config) -> Diagnostic {
+    let name = embed.provider.as_str();
+    let known = || config.providers.keys().map(String::as_str);
+    let help = name::did_you_mean(name, known()).unwrap_or_else(|| {
+        let known = name::list(known());
+        format!("describe it under `providers` in graphc.yaml; there is {known}")
+    });
+    let message = format!("nothing says how to reach the provider `{name}` of memory's vectors");
+    Diagnostic::new(&codes::INVALID_CONFIG, message, embed.at).help(help)
 }

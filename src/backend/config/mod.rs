@@ -26,7 +26,7 @@ use super::secret::Secret;
 
 pub use family::ModelFamily;
 pub use levels::wrong_levels;
-pub use memory::{EmbedSpec, MemorySpec};
+pub use memory::{EmbedSpec, MemorySpec, unknown_provider};
 pub use model::ModelBinding;
 pub use read::load;
 pub use tool::ToolSpec;

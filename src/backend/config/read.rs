@@ -53,7 +53,11 @@ pub fn load(
     let mut config = Config::empty(env);
     config.file = Some(file);
     if !doc.root.is_null() {
-        read(&Cursor::new(&doc, &found), profile, env, &mut config);
+        let root = Cursor::new(&doc, &found);
+        read(&root, profile, env, &mut config);
+        for unknown in memory::unknown_providers(&config, &root) {
+            root.report(unknown);
+        }
     } else if let Some(profile) = profile {
         let root = Cursor::new(&doc, &found);
         root.report(root.finding(format!("there is no profile `{profile}`")));

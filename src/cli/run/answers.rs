@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 
 use crate::expr::TypeTable;
 use crate::run::interrupt::{Answer, OpenInterrupt};
-use crate::run::step::BEFORE;
 use crate::scenario::answers::Pending;
 
 use super::ask::{self, Asked};
@@ -37,7 +36,7 @@ impl Answers {
     /// The answers to open interrupts.
     pub fn to(&mut self, open: &[OpenInterrupt], types: &TypeTable) -> Reply {
         let mut answers = Vec::new();
-        let questions = open.iter().filter(|open| open.effect != BEFORE);
+        let questions = open.iter().filter(|open| !open.is_stop());
         let questions: Vec<OpenInterrupt> = questions.cloned().collect();
         let scripted = self.scripted.next(&questions);
         for interrupt in &questions {
@@ -72,7 +71,7 @@ impl Answers {
         let mut stops = 0;
         for interrupt in open {
             let mut input = stdin().lock();
-            let asked = match interrupt.effect == BEFORE {
+            let asked = match interrupt.is_stop() {
                 true => ask::pass(interrupt, &mut input, &mut ask::stderr),
                 false => ask::ask(interrupt, types, &mut input, &mut ask::stderr),
             };

@@ -34,7 +34,7 @@ pub fn stderr(text: &str) {
 pub fn pass(stop: &OpenInterrupt, input: &mut dyn BufRead, say: &mut dyn FnMut(&str)) -> Asked {
     say(&format!(
         "stopped before {}; Enter goes on, Ctrl-D leaves it so: ",
-        visible(&stop.path)
+        visible(&stop.place())
     ));
     match line(input) {
         Some(_) => Asked::Pass,
@@ -85,7 +85,7 @@ pub fn ask(
 
 /// The question as a person reads it: the entries of an object one by one, texts as they are.
 pub fn question(open: &OpenInterrupt) -> String {
-    let mut out = format!("\n{} asks:\n", visible(&open.path));
+    let mut out = format!("\n{} asks:\n", visible(&open.place()));
     match &open.ask {
         Json::Object(entries) => {
             for (name, value) in entries {

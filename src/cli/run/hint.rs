@@ -2,65 +2,84 @@
 
 use serde_json::json;
 
+use crate::base::name;
 use crate::expr::TypeTable;
 use crate::ir::Flow;
 use crate::run::engine::RunResult;
 use crate::run::interrupt::OpenInterrupt;
-use crate::run::step::BEFORE;
 use crate::run::work::doubt;
-use crate::store;
 
 use super::super::Context;
+use super::super::pasted::{Pasted, quoted};
 use super::example;
 
-/// `graphc resume FILE --thread ID`, with the options that this process was given.
+/// `graphc resume FILE --thread ID`, with the options that this process was given, and other commands about the thread.
 #[derive(Debug, Clone)]
 pub struct Hint {
+    pasted: Pasted,
+    thread: String,
+    /// Behind `resume` or `run`.
     words: Vec<String>,
+    /// What a new run is of, where the flow alone doesn't say so.
+    graph: Option<String>,
 }
 
 impl Hint {
-    /// The command for a thread. `options` are pairs such as `--store`, `memory`.
+    /// The command for a thread. `options` are pairs such as `--scenario`, `happy`.
     pub fn new(
         file: &str,
         thread: &str,
         options: &[(&str, Option<&str>)],
+        store: Option<&str>,
         context: &Context,
     ) -> Self {
-        let mut words = vec!["graphc".to_owned()];
-        let option = |name: &str, value: Option<&str>| {
-            let pair = value.map(|value| [name.to_owned(), quoted(value)]);
-            pair.into_iter().flatten()
-        };
-        let path =
-            |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
-        words.extend(option("-C", path(&context.directory).as_deref()));
-        words.extend(["resume".to_owned(), quoted(file)]);
-        words.extend(option("--thread", Some(thread)));
+        let mut words = [file, "--thread", thread].map(str::to_owned).to_vec();
         for (name, value) in options {
-            match (*name, value) {
-                // It may be printed to where a password has no place.
-                ("--store", Some(url)) => words.extend(option(name, Some(&store::pasted(url)))),
-                _ => words.extend(option(name, *value)),
-            }
+            words.extend(
+                value
+                    .iter()
+                    .flat_map(|value| [*name, *value].map(str::to_owned)),
+            );
         }
-        words.extend(option("--config", path(&context.config).as_deref()));
-        words.extend(option("--profile", context.profile.as_deref()));
-        Self { words }
+        Self {
+            pasted: Pasted::new(store, context),
+            thread: thread.to_owned(),
+            words,
+            graph: None,
+        }
+    }
+
+    /// Names the graph that a new run is of.
+    pub fn of_graph(&mut self, graph: &str) {
+        self.graph = Some(graph.to_owned());
+    }
+
+    fn command(&self, first: &str, more: &[&str]) -> String {
+        let words = self.words.iter().map(String::as_str);
+        let words: Vec<&str> = [first].into_iter().chain(words).collect();
+        self.pasted.command(&[&words, more].concat())
     }
 
     /// The command that begins anew on the thread.
     pub fn run_again(&self) -> String {
-        let words = self.words.iter().map(|word| match word.as_str() {
-            "resume" => "run",
-            word => word,
-        });
-        words.collect::<Vec<_>>().join(" ")
+        let graph = self.graph.iter().flat_map(|graph| ["--graph", graph]);
+        self.command("run", &graph.collect::<Vec<_>>())
     }
 
     /// The command without an answer.
     pub fn resume(&self) -> String {
-        self.words.join(" ")
+        self.command("resume", &[])
+    }
+
+    /// The command without an answer, with more options.
+    pub fn resume_with(&self, options: &[&str]) -> String {
+        self.command("resume", options)
+    }
+
+    /// A command of `graphc threads` about the thread, by the words before and behind its id.
+    pub fn threads(&self, action: &str, more: &[&str]) -> String {
+        let words = ["threads", action, &self.thread];
+        self.pasted.command(&[&words, more].concat())
     }
 
     /// The command that answers an interrupt, with an example of the right type.
@@ -69,7 +88,7 @@ impl Hint {
     /// `flow` is left out where it is not known.
     pub fn answer(&self, open: &OpenInterrupt, flow: Option<&Flow>) -> String {
         let mut command = self.resume();
-        if open.effect == BEFORE {
+        if open.is_stop() {
             return command;
         }
         command.push_str(&format!(" --interrupt {}", quoted(&open.id)));
@@ -87,20 +106,31 @@ impl Hint {
         command
     }
 
-    /// A line for each open interrupt: where it is and how to go on.
+    /// A line for each open interrupt: where it is and how to go on. Stops before nodes are passed together.
     pub fn interrupted(&self, result: &RunResult, flow: &Flow) -> String {
-        let lines = result.interrupts.iter().map(|open| {
-            let what = match open.effect == BEFORE {
-                true => format!("stopped before `{}`; go on with", open.path),
-                false => format!("`{}` waits for an answer; give it with", open.path),
+        let (stops, asked): (Vec<&OpenInterrupt>, Vec<&OpenInterrupt>) =
+            result.interrupts.iter().partition(|open| open.is_stop());
+        let mut lines = Vec::new();
+        if !stops.is_empty() {
+            let places: Vec<String> = stops.iter().map(|open| open.place()).collect();
+            let places = name::list(places.iter().map(String::as_str));
+            // An answer passes them too.
+            let how = match asked.is_empty() {
+                true => format!("go on with:\n  {}", self.resume()),
+                false => "an answer goes on from there too".to_owned(),
             };
+            lines.push(format!("stopped before {places}; {how}"));
+        }
+        lines.extend(asked.into_iter().map(|open| {
             let or = match doubt::is_doubt(open) {
                 true => "\n  where it has not happened: --answer '{\"happened\":false}'",
                 false => "",
             };
-            format!("{what}:\n  {}{or}", self.answer(open, Some(flow)))
-        });
-        lines.collect::<Vec<_>>().join("\n")
+            let place = open.place();
+            let command = self.answer(open, Some(flow));
+            format!("`{place}` waits for an answer; give it with:\n  {command}{or}")
+        }));
+        lines.join("\n")
     }
 }
 
@@ -112,31 +142,4 @@ fn happened(flow: &Flow, open: &OpenInterrupt) -> String {
         entries.insert("result".to_owned(), example::of(ty, &flow.types));
     }
     answer.to_string()
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for (word, written) in [
-            ("t-1", "t-1"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("it's", r"'it'\''s'"),
-            ("$x;`y`", "'$x;`y`'"),
-        ] {
-            assert_eq!(quoted(word), written);
-        }
-    }
 }

@@ -11,6 +11,7 @@ pub mod ask;
 pub mod example;
 pub mod hint;
 pub mod progress;
+pub mod remedy;
 pub mod scene;
 pub mod session;
 pub mod signals;

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use crate::backend::bind::bind;
 use crate::backend::scenario::{Scenario, Script, Start, in_turns, seed};
 use crate::base::{SourceMap, name};
-use crate::ir::{ErrorKind, Flow, GraphId};
+use crate::ir::{Flow, GraphId};
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::engine::{self, Engine, Gone, RunResult, StartError, open_interrupts};
 use crate::run::interrupt::Answer;
@@ -22,9 +22,11 @@ use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
 use crate::scenario::fit::nodes;
 
+use super::super::pasted::Pasted;
 use super::super::{Context, Exit, Failure, files, flow, settings, storage, threads};
 use super::answers::{Answers, Reply};
 use super::hint::Hint;
+use super::remedy::{not_begun, remedy};
 use super::scene;
 use super::signals::Signals;
 use super::snippet;
@@ -119,7 +121,8 @@ impl<'a> Session<'a> {
         }
         let store = place.open(how.durability == Durability::Sync)?;
         if let (true, Some(thread)) = (wanted.resumes, &wanted.thread) {
-            needs_thread(&store, thread, &place)?;
+            let pasted = Pasted::new(how.store.as_deref(), context);
+            needs_thread(&store, thread, &place, &pasted)?;
         }
         let backends = bind(&flow, &config, script.as_ref(), &loaded.project.home)
             .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
@@ -155,11 +158,8 @@ impl<'a> Session<'a> {
         let hint = Hint::new(
             &file,
             &thread,
-            &[
-                ("--scenario", scenario),
-                ("--store", how.store.as_deref()),
-                ("--durability", durability),
-            ],
+            &[("--scenario", scenario), ("--durability", durability)],
+            how.store.as_deref(),
             context,
         );
         Ok(Self {
@@ -224,6 +224,12 @@ impl<'a> Session<'a> {
     }
 
     async fn go(mut self, first: Leg) -> Result<Exit, Failure> {
+        if let Leg::Start { graph, .. } = &first
+            && self.engine.entry() != Some(*graph)
+        {
+            let flow = &self.engine.plan.flow;
+            self.hint.of_graph(&flow.graphs[*graph].name);
+        }
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();
         self.options.drain = signals.drain.clone();
@@ -238,6 +244,7 @@ impl<'a> Session<'a> {
             Leg::Resume(answers) if answers.is_empty() => self.asked_first(&signals).await?,
             given => given,
         };
+        let mut begun = true;
         let mut before: Option<RunResult> = None;
         let mut in_doubt = Vec::new();
         let mut result = loop {
@@ -250,6 +257,7 @@ impl<'a> Session<'a> {
                 }
                 (Err(failure), None) => return Err(failure),
             };
+            begun &= result.begun;
             in_doubt.extend(result.in_doubt.iter().cloned());
             if result.state != RunState::Interrupted || signals.is_heard() {
                 break result;
@@ -265,7 +273,7 @@ impl<'a> Session<'a> {
             }
             before = Some(result);
         };
-        if let Some(note) = dropped {
+        if let Some(note) = dropped.filter(|_| begun) {
             self.context.say(&note);
         }
         for tool in &in_doubt {
@@ -355,6 +363,7 @@ impl<'a> Session<'a> {
     /// A new input on a thread that has something left to do lets go of that.
     async fn what_is_dropped(&self) -> Result<Option<String>, Failure> {
         let known = self.store.thread(&self.thread).await.map_err(unusable)?;
+        let known = known.filter(|thread| thread.checkpoint > 0);
         let state = match known.map(|thread| thread.status.state) {
             None | Some(RunState::Done) => return Ok(None),
             Some(RunState::Interrupted) => "was interrupted",
@@ -364,8 +373,9 @@ impl<'a> Session<'a> {
             Some(RunState::Ready) => "was forked or edited",
         };
         Ok(Some(format!(
-            "note: thread `{}` {state}; what it left undone is dropped (`graphc resume` would have gone on with it)",
+            "note: thread `{}` {state}; what it left undone is dropped (`{}` would have gone on with it)",
             self.thread,
+            self.hint.resume(),
         )))
     }
 
@@ -393,14 +403,10 @@ impl<'a> Session<'a> {
                 let failure = Failure::unusable(format!("{kind}{around}: {}", error.message));
                 let failure = failure.lines(lines);
                 match self.keeps {
-                    true if error.kind == ErrorKind::RecursionLimit => failure.help(format!(
-                        "with a higher limit (`--recursion-limit`, `--max-tasks`) it goes on: {}",
-                        self.hint.resume()
-                    )),
-                    true => failure.help(format!(
-                        "when its cause is gone, go on with: {}",
-                        self.hint.resume()
-                    )),
+                    true if !result.begun => failure.help(not_begun(error, &self.hint)),
+                    true => failure.help(remedy(error, &self.hint).unwrap_or_else(|| {
+                        format!("when its cause is gone, go on with: {}", self.hint.resume())
+                    })),
                     false => failure,
                 }
                 .say();
@@ -409,6 +415,14 @@ impl<'a> Session<'a> {
                 let command = self.hint.resume();
                 self.context
                     .say(&format!("cancelled; go on with: {command}"));
+            }
+            (RunState::Done, _) => {
+                for half in &result.half_joins {
+                    let missing = name::list(half.missing.iter().map(String::as_str));
+                    let half = half.shown();
+                    self.context
+                        .say(&format!("note: {half} was left waiting for {missing}"));
+                }
             }
             _ => {}
         }
@@ -420,13 +434,14 @@ fn needs_thread(
     store: &Arc<dyn Store>,
     thread: &str,
     place: &storage::Place,
+    pasted: &Pasted,
 ) -> Result<(), Failure> {
     let known = runtime()?.block_on(store.thread(thread));
     match known.map_err(unusable)? {
         Some(_) => Ok(()),
         None => Err(
             Failure::unusable(format!("there is no thread `{thread}` in `{place}`"))
-                .help("`graphc threads` lists all"),
+                .help(format!("`{}` lists all", pasted.command(&["threads"]))),
         ),
     }
 }

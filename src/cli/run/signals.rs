@@ -56,18 +56,22 @@ impl Signals {
                 term::say(&format!("\nthe question stays open; go on with: {resume}"));
                 exit(Exit::Cancelled.status().into());
             }
+            // How to go on is said once, when it has stopped.
             let (doing, token) = match first {
-                Heard::Interrupt => ("cancelling: what is under way", &heard.cancel),
-                Heard::Terminate | Heard::HangUp => {
-                    ("stopping: the super-step under way", &heard.drain)
-                }
+                Heard::Interrupt => (
+                    "cancelling: tool calls under way are finished first, a model's reply is not waited for",
+                    &heard.cancel,
+                ),
+                Heard::Terminate | Heard::HangUp => (
+                    "stopping: the super-step under way is finished first",
+                    &heard.drain,
+                ),
             };
             let since = Instant::now();
             token.cancel();
-            term::say(&format!(
-                "\n{doing} is finished first (again to stop at once); go on with: {resume}"
-            ));
+            term::say(&format!("\n{doing} (again to stop at once)"));
             while ears.next().await == Heard::HangUp && since.elapsed() < SAME_HANG_UP {}
+            term::say(&format!("stopped at once; go on with: {resume}"));
             command::end_all();
             exit(Exit::Cancelled.status().into());
         });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::base::name;
 use crate::run::ambient::SystemAmbient;
 use crate::run::backends::Backends;
 use crate::run::engine::{Edited, Engine, StartError, Written};
@@ -14,7 +15,7 @@ use crate::run::store::{RunState, Store, ThreadStatus};
 use super::super::json_arg::JsonArg;
 use super::super::run::hint::Hint;
 use super::super::{Context, Exit, Failure, files, flow as flows};
-use super::{Shelf, flow, past};
+use super::{Shelf, flow};
 
 /// Arguments of an edit.
 #[derive(Debug, clap::Args)]
@@ -107,10 +108,10 @@ fn planned(path: &Path, context: &Context) -> Result<(String, Plan), Failure> {
 }
 
 /// Why an edit or a fork was not made. `option` names the node that an edit stands for.
-pub fn refused(error: StartError, thread: &str, option: &str) -> Failure {
+pub fn refused(shelf: &Shelf, error: StartError, thread: &str, option: &str) -> Failure {
     let message = error.to_string();
     match error {
-        StartError::Store(error) => past(error, thread),
+        StartError::Store(error) => shelf.past(error, thread),
         StartError::Version { .. } => Failure::unusable(message).help(
             "`graphc resume --migrate` changes the thread as the flow's `migrate` says; a flow as it was when the thread last ran takes it as it is",
         ),
@@ -134,8 +135,8 @@ impl Shelf {
     pub fn hint(&self, file: &str, thread: &str, context: &Context) -> Hint {
         // Which scenario plays the models is not kept with a thread.
         let scenario = self.scripted.then_some("NAME");
-        let options = [("--scenario", scenario), ("--store", self.named.as_deref())];
-        Hint::new(file, thread, &options, context)
+        let options = [("--scenario", scenario)];
+        Hint::new(file, thread, &options, self.named.as_deref(), context)
     }
 }
 
@@ -146,9 +147,10 @@ pub fn in_doubt(tool: &str) -> String {
 
 /// Says what an edit has come to, for people.
 pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
-    let of = match edited.frame.as_str() {
+    let frame = crate::run::engine::frame_path(&edited.frame);
+    let of = match frame.as_str() {
         "" => String::new(),
-        key => format!(" of `{}`", crate::run::engine::frame_path(key)),
+        path => format!(" of `{path}`"),
     };
     let list = |names: &[String]| match names {
         [] => "nothing".to_owned(),
@@ -163,10 +165,26 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
     if !edited.replaced.is_empty() && edited.replaced != edited.next {
         context.say(&format!("not run: {}", list(&edited.replaced)));
     }
+    for half in &edited.half_joins {
+        let missing = name::list(half.missing.iter().map(String::as_str));
+        let more: Vec<&str> = match edited.frame.as_str() {
+            "" => Vec::new(),
+            _ => vec!["--frame", &frame],
+        };
+        let arrive = half.missing.first().map_or("", String::as_str);
+        let arrive = hint.threads("state", &[&["--as", arrive], more.as_slice()].concat());
+        let comes = half.missing.iter().any(|node| edited.next.contains(node));
+        let how = match comes {
+            true => "which runs next".to_owned(),
+            false => format!("which nothing leads to now; let it arrive too with: {arrive}"),
+        };
+        context.say(&format!("{} waits for {missing}, {how}", half.shown()));
+    }
     for open in &edited.dropped {
         context.say(&format!(
             "`{}` ({}) does not wait for an answer any more",
-            open.path, open.id
+            open.place(),
+            open.id
         ));
     }
     for tool in &edited.in_doubt {

@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(value_name = "ID")]
     pub thread: String,
     /// The checkpoint that the new thread goes on from; the newest where left out
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", alias = "checkpoint")]
     pub at: Option<u64>,
     /// Id of the new thread; a fresh one where left out
     #[arg(long = "as", value_name = "NEW")]
@@ -76,7 +76,8 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
             return Err(Failure::unusable(message).help(help));
         }
         let forked = engine::fork(store, &SystemAmbient, &fork).await;
-        let status = forked.map_err(|error| edit::refused(error, &args.thread, "--as-node"))?;
+        let status =
+            forked.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
         let image = store.load(&to).await.map_err(super::failed)?;
         let root = image.as_ref().and_then(|image| image.frames.first());
         let next = root.map(|root| next(&root.schedule)).unwrap_or_default();
@@ -93,7 +94,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         as_node: args.as_node,
     };
     let edited = engine.fork_edited(&fork, &wanted).await;
-    let edited = edited.map_err(|error| edit::refused(error, &args.thread, "--as-node"))?;
+    let edited = edited.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
     context.say(&format!(
         "forked {} at checkpoint {} as {to}",
         args.thread, fork.at
@@ -115,8 +116,8 @@ fn said(fork: &Fork<'_>, state: RunState, next: &[String], (hint, context): (&Hi
     context.say(&format!("next: {}", next.join(", ")));
     if state == RunState::Interrupted {
         context.say(&format!(
-            "it waits for the same answers: `graphc threads show {}` has the questions",
-            fork.to
+            "it waits for the same answers; the questions: {}",
+            hint.threads("show", &[])
         ));
     }
     context.say(&format!("go on with: {}", hint.resume()));

@@ -25,6 +25,7 @@ use crate::backend::config::ModelBinding;
 use crate::base::{SourceMap, name};
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
+use super::pasted::Pasted;
 use super::run::session::runtime;
 use super::storage::Place;
 use super::{Context, Exit, Failure, settings};
@@ -102,8 +103,8 @@ pub enum Action {
         #[arg(value_name = "ID")]
         thread: String,
         /// A checkpoint in place of the newest
-        #[arg(long, value_name = "ID")]
-        checkpoint: Option<u64>,
+        #[arg(long, value_name = "SEQ", alias = "checkpoint")]
+        at: Option<u64>,
     },
     /// List a thread's checkpoints, newest first
     History {
@@ -114,7 +115,7 @@ pub enum Action {
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// Only those before this checkpoint
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "SEQ")]
         before: Option<u64>,
     },
     /// Print a thread's state as JSON and what runs next, at any checkpoint; edit it with `--set`
@@ -144,15 +145,13 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let config = settings::load(&project, context, &mut sources)?;
     let place = Place::find(args.store.as_deref(), &config, &project)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let mut shelf = Shelf::open(&place, args.store, args.format)?;
+    let mut shelf = Shelf::open(&place, args.store, args.format, context)?;
     let every = config.models.get("*").map(|entry| &entry.value);
     shelf.scripted = matches!(every, Some(ModelBinding::Scripted));
     let work = async {
         match args.action.unwrap_or(Action::List) {
             Action::List => list::run(&shelf, context).await,
-            Action::Show { thread, checkpoint } => {
-                show::run(&shelf, &thread, checkpoint, context).await
-            }
+            Action::Show { thread, at } => show::run(&shelf, &thread, at, context).await,
             Action::History {
                 thread,
                 limit,
@@ -177,6 +176,8 @@ pub struct Shelf {
     shown: String,
     /// The store as named on the command line.
     named: Option<String>,
+    /// What stands around commands that are shown.
+    pasted: Pasted,
     /// Whether the settings leave all models to scenarios.
     scripted: bool,
     format: Format,
@@ -184,13 +185,19 @@ pub struct Shelf {
 
 impl Shelf {
     /// The shelf of a store, where it is there.
-    pub fn open(place: &Place, named: Option<String>, format: Format) -> Result<Self, Failure> {
+    pub fn open(
+        place: &Place,
+        named: Option<String>,
+        format: Format,
+        context: &Context,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             store: match place.is_there() {
                 true => Some(place.open(false)?),
                 false => None,
             },
             shown: place.to_string(),
+            pasted: Pasted::new(named.as_deref(), context),
             named,
             scripted: false,
             format,
@@ -211,25 +218,28 @@ impl Shelf {
         }
     }
 
+    /// Why a thread's past can't be had, with the way out.
+    pub fn past(&self, error: StoreError, thread: &str) -> Failure {
+        let failure = Failure::unusable(error.to_string());
+        match error {
+            StoreError::NoCheckpoint { .. } => {
+                let history = self.pasted.command(&["threads", "history", thread]);
+                failure.help(format!("`{history}` lists them"))
+            }
+            StoreError::Exists { .. } => {
+                failure.help("name another with `--as`, or delete that one")
+            }
+            _ => failure,
+        }
+    }
+
     fn unknown(&self, id: &str, all: &[ThreadInfo]) -> Failure {
         let ids = all.iter().map(|info| info.thread_id.as_str());
         let help = match name::closest(id, ids) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`graphc threads` lists all".to_owned(),
+            None => format!("`{}` lists all", self.pasted.command(&["threads"])),
         };
         Failure::unusable(format!("there is no thread `{id}` in `{}`", self.shown)).help(help)
-    }
-}
-
-/// Why a thread's past can't be had, with the way out.
-pub fn past(error: StoreError, thread: &str) -> Failure {
-    let failure = Failure::unusable(error.to_string());
-    match error {
-        StoreError::NoCheckpoint { .. } => {
-            failure.help(format!("`graphc threads history {thread}` lists them"))
-        }
-        StoreError::Exists { .. } => failure.help("name another with `--as`, or delete that one"),
-        _ => failure,
     }
 }
 

@@ -1,19 +1,23 @@
 //! `graphc threads show`
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::ir::Flow;
-use crate::run::engine::open_interrupts;
+use crate::run::engine::{open_interrupts, under_way};
+use crate::run::error::RunError;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{Effects, RunState, Store, ThreadInfo};
+use crate::value::Value;
 
 use super::super::run::ask;
 use super::super::run::hint::Hint;
+use super::super::run::remedy::remedy;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, flow, next, past, put_fork, put_status, seconds, word};
+use super::{Format, Shelf, failed, flow, next, put_fork, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -36,7 +40,7 @@ pub async fn run(
     let (store, info) = shelf.thread(thread).await?;
     let mut standing = match checkpoint {
         None => newest(store, thread).await?,
-        Some(seq) => at(store, thread, seq).await?,
+        Some(seq) => at(shelf, store, thread, seq).await?,
     };
     let open = match checkpoint {
         None => open_interrupts(&info.status).map_err(failed)?,
@@ -66,10 +70,12 @@ pub async fn run(
 
 async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failure> {
     let image = store.load(thread).await.map_err(failed)?;
+    // The newest may be one of a call under way; what is shown is where the run's own graph stands with it.
+    let newest = image.as_ref().map_or(0, |image| image.last_seq);
     let root = image.and_then(|image| image.frames.into_iter().next());
     Ok(match root {
         Some(root) => Standing {
-            checkpoint: root.seq,
+            checkpoint: newest,
             frame: String::new(),
             graph: None,
             next: next(&root.schedule),
@@ -90,7 +96,12 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
     })
 }
 
-async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, Failure> {
+async fn at(
+    shelf: &Shelf,
+    store: &Arc<dyn Store>,
+    thread: &str,
+    seq: u64,
+) -> Result<Standing, Failure> {
     let before = seq.saturating_add(1);
     let found = store
         .history(thread, Some(before), 1)
@@ -98,13 +109,10 @@ async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, 
         .map_err(failed)?;
     let Some(checkpoint) = found.into_iter().find(|checkpoint| checkpoint.seq == seq) else {
         let image = store.image_at(thread, seq, Effects::Before).await;
-        let gone = image.err().map(|error| past(error, thread));
+        let gone = image.err().map(|error| shelf.past(error, thread));
         return Err(gone.unwrap_or_else(|| Failure::unusable("the thread has changed meanwhile")));
     };
-    let state = store
-        .state(thread, &checkpoint.frame, seq)
-        .await
-        .map_err(failed)?;
+    let state = state(shelf, store, thread, (&checkpoint.frame, seq)).await?;
     Ok(Standing {
         checkpoint: seq,
         graph: checkpoint
@@ -121,6 +129,25 @@ async fn at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<Standing, 
             .map(|(name, value)| (name, value.to_json()))
             .collect(),
     })
+}
+
+/// The fields of a frame at a checkpoint of its own. A call with `persist thread` has on top of what frames around it have.
+async fn state(
+    shelf: &Shelf,
+    store: &Arc<dyn Store>,
+    thread: &str,
+    (frame, seq): (&str, u64),
+) -> Result<BTreeMap<String, Value>, Failure> {
+    if !frame.is_empty() {
+        let image = store.image_at(thread, seq, Effects::Before).await;
+        let image = image.map_err(|error| shelf.past(error, thread))?;
+        let frames = under_way(&image.frames).map_err(failed)?;
+        if let Some(found) = frames.into_iter().find(|found| found.frame == frame) {
+            let fields = found.fields.into_iter();
+            return Ok(fields.map(|(name, field)| (name, field.value)).collect());
+        }
+    }
+    store.state(thread, frame, seq).await.map_err(failed)
 }
 
 fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word: &str) -> Json {
@@ -197,19 +224,32 @@ fn human(
             &format!("{}{place}: {}", text("kind"), text("message")),
         );
     }
-    for interrupt in open {
+    let (stops, asked): (Vec<&OpenInterrupt>, Vec<&OpenInterrupt>) =
+        open.iter().partition(|open| open.is_stop());
+    let places: Vec<String> = stops.iter().map(|stop| stop.place()).collect();
+    if !places.is_empty() {
+        line("stopped", &format!("before {}", places.join(", ")));
+    }
+    // An answer passes stops too.
+    if newest && asked.is_empty() && !matches!(status.state, RunState::Done) {
+        let error = status.error.as_ref().map(RunError::from_kept);
+        let error = error.filter(|_| status.state == RunState::Failed);
+        let help = error.as_ref().and_then(|error| remedy(error, hint));
+        match help {
+            // Its input was not taken.
+            _ if standing.checkpoint == 0 => {
+                line("begin with", &format!("{} --input ..", hint.run_again()));
+            }
+            Some(help) => line("help", &help),
+            None => line("go on with", &hint.resume()),
+        }
+    }
+    for interrupt in asked {
         out.push_str(&ask::question(interrupt));
         let command = hint.answer(interrupt, flow);
         out.push_str(&format!("  {command}\n"));
     }
-    if newest && open.is_empty() && !matches!(status.state, RunState::Done) {
-        line_resume(&mut out, hint);
-    }
     let state = Json::Object(standing.state.clone());
     out.push_str(&format!("\n{state:#}\n"));
     out
-}
-
-fn line_resume(out: &mut String, hint: &Hint) {
-    out.push_str(&format!("{:<11} {}\n", "go on with", hint.resume()));
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::base::name::list;
-use crate::run::engine::{Edit, Edited, frame_path, live};
+use crate::run::engine::{Edit, Edited, frame_path, under_way};
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{Effects, FrameImage, Store, ThreadImage, ThreadInfo};
 
 use super::super::{Context, Failure, output};
 use super::edit::{self, EditArgs};
-use super::{Format, Shelf, flow, next, past};
+use super::{Format, Shelf, flow, next};
 
 /// Arguments of `graphc threads state`.
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(value_name = "ID")]
     pub thread: String,
     /// A checkpoint in place of the newest; of an older one a fork is edited
-    #[arg(long, value_name = "SEQ", conflicts_with_all = ["set", "as_node"])]
+    #[arg(long, value_name = "SEQ", alias = "checkpoint")]
     pub at: Option<u64>,
     /// A called graph under way: its path, such as `content/section`; the run's own graph is `/`
     #[arg(long, value_name = "PATH")]
@@ -41,10 +41,28 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
     let writes = args.edit.values()?;
     if writes.is_empty() && args.as_node.is_none() {
         let image = match args.at {
-            Some(seq) => image_at(store, thread, seq).await?,
+            Some(seq) => {
+                let image = store.image_at(thread, seq, Effects::Before).await;
+                image.map_err(|error| shelf.past(error, thread))?
+            }
             None => newest(store, &info).await?,
         };
         return print(shelf, &info, &image, args.frame.as_deref(), None, context);
+    }
+    if let Some(at) = args.at {
+        let at = at.to_string();
+        let set = args.edit.set.iter().flat_map(|set| ["--set", set]);
+        let node = args.as_node.iter().flat_map(|node| ["--as-node", node]);
+        let frame = args.frame.iter().flat_map(|frame| ["--frame", frame]);
+        let words: Vec<&str> = ["threads", "fork", thread, "--at", &at]
+            .into_iter()
+            .chain(set.chain(node).chain(frame))
+            .collect();
+        let message = format!(
+            "what a thread has behind it is not changed: checkpoint {at} can be edited in a fork of it"
+        );
+        let command = shelf.pasted.command(&words);
+        return Err(Failure::unusable(message).help(format!("make one with: {command}")));
     }
     let (file, engine) = edit::engine(args.edit.flow.as_deref(), &info.status, store, context)?;
     let wanted = Edit {
@@ -53,7 +71,7 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         as_node: args.as_node,
     };
     let edited = engine.edit(thread, &wanted).await;
-    let edited = edited.map_err(|error| edit::refused(error, thread, "--as"))?;
+    let edited = edited.map_err(|error| edit::refused(shelf, error, thread, "--as"))?;
     let hint = shelf.hint(&file, thread, context);
     edit::say(&edited, thread, &hint, context);
     show(shelf, thread, &edited, context).await
@@ -76,11 +94,6 @@ async fn newest(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<ThreadImage
     let thread = &info.thread_id;
     let image = store.load(thread).await.map_err(super::failed)?;
     image.ok_or_else(|| Failure::unusable(format!("there is no thread `{thread}`")))
-}
-
-async fn image_at(store: &Arc<dyn Store>, thread: &str, seq: u64) -> Result<ThreadImage, Failure> {
-    let image = store.image_at(thread, seq, Effects::Before).await;
-    image.map_err(|error| past(error, thread))
 }
 
 /// The frame that is asked for: without a word that of the checkpoint itself, of the newest the run's own graph.
@@ -127,7 +140,7 @@ fn print(
     edited: Option<&Edited>,
     context: &Context,
 ) -> Result<(), Failure> {
-    let frames = live(&image.frames);
+    let frames = under_way(&image.frames).map_err(super::failed)?;
     let newest = image.last_seq == info.checkpoint;
     let found = frame(&frames, image, newest, wanted)?;
     let mut json = JsonMap::new();
@@ -160,6 +173,9 @@ fn print(
         put("as", json!(edited.as_node));
         put("status", json!(edited.state));
         put("replaced", json!(edited.replaced));
+        if !edited.half_joins.is_empty() {
+            put("half_joins", json!(edited.half_joins));
+        }
         let dropped = edited.dropped.iter().map(OpenInterrupt::to_json);
         put("dropped", dropped.collect());
         if !edited.in_doubt.is_empty() {

@@ -36,7 +36,7 @@ pub fn read(
     let config = settings::load(project, context, &mut sources)?;
     let place = Place::find(store.as_deref(), &config, project)
         .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let shelf = Shelf::open(&place, store, Format::Human)?;
+    let shelf = Shelf::open(&place, store, Format::Human, context)?;
     let work = async {
         let (store, info) = shelf.thread(thread).await?;
         let mut all = Vec::new();

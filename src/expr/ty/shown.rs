@@ -52,6 +52,8 @@ impl TypeTable {
         };
         match &field.default {
             Some(default) => format!("{}: {ty} = {default}", field.name),
+            // `json` may be null, and says so where that matters.
+            None if !field.required() && !ty.ends_with('?') => format!("{}: {ty}?", field.name),
             None => format!("{}: {ty}", field.name),
         }
     }

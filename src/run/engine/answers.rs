@@ -5,7 +5,6 @@ use serde_json::{Value as Json, json};
 use crate::expr::accept::accept;
 use crate::ir::GraphId;
 use crate::run::interrupt::{Answer, OpenInterrupt};
-use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, RunState, StoreError, ThreadImage, ThreadStatus};
 use crate::run::task::show;
 use crate::run::work::{approve, doubt};
@@ -31,11 +30,11 @@ impl Engine {
             subject: interrupt.path.clone(),
             outcome,
         };
-        let stops = open.iter().filter(|interrupt| interrupt.effect == BEFORE);
+        let stops = open.iter().filter(|interrupt| interrupt.is_stop());
         let mut effects: Vec<EffectRecord> = stops.map(|stop| effect(stop, json!(true))).collect();
         let questions: Vec<&OpenInterrupt> = open
             .iter()
-            .filter(|interrupt| interrupt.effect != BEFORE)
+            .filter(|interrupt| !interrupt.is_stop())
             .collect();
         for answer in answers {
             let interrupt = find(&questions, answer.interrupt.as_deref())?;
@@ -45,7 +44,7 @@ impl Engine {
                 let message = format!(
                     "the answer to `{}` ({}) is refused, the thread is as it was: {}\nexpected: {}",
                     interrupt.id,
-                    interrupt.path,
+                    interrupt.place(),
                     problems.join("; "),
                     self.plan.flow.types.describe(ty),
                 );
@@ -93,7 +92,7 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
             format!(
                 "\n  {}  {}  {}",
                 open.id,
-                open.path,
+                open.place(),
                 show(&Value::from_json(&open.ask))
             )
         });
@@ -109,11 +108,17 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
             list(open)
         ))),
         (Some(id), open) => {
-            let named: Vec<&OpenInterrupt> = open
+            let exact = open
                 .iter()
-                .filter(|known| known.id == id || known.path == id)
-                .copied()
-                .collect();
+                .find(|known| known.id == id || known.place() == id);
+            let named: Vec<&OpenInterrupt> = match exact {
+                Some(exact) => vec![*exact],
+                None => open
+                    .iter()
+                    .filter(|known| known.is_at(id))
+                    .copied()
+                    .collect(),
+            };
             match named.as_slice() {
                 [only] => Ok(only),
                 [] => Err(StartError::refused(format!(
@@ -121,7 +126,7 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
                     list(open)
                 ))),
                 _ => Err(StartError::refused(format!(
-                    "several interrupts are open at `{id}`; name one by its id:{}",
+                    "several interrupts are open at `{id}`; name one by its index or its id:{}",
                     list(&named)
                 ))),
             }

@@ -43,7 +43,7 @@ impl Engine {
             };
             let message = format!(
                 "the thread waits at `{}`, which is no interrupt of the flow any more",
-                open.path
+                open.place()
             );
             StartError::Version { message, gone }
         })
@@ -95,7 +95,7 @@ impl Engine {
         let message = format!(
             "the thread has asked {asked} `{}` {of} (`{}`), and nothing of the flow reads the answer any more; the thread is as it was",
             tool.unwrap_or_default(),
-            open.path
+            open.place()
         );
         let gone = Gone::Question;
         StartError::Version { message, gone }

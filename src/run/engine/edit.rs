@@ -12,6 +12,7 @@ use crate::ir::{FieldId, Graph};
 use crate::run::channel::Incoming;
 use crate::run::context::RunContext;
 use crate::run::frame::Frame;
+use crate::run::half_join::{HalfJoin, half_joins};
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::journal::Journal;
 use crate::run::schedule;
@@ -64,6 +65,8 @@ pub struct Edited {
     pub next: Vec<String>,
     /// Names of the nodes that were to run, and have given way.
     pub replaced: Vec<String>,
+    /// Joins of the frame that wait for members: where none of those is to run, nobody comes there.
+    pub half_joins: Vec<HalfJoin>,
     /// Interrupts that were open, and are not any more.
     pub dropped: Vec<OpenInterrupt>,
     /// Tools that must not be called twice, of which a call in what has given way had begun: whether it happened is not known, and
@@ -183,6 +186,7 @@ impl Engine {
             frame: frame.key.to_string(),
             as_node: name,
             next: schedule::next_nodes(plan, &frame.agenda),
+            half_joins: half_joins(plan, &frame.agenda),
             replaced,
             dropped,
             in_doubt: stale::in_doubt(&taken.image, place.image),

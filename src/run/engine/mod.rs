@@ -20,6 +20,7 @@ use super::backends::Backends;
 use super::context::RunContext;
 use super::error::RunError;
 use super::frame::Frame;
+use super::half_join::half_joins;
 use super::interrupt::{Answer, OpenInterrupt};
 use super::journal::{Durability, Journal};
 use super::kept::Kept;
@@ -50,7 +51,7 @@ mod take_over;
 pub use answers::open_interrupts;
 pub use edit::{Edit, Edited, Written, path as frame_path};
 pub use fork::{Fork, fork};
-pub use live::live;
+pub use live::under_way;
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;
@@ -183,11 +184,13 @@ impl Engine {
                 Err(error)
             }
         };
+        let begun = entered.is_ok();
         let end = match entered {
             Ok(()) => self.begin(&cx, &mut frame, &options).await,
             Err(error) => FrameEnd::Failed(error),
         };
         let mut result = self.finish(cx, graph, frame, end, tells).await;
+        result.begun = begun;
         if tells {
             result.in_doubt = held.image.as_ref().map(left_in_doubt).unwrap_or_default();
         }
@@ -358,7 +361,7 @@ impl Engine {
                 "the run took longer than {}",
                 crate::base::duration::show(limit)
             );
-            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message))
+            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message).lifted_by("--timeout"))
         })
     }
 
@@ -398,8 +401,13 @@ impl Engine {
         end: FrameEnd,
         tells: bool,
     ) -> RunResult {
+        let mut half = Vec::new();
         let (mut state, mut interrupts, mut error) = match end {
-            FrameEnd::Done | FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
+            FrameEnd::Done => {
+                half = half_joins(&self.plan.graphs[graph], &frame.agenda);
+                (RunState::Done, Vec::new(), None)
+            }
+            FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
             FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
             // A backend may say that too, of a run that nobody has stopped: that is a failure.
             FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled && cx.is_stopped() => {
@@ -446,6 +454,8 @@ impl Engine {
             interrupts,
             error,
             usage,
+            begun: true,
+            half_joins: half,
             in_doubt: Vec::new(),
         }
     }

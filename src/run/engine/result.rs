@@ -4,6 +4,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::ir::ErrorKind;
 use crate::run::error::RunError;
+use crate::run::half_join::HalfJoin;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::model::Usage;
 use crate::run::store::{RunState, StoreError};
@@ -29,6 +30,10 @@ pub struct RunResult {
     pub error: Option<RunError>,
     /// Tokens.
     pub usage: Usage,
+    /// Whether its input was taken. One that failed on its way in has left the thread as it was, and there is nothing to resume.
+    pub begun: bool,
+    /// Of a run that is done: joins of its graph that waited for members which never came. What they lead to has not run.
+    pub half_joins: Vec<HalfJoin>,
     /// Tools that are `@idempotent(false)` of which a call had begun in what a new input has taken the place of, and nobody asks
     /// any more whether it happened.
     pub in_doubt: Vec<String>,
@@ -53,6 +58,9 @@ impl RunResult {
         }
         if let Some(error) = &self.error {
             json.insert("error".into(), error.to_json());
+        }
+        if !self.half_joins.is_empty() {
+            json.insert("half_joins".into(), json!(self.half_joins));
         }
         if !self.in_doubt.is_empty() {
             json.insert("in_doubt".into(), json!(self.in_doubt));

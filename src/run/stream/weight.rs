@@ -19,7 +19,9 @@ pub fn weight(event: &Event) -> usize {
             error: Some(error), ..
         } => of_json(error),
         EventKind::Retrying { error, .. } => of_json(error),
-        EventKind::TaskInterrupted { interrupts, .. } => of_names(interrupts),
+        EventKind::TaskInterrupted {
+            interrupts, paths, ..
+        } => of_names(interrupts) + of_names(paths),
         EventKind::Checkpoint { next, .. } => of_names(next),
         _ => 0,
     };

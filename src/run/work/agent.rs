@@ -1,6 +1,10 @@
 //! `agent`: model and tools in a loop. Gives `reply`, `output` where it has a type, and `transcript`,
 //! the messages it made.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
 use crate::run::event::Mode;
 use crate::run::plan::node::{ModelCallPlan, slots};
 use crate::run::plan::{Code, NodePlan};
@@ -54,7 +58,15 @@ pub async fn work<'a>(
             break;
         }
         let requested: Vec<Requested> = calls.into_iter().map(Requested::from).collect();
-        for answer in answer_all(run, node, &call.tools, requested, limits.parallel).await? {
+        let answers = answer_all(run, node, &call.tools, requested, limits.parallel).await?;
+        if !answers.changed.is_empty() {
+            let made = with_arguments(reply.to_message(), &answers.changed);
+            for list in [&mut messages, &mut transcript] {
+                list.put(list.len().saturating_sub(1), made.clone());
+            }
+            run.put_slot(slots::REPLY, made);
+        }
+        for answer in answers.messages {
             say(run, &mut messages, &mut transcript, answer);
         }
         run.put_slot(slots::TRANSCRIPT, Value::List(transcript.clone()));
@@ -67,6 +79,29 @@ pub async fn work<'a>(
         }
     }
     Ok(())
+}
+
+/// A model's message with the arguments that its calls were really made with.
+fn with_arguments(message: Value, changed: &BTreeMap<usize, Json>) -> Value {
+    let calls = message.get("tool_calls").and_then(Value::as_list);
+    let calls = calls.into_iter().flat_map(List::iter).enumerate();
+    let calls = calls.map(|(index, call)| match (call.as_map(), changed.get(&index)) {
+        (Some(entries), Some(args)) => {
+            let mut entries = entries.clone();
+            entries.insert("args", Value::from_json(args));
+            Value::Map(entries)
+        }
+        _ => call.clone(),
+    });
+    let calls = Value::List(calls.collect());
+    match message.as_map() {
+        Some(entries) => {
+            let mut entries = entries.clone();
+            entries.insert("tool_calls", calls);
+            Value::Map(entries)
+        }
+        None => message,
+    }
 }
 
 fn say(run: &TaskRun<'_>, messages: &mut List, transcript: &mut List, message: Value) {

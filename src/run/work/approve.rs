@@ -34,6 +34,23 @@ pub fn kept(open: &OpenInterrupt, answer: &Json) -> Json {
     kept
 }
 
+/// What a call may be made with.
+pub struct Settled {
+    /// Its arguments.
+    pub args: Map,
+    /// The same by the names that the outside knows them by, where a person has changed them.
+    pub changed: Option<Json>,
+}
+
+impl From<Map> for Settled {
+    fn from(args: Map) -> Self {
+        Self {
+            args,
+            changed: None,
+        }
+    }
+}
+
 /// The arguments that a call may be made with: those that it came with, where nobody has to be asked.
 ///
 /// What a person has answered holds also where a later version of the flow would not ask any more: a call that was refused
@@ -48,12 +65,12 @@ pub fn settle(
     id: ToolId,
     args: Map,
     scope: &EffectScope,
-) -> Result<Map, Stop> {
+) -> Result<Settled, Stop> {
     let cx = run.around.cx;
     let tool = &cx.plan.flow.tools[id];
     let may_know = cx.journal.is_resumed() && !cx.journal.numbers_effects();
     if !tool.approve && !may_know {
-        return Ok(args);
+        return Ok(args.into());
     }
     let of = Of::node("approve", &tool.name);
     // One that is only looked for counts as no part of the call: what comes behind it has the same ids in every process.
@@ -75,7 +92,7 @@ pub fn settle(
             cx.journal.finished(scope.task(), &call).is_some()
         };
         if !tool.approve || (may_know && made()) {
-            return Ok(args);
+            return Ok(args.into());
         }
         return Err(Stop::Interrupted(vec![OpenInterrupt {
             id: scope.question_id(cx, &effect),
@@ -88,32 +105,44 @@ pub fn settle(
         }]));
     };
     match answer.get("decision").and_then(Json::as_str) {
-        Some("approve") => Ok(args),
+        Some("approve") => Ok(args.into()),
         Some("edit") => {
-            let args = edited(&cx.plan.flow, tool, answer)
+            let given = edited(&cx.plan.flow, tool, answer)
                 .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
-            narrow::check(run, node, id, &args)?;
-            Ok(args)
+            narrow::check(run, node, id, &given)?;
+            let changed = Some(outer(tool, &given)).filter(|given| *given != outer(tool, &args));
+            Ok(Settled {
+                args: given,
+                changed,
+            })
         }
         _ => {
             let message = match answer.get("message").and_then(Json::as_str) {
                 Some(message) => format!("a person refused this call: {message}"),
                 None => "a person refused this call".to_owned(),
             };
-            Err(RunError::new(ErrorKind::ToolError, message).into())
+            let refused = RunError {
+                refused: true,
+                ..RunError::new(ErrorKind::ToolError, message)
+            };
+            Err(refused.into())
         }
     }
 }
 
+/// Arguments by the names that the outside knows them by.
+fn outer(tool: &Tool, args: &Map) -> Json {
+    let params = tool.params.iter();
+    let args = params.filter_map(|param| {
+        let value = args.get(&param.name)?;
+        Some((param.outer_name().to_owned(), value.to_json()))
+    });
+    Json::Object(args.collect::<JsonMap<String, Json>>())
+}
+
 /// What the person is shown. Arguments have the names by which an answer gives them.
 fn question(tool: &Tool, args: &Map) -> Json {
-    let params = tool.params.iter();
-    let args: JsonMap<String, Json> = params
-        .filter_map(|param| {
-            let value = args.get(&param.name)?;
-            Some((param.outer_name().to_owned(), value.to_json()))
-        })
-        .collect();
+    let args = outer(tool, args);
     let name = &tool.name;
     let question = format!("may `{name}` be called with these arguments?");
     json!({ "tool": name, "args": args, "question": question })
@@ -149,7 +178,8 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
     let refused = |problem: String| {
         Err(format!(
             "the answer to `{}` ({}) is refused, the thread is as it was: {problem}",
-            open.id, open.path
+            open.id,
+            open.place()
         ))
     };
     let given = |key: &str| answer.get(key).is_some_and(|value| !value.is_null());

@@ -37,7 +37,7 @@ pub async fn work<'a>(
         .child(cx, Of::named("tool", &cx.plan.tools[tool].name));
     let call = Call {
         tool,
-        args: prepare(run, node, tool, &Json::Object(json), &scope)?,
+        args: prepare(run, node, tool, &Json::Object(json), &scope)?.args,
         scope: &scope,
         errors: Errors::ToNode,
     };

@@ -236,7 +236,7 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
         return Err(format!(
             "the answer to `{}` ({}) is refused, the thread is as it was: `happened` must say whether it has\nexpected: {{ happened: bool, result: {} }}",
             open.id,
-            open.path,
+            open.place(),
             flow.types.describe(ty),
         ));
     }
@@ -245,7 +245,8 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
             true => Ok(()),
             false => Err(format!(
                 "the answer to `{}` ({}) is refused, the thread is as it was: `result` goes with `happened: true`; without it the call is made again",
-                open.id, open.path
+                open.id,
+                open.place()
             )),
         };
     }
@@ -260,7 +261,7 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
             format!(
                 "the answer to `{}` ({}) is refused, the thread is as it was: {problem}\nexpected: {{ happened: bool, result: {} }}; without `result` where it has not happened",
                 open.id,
-                open.path,
+                open.place(),
                 flow.types.describe(ty),
             )
         })

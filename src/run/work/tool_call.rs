@@ -3,6 +3,8 @@
 //! Arguments are checked against the declared types before anything runs, results after. A tool with a
 //! body runs in the interpreter, in the order of the calls; the others may run side by side.
 
+use std::collections::BTreeMap;
+
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 
@@ -19,7 +21,7 @@ use crate::run::task::{TaskRun, show};
 use crate::value::{Map, Value};
 
 use super::Stop;
-use super::approve;
+use super::approve::{self, Settled};
 use super::body;
 use super::narrow;
 use super::tool_outside::{all, call_outside, or_instead};
@@ -73,6 +75,14 @@ pub enum Errors {
     ToNode,
 }
 
+/// What came of the calls of a message.
+pub struct Answers {
+    /// A tool message for each call, in order.
+    pub messages: Vec<Value>,
+    /// The arguments that calls were made with which a person has changed, by position.
+    pub changed: BTreeMap<usize, Json>,
+}
+
 /// A call that is to be made.
 pub struct Call<'c> {
     /// The tool.
@@ -85,7 +95,8 @@ pub struct Call<'c> {
     pub errors: Errors,
 }
 
-/// Answers all calls of a message, in order, one tool message each. Refusals and errors are answers too.
+/// Answers all calls of a message, in order, one tool message each. Refusals and errors are answers too. The message of a call that
+/// a person has changed says so: the model is to know what was really done.
 ///
 /// # Errors
 /// Only what is the run's, not the tool's: cancellation, the store, open interrupts.
@@ -95,12 +106,13 @@ pub async fn answer_all<'a>(
     tools: &[ToolId],
     calls: Vec<Requested>,
     parallel: bool,
-) -> Result<Vec<Value>, Stop> {
+) -> Result<Answers, Stop> {
     // Scopes are named before anything runs, so that timing can't change them.
     let scope = |call: &Requested| scope_of(run, tools, call);
     let scopes: Vec<EffectScope> = calls.iter().map(scope).collect();
     let mut results: Vec<Option<Result<Value, RunError>>> = calls.iter().map(|_| None).collect();
     let mut ready = Vec::new();
+    let mut changed = BTreeMap::new();
     let mut open = Vec::new();
     // All that a person has to approve is asked for at once, before any of the calls is made.
     for (index, (call, scope)) in calls.iter().zip(&scopes).enumerate() {
@@ -109,15 +121,18 @@ pub async fn answer_all<'a>(
             Err(refusal) => Err(RunError::new(ErrorKind::ToolError, refusal).into()),
         };
         match (result, results.get_mut(index)) {
-            (Ok((tool, args)), _) => ready.push((
-                index,
-                Call {
-                    tool,
-                    args,
-                    scope,
-                    errors: Errors::ToModel,
-                },
-            )),
+            (Ok((tool, settled)), _) => {
+                changed.extend(settled.changed.map(|args| (index, args)));
+                ready.push((
+                    index,
+                    Call {
+                        tool,
+                        args: settled.args,
+                        scope,
+                        errors: Errors::ToModel,
+                    },
+                ));
+            }
             (Err(Stop::Interrupted(more)), _) => open.extend(more),
             (Err(Stop::Failed(error)), Some(place)) => *place = Some(Err(error)),
             (Err(_), None) => {}
@@ -152,11 +167,14 @@ pub async fn answer_all<'a>(
             _ => {}
         }
     }
-    let answered = calls.iter().zip(results);
-    let messages = answered.filter_map(|(call, result)| Some(tool_message(call, result?)));
-    let messages = messages.collect::<Result<Vec<Value>, RunError>>()?;
+    let answered = calls.iter().zip(results).enumerate();
+    let messages = answered
+        .filter_map(|(index, (call, result))| {
+            Some(tool_message(call, result?, changed.get(&index)))
+        })
+        .collect::<Result<Vec<Value>, RunError>>()?;
     match open.is_empty() {
-        true => Ok(messages),
+        true => Ok(Answers { messages, changed }),
         false => Err(Stop::Interrupted(open)),
     }
 }
@@ -206,14 +224,22 @@ async fn call_indexed(
     (index, call_outside(run, node, call).await)
 }
 
-fn tool_message(call: &Requested, result: Result<Value, RunError>) -> Result<Value, RunError> {
-    let content = match result {
+fn tool_message(
+    call: &Requested,
+    result: Result<Value, RunError>,
+    changed: Option<&Json>,
+) -> Result<Value, RunError> {
+    let mut content = match result {
         Ok(value) => show(&value),
         Err(error) if matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Store) => {
             return Err(error);
         }
         Err(error) => format!("error: {}", error.message),
     };
+    if let Some(args) = changed {
+        let note = "a person changed the arguments of this call: it was made with";
+        content.push_str(&format!("\n\n({note} {args})"));
+    }
     let more = [
         ("tool_call_id", Value::text(call.id.as_str())),
         ("name", Value::text(call.name.as_str())),
@@ -269,7 +295,7 @@ pub fn prepare(
     tool: ToolId,
     args: &Json,
     scope: &EffectScope,
-) -> Result<Map, Stop> {
+) -> Result<Settled, Stop> {
     let flow = &run.around.cx.plan.flow;
     let declared = &flow.tools[tool];
     let accepted = accept_fields(args, &declared.params, &flow.types).map_err(|wrong| {

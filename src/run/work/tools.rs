@@ -37,7 +37,8 @@ pub async fn work<'a>(
         .flat_map(List::iter)
         .map(Requested::from_value)
         .collect();
-    let results = answer_all(run, node, tools, requested, parallel).await?;
+    let answers = answer_all(run, node, tools, requested, parallel).await?;
+    let results = answers.messages;
     if run.around.cx.wants(Mode::Messages) {
         for (index, message) in results.iter().enumerate() {
             let id = format!("{}/{index}", run.effects.task());
