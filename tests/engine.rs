@@ -11,6 +11,7 @@ mod engine {
     mod forks;
     mod handlers;
     mod limits;
+    mod plain;
     mod remembers;
     mod retries;
     mod rows;
