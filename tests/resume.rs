@@ -17,12 +17,10 @@ use graphc::run::engine::{Edit, Engine, Fork, RunOptions, StartError, Written, f
 use graphc::run::interrupt::Answer;
 use graphc::run::model::CallContext;
 use graphc::run::store::{
-    CheckpointInfo, EffectRecord, Effects, Lease, Record, RunState, Store, StoreError, ThreadImage,
-    ThreadInfo,
+    Around, EffectRecord, Effects, Lease, Record, RunState, Store, StoreError,
 };
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use graphc::store::MemoryStore;
-use graphc::value::Value;
 use serde_json::{Value as Json, json};
 
 /// A tool that fails so often, or never ends.
@@ -74,16 +72,11 @@ struct Frail {
 }
 
 #[async_trait]
-impl Store for Frail {
-    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
-        self.inner.acquire(thread_id).await
+impl Around for Frail {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
     }
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        self.inner.release(lease).await
-    }
-    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
-        self.inner.load(thread_id).await
-    }
+
     async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
         if self.refuses.load(Ordering::SeqCst) {
             let message = "the disk is full".to_owned();
@@ -96,44 +89,6 @@ impl Store for Frail {
             }
         }
         Ok(())
-    }
-    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
-        self.inner.threads().await
-    }
-    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        self.inner.thread(thread_id).await
-    }
-    async fn history(
-        &self,
-        thread_id: &str,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<CheckpointInfo>, StoreError> {
-        self.inner.history(thread_id, before, limit).await
-    }
-    async fn state(
-        &self,
-        thread_id: &str,
-        frame: &str,
-        seq: u64,
-    ) -> Result<BTreeMap<String, Value>, StoreError> {
-        self.inner.state(thread_id, frame, seq).await
-    }
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<serde_json::Value>, StoreError> {
-        self.inner.kept(key, now).await
-    }
-
-    async fn keep(
-        &self,
-        key: &str,
-        result: &serde_json::Value,
-        until: Option<i64>,
-    ) -> Result<(), StoreError> {
-        self.inner.keep(key, result, until).await
-    }
-
-    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
-        self.inner.delete(thread_id).await
     }
 }
 
@@ -370,7 +325,8 @@ graph G {
         let refused = bench.start(json!({"n": 10})).await;
         assert_eq!(refused.error.unwrap().kind, ErrorKind::Fail);
     }
-    let info = bench.store.thread("t").await.unwrap().unwrap();
+    let store: &dyn Store = &*bench.store;
+    let info = store.thread("t").await.unwrap().unwrap();
     assert_eq!(info.status.state, RunState::Interrupted);
     let answer = Answer {
         interrupt: None,

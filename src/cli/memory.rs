@@ -154,6 +154,7 @@ impl Look<'_> {
             filter: Filter::default(),
             near: None,
             limit: limit as usize,
+            most_bytes: usize::MAX,
             offset: offset as usize,
             refresh: false,
         };

@@ -17,7 +17,7 @@ use super::ordinal::{Of, Ordinals};
 use super::request::Request;
 use super::task::{Surroundings, Task};
 use super::view::short_hash;
-use super::work::retry::Failure;
+use super::work::retry::{Attempted, Failure};
 
 /// Id and kind of the record of an error that was handled.
 const HANDLED: &str = "handled";
@@ -300,19 +300,17 @@ impl EffectScope {
     pub fn failed_attempt(
         &self,
         cx: &RunContext,
-        id: &str,
+        effect: &Attempted<'_>,
         attempt: u32,
-        kind: &str,
-        subject: &str,
         failure: &Failure,
     ) {
         let outcome = json!({ "failed": failure.to_kept() });
         cx.journal.effect(
             self.task(),
-            format!("{id}!{attempt}"),
-            kind,
-            subject,
-            outcome,
+            format!("{}!{attempt}", effect.id),
+            effect.kind,
+            effect.subject,
+            effect.request.noted(outcome),
         );
     }
 }

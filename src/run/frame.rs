@@ -7,8 +7,7 @@
 //! what a step touches. `benches/run.rs` measures it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +20,9 @@ use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::{Freshness, Writers};
+use super::growth::{Growth, length};
+use super::joins::{JOINS, Joins};
+use super::kept::{self, Base};
 use super::key::TaskKey;
 use super::limit::StepLimit;
 use super::plan::{GraphPlan, JumpPlan};
@@ -29,9 +31,6 @@ use super::task::{Next, Output, Surroundings, Task, TaskRun};
 use super::view::{MessageIds, View, Write, Written};
 use super::visits::{VISITS, Visits};
 use super::waiting::{WAITING, Waiting};
-
-/// Changes that a field gathers, at least, before its whole value is written again.
-const SMALLEST_SNAPSHOT: u64 = 64;
 
 /// A graph under way.
 pub struct Frame {
@@ -69,6 +68,10 @@ pub struct Frame {
     pub visits: Visits,
     /// How much of what waits in [`Agenda::deferred_sends`] is kept.
     pub waiting: Waiting,
+    /// How much of [`Agenda::joins`] is kept.
+    pub joins: Joins,
+    /// What a call with `persist thread` has begun with, where checkpoints of the frames around it have that.
+    pub base: Option<Base>,
     /// What was written to `out` fields, for the caller; `None` for the run's own graph.
     pub out_logs: Option<BTreeMap<FieldId, OutLog>>,
     growth: BTreeMap<FieldId, Growth>,
@@ -107,13 +110,6 @@ pub struct OutLog {
     pub replaced: bool,
 }
 
-/// How much a field has changed since its whole value was last written.
-#[derive(Debug, Clone, Copy, Default)]
-struct Growth {
-    held: u64,
-    changes: u64,
-}
-
 impl Frame {
     /// A frame before its first step, with nothing to do. `context` is the caller's.
     pub fn new(
@@ -143,6 +139,8 @@ impl Frame {
             agenda: Agenda::default(),
             visits: Visits::default(),
             waiting: Waiting::default(),
+            joins: Joins::default(),
+            base: None,
             out_logs,
             growth: BTreeMap::new(),
         }
@@ -150,18 +148,9 @@ impl Frame {
 
     /// Notes how much a field that was read from a store had changed since its last whole value.
     pub fn note_growth(&mut self, field: FieldId, changes: u64) {
-        let held = self
-            .fields
-            .get(field.0 as usize)
-            .and_then(Option::as_ref)
-            .map_or(0, length);
-        self.growth.insert(
-            field,
-            Growth {
-                held: held.saturating_sub(changes),
-                changes,
-            },
-        );
+        let value = self.fields.get(field.0 as usize).and_then(Option::as_ref);
+        let growth = value.map(|value| Growth::of(value, changes));
+        self.growth.insert(field, growth.unwrap_or_default());
     }
 
     /// Whether nothing is left to do.
@@ -188,6 +177,7 @@ impl Frame {
             step: self.step,
             made: self.before + self.made + begun,
             seen: OnceLock::new(),
+            facts: OnceLock::new(),
         }
     }
 
@@ -229,7 +219,7 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "start", 0);
+        let commit = Commit::new(cx, graph, self, &AT_START, 0);
         let mut view = commit.view();
         view.cascades = false;
         view.names_writes = self.out_logs.is_some() && !by_caller;
@@ -260,6 +250,7 @@ impl Frame {
         let for_caller = self.for_caller(view.writes, given);
         (self.freshness, self.live) = (freshness, live);
         self.waiting.begin_anew();
+        self.joins.begin_anew();
         let mut changes = self.accept(graph, written, agenda);
         changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {
@@ -303,7 +294,7 @@ impl Frame {
     ) -> Result<Vec<FieldWrite>, RunError> {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
-        let commit = Commit::new(cx, graph, self, "join", 1);
+        let commit = Commit::new(cx, graph, self, &AT_JOIN, 1);
         let within: u64 = outputs.iter().map(|output| output.steps).sum();
         let mut agenda = Agenda {
             tasks: Vec::new(),
@@ -390,10 +381,13 @@ impl Frame {
         let visits = std::mem::take(&mut agenda.visits);
         let (before, now) = (&self.agenda.deferred_sends, &agenda.deferred_sends);
         let waiting = self.waiting.accept(graph, before, now);
+        let (before, now) = (&self.agenda.joins, &agenda.joins);
+        let joins = self.joins.accept(graph, before, now);
         self.agenda = agenda;
-        let mut changes = Vec::with_capacity(written.len() + 2);
+        let mut changes = Vec::with_capacity(written.len() + 3);
         changes.extend(self.visits.accept(graph, visits));
         changes.extend(waiting);
+        changes.extend(joins);
         for Written {
             field,
             value,
@@ -401,12 +395,7 @@ impl Frame {
         } in written
         {
             let change = self.grow(graph, field, &value, change);
-            if !graph.untracked.contains(&field) {
-                changes.push(FieldWrite {
-                    field: graph.fields[field].to_string(),
-                    change,
-                });
-            }
+            self.note(graph, field, change, &mut changes);
             if let Some(place) = self.fields.get_mut(field.0 as usize) {
                 *place = Some(value);
             }
@@ -421,46 +410,44 @@ impl Frame {
             if let Some(place) = self.fields.get_mut(field.0 as usize) {
                 *place = None;
             }
-            if !graph.untracked.contains(&field) {
-                changes.push(FieldWrite {
-                    field: graph.fields[field].to_string(),
-                    change: Change::Clear,
-                });
-            }
+            self.note(graph, field, Change::Clear, &mut changes);
         }
         changes
     }
 
-    /// Writes a field whole once its changes outnumber what it held, so that reading it back costs at
-    /// most twice its size and all whole values together at most twice the last; and the first time, where it did not begin
-    /// empty: no checkpoint has what it began with.
+    /// What a checkpoint keeps of a change to a field.
+    fn note(
+        &mut self,
+        graph: &GraphPlan,
+        field: FieldId,
+        change: Change,
+        changes: &mut Vec<FieldWrite>,
+    ) {
+        if graph.untracked.contains(&field) {
+            return;
+        }
+        let name = &graph.fields[field];
+        match &mut self.base {
+            Some(base) => changes.extend(base.writes(field, name, change)),
+            None => changes.push(FieldWrite {
+                field: name.to_string(),
+                change,
+            }),
+        }
+    }
+
+    /// Writes a field whole once its changes outnumber what it held ([`Growth::pass`]); and the first time, where it did not
+    /// begin empty: no checkpoint has what it began with.
     fn grow(&mut self, graph: &GraphPlan, field: FieldId, value: &Value, change: Change) -> Change {
-        let added = match &change {
-            Change::Append(items) => items.len() as u64,
-            Change::Merge(entries) => entries.len() as u64,
-            Change::Put(_) | Change::Clear => {
-                self.growth.insert(
-                    field,
-                    Growth {
-                        held: length(value),
-                        changes: 0,
-                    },
-                );
-                return change;
-            }
-        };
         let first = graph.initial.get(field.0 as usize).and_then(Option::as_ref);
         let unkept = !self.growth.contains_key(&field) && first.is_some_and(|v| length(v) > 0);
         let growth = self.growth.entry(field).or_default();
-        growth.changes += added;
-        if !unkept && growth.changes <= growth.held.max(SMALLEST_SNAPSHOT) {
-            return change;
+        match (unkept, &change) {
+            (true, Change::Append(_) | Change::Merge(_)) => {
+                growth.pass(value, Change::Put(value.clone()))
+            }
+            _ => growth.pass(value, change),
         }
-        *growth = Growth {
-            held: length(value),
-            changes: 0,
-        };
-        Change::Put(value.clone())
     }
 }
 
@@ -469,28 +456,30 @@ pub fn log_name(field: &str, replaced: bool) -> String {
     format!("{field}{}", if replaced { ":=" } else { ">" })
 }
 
-/// Whether a name in a checkpoint is none of a field: that of a log, of counts, of what waits, or of a state that lasts.
+/// Whether a name in a checkpoint is none of a field: that of a log, of counts, of what waits, of a state that lasts, or of what
+/// lies on one.
 pub fn is_log(name: &str) -> bool {
     name.ends_with(['>', '='])
         || name == VISITS
         || name == WAITING
-        || super::kept::path(name).is_some()
-}
-
-fn length(value: &Value) -> u64 {
-    match value {
-        Value::List(list) => list.len() as u64,
-        Value::Map(map) => map.len() as u64,
-        _ => 1,
-    }
+        || name == JOINS
+        || kept::name::is_kept(name)
 }
 
 /// A commit under way: reads the frame, changes nothing in it.
 struct Commit<'a> {
     around: Surroundings<'a>,
-    effects: EffectScope,
+    key: TaskKey,
+    /// Of jumps that belong to no task. Made when first asked for: most steps have none.
+    effects: OnceLock<EffectScope>,
     frame: &'a Frame,
 }
+
+/// What jumps at the entry of a graph are named after.
+static AT_START: LazyLock<Arc<str>> = LazyLock::new(|| "start!".into());
+
+/// What jumps behind joins and full nodes are named after.
+static AT_JOIN: LazyLock<Arc<str>> = LazyLock::new(|| "join!".into());
 
 impl<'a> Commit<'a> {
     /// `begun`: super-steps of the frame that have begun and are not counted as made.
@@ -498,13 +487,13 @@ impl<'a> Commit<'a> {
         cx: &'a RunContext,
         graph: &'a GraphPlan,
         frame: &'a Frame,
-        name: &str,
+        name: &Arc<str>,
         begun: u64,
     ) -> Self {
-        let key = frame.task_key(&format!("{name}!").into(), None);
         Self {
             around: frame.surroundings(cx, graph, begun),
-            effects: EffectScope::new(key, CancellationToken::new()),
+            key: frame.task_key(name, None),
+            effects: OnceLock::new(),
             frame,
         }
     }
@@ -515,7 +504,7 @@ impl<'a> Commit<'a> {
             &around.cx.plan,
             around.graph,
             (around.fields, around.freshness),
-            MessageIds::new(self.effects.key().clone()),
+            MessageIds::new(self.key.clone()),
         )
     }
 
@@ -662,6 +651,14 @@ impl<'a> Commit<'a> {
         claims: &mut Claims,
     ) -> Result<View<'v>, RunError> {
         let graph = self.around.graph;
+        if let [(Next::Node(id), _)] = next.as_slice()
+            && self.is_plain(*id)
+        {
+            let (node, send) = (*id, None);
+            agenda.tasks = vec![Task { node, send }];
+            self.hold(agenda)?;
+            return Ok(view);
+        }
         let leading = self.leading(&next);
         let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         let mut sends: BTreeMap<NodeId, Vec<Value>> = BTreeMap::new();
@@ -721,11 +718,23 @@ impl<'a> Commit<'a> {
             sends = std::mem::take(&mut agenda.deferred_sends);
         }
         agenda.tasks = in_order(nodes, sends);
+        self.hold(agenda)?;
+        Ok(view)
+    }
+
+    /// Whether an arrow into a node makes a task of the next step, whatever else there is.
+    fn is_plain(&self, id: NodeId) -> bool {
+        let node = &self.around.graph.nodes[id];
+        !node.defer && node.max_visits.is_none()
+    }
+
+    /// Refuses more tasks than a step may have.
+    fn hold(&self, agenda: &Agenda) -> Result<(), RunError> {
         let waiting = agenda.deferred_sends.iter();
         let waiting = waiting.flat_map(|(node, sent)| std::iter::repeat_n(*node, sent.len()));
         let all = agenda.tasks.iter().map(|task| task.node).chain(waiting);
-        self.around.cx.tasks.hold(graph, self.around.path, all)?;
-        Ok(view)
+        let around = &self.around;
+        around.cx.tasks.hold(around.graph, around.path, all)
     }
 
     /// Whose arrows lead to each of the nodes that bound their visits.
@@ -779,7 +788,11 @@ impl<'a> Commit<'a> {
         leaves: &mut Vec<Arc<str>>,
         act: impl FnOnce(&mut TaskRun<'v>) -> Result<(), RunError>,
     ) -> Result<(View<'v>, Vec<Next>), RunError> {
-        let mut run = TaskRun::aside(&self.around, "", slots, view, &self.effects);
+        let effects = self.effects.get_or_init(|| {
+            let never = CancellationToken::new();
+            EffectScope::new(self.key.clone(), never)
+        });
+        let mut run = TaskRun::aside(&self.around, "", slots, view, effects);
         act(&mut run)?;
         let (view, next, left) = run.into_view();
         leaves.extend(left);

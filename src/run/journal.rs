@@ -28,7 +28,7 @@ pub enum Durability {
     /// the outside begins only when all that finished before it are kept.
     #[default]
     Async,
-    /// At the end, at an interrupt and on an error.
+    /// At the end, at an interrupt and on an error; and before a call that must not be made twice.
     Exit,
 }
 
@@ -92,14 +92,16 @@ struct Behind {
 }
 
 impl Behind {
-    /// Waits until there are few.
-    async fn few(&self) {
-        while self.appends.load(Ordering::Acquire) >= MOST_WAITING {
+    /// Waits until there are few, or the store has failed.
+    async fn few(&self, failed: &OnceLock<StoreError>) {
+        let many =
+            || failed.get().is_none() && self.appends.load(Ordering::Acquire) >= MOST_WAITING;
+        while many() {
             let fewer = self.fewer.notified();
             tokio::pin!(fewer);
             // Listens before it looks: one that is kept in between is not missed.
             fewer.as_mut().enable();
-            if self.appends.load(Ordering::Acquire) >= MOST_WAITING {
+            if many() {
                 fewer.await;
             }
         }
@@ -159,7 +161,13 @@ impl Journal {
         let (queue, jobs) = mpsc::unbounded_channel();
         let failed = Arc::new(OnceLock::new());
         let behind = Arc::new(Behind::default());
-        let task = tokio::spawn(write(store, lease, jobs, failed.clone(), behind.clone()));
+        let writing = Writing {
+            store,
+            lease: Some(lease),
+            failed: failed.clone(),
+            behind: behind.clone(),
+        };
+        let task = tokio::spawn(write(writing, jobs));
         let effects = image
             .map(|image| image.effects.as_slice())
             .unwrap_or_default();
@@ -347,12 +355,29 @@ impl Journal {
                 };
                 if writer.behind.appends.load(Ordering::Relaxed) >= MOST_WAITING {
                     let _waits = self.waits();
-                    writer.behind.few().await;
+                    writer.behind.few(&writer.failed).await;
                 }
                 writer.failed.get().cloned().map_or(Ok(()), Err)
             }
             Durability::Exit => Ok(()),
         }
+    }
+
+    /// Waits until all records so far are kept, whatever the durability: ahead of what must never be done without a trace.
+    ///
+    /// # Errors
+    /// As of [`Journal::barrier`].
+    pub async fn keep(&self) -> Result<(), StoreError> {
+        if let Some(writer) = &self.writer {
+            let mut state = self.state();
+            if !state.holding && !state.held.is_empty() {
+                let held = std::mem::take(&mut state.held);
+                writer.behind.appends.fetch_add(1, Ordering::Relaxed);
+                // Sent under the lock: no later record goes ahead of it.
+                let _ = writer.queue.send(Job::Append(held));
+            }
+        }
+        self.settle().await
     }
 
     async fn settle(&self) -> Result<(), StoreError> {
@@ -404,18 +429,39 @@ impl Journal {
 
 fn ended() -> StoreError {
     StoreError::Unavailable {
-        message: "the journal's writer has ended".to_owned(),
+        message: "the store panicked while the run was kept: what the run has done since its last checkpoint may be missing"
+            .to_owned(),
+    }
+}
+
+/// What the writer task holds. Where it ends otherwise than it should, since the store has panicked, nobody waits for it any more:
+/// the run fails, and the thread is given back.
+struct Writing {
+    store: Arc<dyn Store>,
+    lease: Option<Lease>,
+    failed: Arc<OnceLock<StoreError>>,
+    behind: Arc<Behind>,
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let Some(lease) = self.lease.take() else {
+            return;
+        };
+        let _ = self.failed.set(ended());
+        self.behind.fewer.notify_waiters();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let store = Arc::clone(&self.store);
+            runtime.spawn(async move { store.release(lease).await });
+        }
     }
 }
 
 /// The writer task: owns the lease; ends when the journal is closed or, where a run is given up half
 /// way, dropped. It gives the thread back in either case. Its first error is its result.
 async fn write(
-    store: Arc<dyn Store>,
-    lease: Lease,
+    mut writing: Writing,
     mut jobs: mpsc::UnboundedReceiver<Job>,
-    failed: Arc<OnceLock<StoreError>>,
-    behind: Arc<Behind>,
 ) -> Result<(), StoreError> {
     let mut batch: Vec<Record> = Vec::new();
     while let Some(job) = jobs.recv().await {
@@ -433,10 +479,17 @@ async fn write(
             }
             next = jobs.try_recv().ok();
         }
+        let Writing {
+            store,
+            lease,
+            failed,
+            behind,
+        } = &writing;
         // After an error nothing more is written: later records would stand on ones that are missing.
         if failed.get().is_none()
             && !batch.is_empty()
-            && let Err(error) = store.append(&lease, &batch).await
+            && let Some(lease) = lease
+            && let Err(error) = store.append(lease, &batch).await
         {
             let _ = failed.set(error);
         }
@@ -447,7 +500,9 @@ async fn write(
             let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
         }
     }
-    // All is kept; a lease that can't be given back ends with this process.
-    let _ = store.release(lease).await;
-    failed.get().cloned().map_or(Ok(()), Err)
+    if let Some(lease) = writing.lease.take() {
+        // All is kept; a lease that can't be given back ends with this process.
+        let _ = writing.store.release(lease).await;
+    }
+    writing.failed.get().cloned().map_or(Ok(()), Err)
 }

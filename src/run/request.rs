@@ -66,8 +66,8 @@ fn state(around: &Surroundings<'_>) -> Request {
 }
 
 impl EffectScope {
-    /// The id of an effect of that request: `id` itself, unless a fork has a result, or the beginning of a call, of another
-    /// request there.
+    /// The id of an effect of that request: `id` itself, unless a fork has a result, the beginning of a call or a failed attempt, of
+    /// another request there.
     pub fn of_request(&self, cx: &RunContext, id: &str, request: &Request) -> String {
         let mut own = id.to_owned();
         if cx.forked_from.is_none() {
@@ -79,7 +79,8 @@ impl EffectScope {
                 let kept = cx.journal.finished(self.task(), id);
                 kept.is_some_and(|kept| !request.is_of(kept))
             };
-            of_another(id) || of_another(&format!("{id}^0"))
+            let beside = ["^0", "!1"].map(|mark| format!("{id}{mark}"));
+            of_another(id) || beside.iter().any(|id| of_another(id))
         };
         while is_anothers(&own) {
             made += 1;

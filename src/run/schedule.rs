@@ -14,6 +14,7 @@ use super::engine::Gone;
 use super::error::RunError;
 use super::frame::{Agenda, Frame};
 use super::freshness::Freshness;
+use super::joins::{self, JOINS};
 use super::model::Usage;
 use super::plan::GraphPlan;
 use super::store::FrameImage;
@@ -31,6 +32,7 @@ struct Stored {
     #[serde(default)]
     steps: u64,
     tasks: Vec<StoredTask>,
+    /// In what earlier versions of the program have kept; since then they are a field ([`super::joins::JOINS`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joins: Vec<StoredJoin>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,16 +78,12 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         send: task.send.as_ref().map(|(index, _)| *index),
         input: task.send.as_ref().map(|(_, input)| input.to_stored()),
     });
-    let joins = agenda.joins.iter().map(|(join, arrived)| StoredJoin {
-        members: graph.joins[*join].0.iter().map(name).collect(),
-        arrived: arrived.iter().map(name).collect(),
-    });
     let stored = Stored {
         graph: graph.name.to_string(),
         usage,
         steps: frame.made,
         tasks: tasks.collect(),
-        joins: joins.collect(),
+        joins: Vec::new(),
         deferred: agenda.deferred.iter().map(name).collect(),
         deferred_sends: Vec::new(),
         visits: Vec::new(),
@@ -97,11 +95,14 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
     serde_json::to_value(stored).unwrap_or_default()
 }
 
-/// The agenda of a checkpoint.
+/// The agenda of a checkpoint, and the numbers that it has for the joins in it.
 ///
 /// # Errors
 /// Kind `version`, where the graph has no such node or join any more; kind `store`, where it is no agenda.
-pub fn agenda(graph: &GraphPlan, image: &FrameImage) -> Result<Agenda, RunError> {
+pub fn agenda(
+    graph: &GraphPlan,
+    image: &FrameImage,
+) -> Result<(Agenda, BTreeMap<JoinId, u64>), RunError> {
     let stored: Stored = serde_json::from_value(image.schedule.clone()).map_err(|error| {
         RunError::new(
             ErrorKind::Store,
@@ -135,9 +136,13 @@ pub fn agenda(graph: &GraphPlan, image: &FrameImage) -> Result<Agenda, RunError>
             send: task.send.map(|index| (index, input)),
         });
     }
-    for join in &stored.joins {
-        let members = join
-            .members
+    let mut numbers = BTreeMap::new();
+    let earlier = stored.joins.into_iter();
+    let earlier = earlier.map(|join| (None, join.members, join.arrived));
+    let kept = joins::kept(image.fields.get(JOINS)).into_iter();
+    let kept = kept.map(|join| (Some(join.number), join.members, join.arrived));
+    for (number, names, arrived) in earlier.chain(kept) {
+        let members = names
             .iter()
             .map(node)
             .collect::<Result<BTreeSet<_>, _>>()?;
@@ -146,11 +151,12 @@ pub fn agenda(graph: &GraphPlan, image: &FrameImage) -> Result<Agenda, RunError>
             !agenda.joins.contains_key(id) && of.iter().copied().collect::<BTreeSet<_>>() == members
         });
         let found: Option<JoinId> = known.map(|(id, _)| id).next();
-        let members = || format!("the join of {}", join.members.join(", "));
+        let members = || format!("the join of {}", names.join(", "));
         let id = found.ok_or_else(|| gone(members(), Gone::Other))?;
+        numbers.extend(number.map(|number| (id, number)));
         agenda
             .joins
-            .insert(id, join.arrived.iter().map(node).collect::<Result<_, _>>()?);
+            .insert(id, arrived.iter().map(node).collect::<Result<_, _>>()?);
     }
     agenda.deferred = stored.deferred.iter().map(node).collect::<Result<_, _>>()?;
     for task in &stored.deferred_sends {
@@ -167,7 +173,7 @@ pub fn agenda(graph: &GraphPlan, image: &FrameImage) -> Result<Agenda, RunError>
         .iter()
         .map(|name| Arc::from(name.as_str()))
         .collect();
-    Ok(agenda)
+    Ok((agenda, numbers))
 }
 
 /// The names of fields that were made from others, each with those that were written since.

@@ -168,6 +168,9 @@ async fn run_tasks(
             waiting.push((index, task, effects));
         }
     }
+    if waiting.is_empty() {
+        return gather(outcomes.all.into_iter().flatten());
+    }
     let mut futures = Vec::with_capacity(waiting.len());
     for (index, task, effects) in waiting {
         futures.push(run_indexed(&around, frame, index, task, effects));

@@ -24,8 +24,10 @@ use crate::value::Value;
 
 use super::memory::ItemStore;
 
+mod around;
 mod past;
 
+pub use around::Around;
 pub use past::{Compacted, Effects, ForkedFrom, Keep, ListedEffect};
 
 /// Keeps threads. All implementations pass one conformance suite (`tests/store/main.rs`).
@@ -488,6 +490,13 @@ pub struct FieldImage {
     /// How many elements were appended or merged since the latest `Put`; the runtime writes a new
     /// `Put` once they outnumber what it held, so that reading stays linear.
     pub changes: u64,
+}
+
+impl FieldImage {
+    /// A value that was put whole.
+    pub fn of(value: Value) -> Self {
+        Self { value, changes: 0 }
+    }
 }
 
 /// Why a store failed. In all cases but [`StoreError::Corrupt`] nothing was written; or, where the answer to a commit was lost

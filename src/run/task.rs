@@ -94,6 +94,29 @@ pub struct Surroundings<'a> {
     pub made: u64,
     /// A digest of the state at the start of the step, once somebody has asked for it: one for all tasks.
     pub seen: OnceLock<String>,
+    /// What `run` is, once an expression has asked for it: one for all tasks.
+    pub facts: OnceLock<Value>,
+}
+
+impl Surroundings<'_> {
+    /// Facts of the run (`run`).
+    pub fn facts(&self) -> &Value {
+        self.facts.get_or_init(|| {
+            let cx = self.cx;
+            let remaining = cx.remaining_steps(self.made);
+            let facts = [
+                ("thread_id", Value::text(cx.thread_id.as_str())),
+                ("id", Value::text(cx.run_id.as_str())),
+                ("step", Value::Int(self.step as i64)),
+                (
+                    "remaining_steps",
+                    Value::Int(i64::try_from(remaining).unwrap_or(i64::MAX)),
+                ),
+                ("attempt", Value::Int(1)),
+            ];
+            Value::Map(facts.into_iter().collect())
+        })
+    }
 }
 
 /// What a task has done at some point.
@@ -165,38 +188,19 @@ impl<'a> TaskRun<'a> {
         view: View<'a>,
         effects: &'a EffectScope,
     ) -> Self {
-        let slots = vec![None; slots];
-        let run = Self {
+        Self {
             around,
             name,
             ends: None,
             effects,
             view,
-            slots,
+            slots: vec![None; slots],
             jumped: false,
             handles: None,
             steps: 0,
             next: Vec::new(),
             leaves: Vec::new(),
-        };
-        run.with_run()
-    }
-
-    fn with_run(mut self) -> Self {
-        let cx = self.around.cx;
-        let facts = [
-            ("thread_id", Value::text(cx.thread_id.as_str())),
-            ("id", Value::text(cx.run_id.as_str())),
-            ("step", Value::Int(self.around.step as i64)),
-            (
-                "remaining_steps",
-                Value::Int(i64::try_from(cx.remaining_steps(self.around.made)).unwrap_or(i64::MAX)),
-            ),
-            ("attempt", Value::Int(1)),
-        ];
-        self.put_slot(slots::RUN, Value::Map(facts.into_iter().collect::<Map>()));
-        self.put_slot(slots::CONTEXT, self.around.context.clone());
-        self
+        }
     }
 
     /// What it has done so far.
@@ -232,7 +236,7 @@ impl<'a> TaskRun<'a> {
         NodeEnv {
             view: &self.view,
             slots: &self.slots,
-            cx: self.around.cx,
+            around: self.around,
             effects: self.effects,
         }
     }
@@ -326,20 +330,24 @@ impl<'a> TaskRun<'a> {
     /// # Errors
     /// Where an expression fails or a value does not fit.
     pub fn set_all(&mut self, items: &[SetPlan]) -> Result<(), RunError> {
+        if let [only] = items {
+            let value = self.eval(&only.value)?;
+            return self.set(only, value);
+        }
         let values = items
             .iter()
             .map(|item| self.eval(&item.value))
             .collect::<Result<Vec<_>, _>>()?;
         for (item, value) in items.iter().zip(values) {
-            let incoming = Incoming {
-                value,
-                replace: item.replace,
-            };
-            self.view
-                .put(item.field, incoming)
-                .map_err(|error| item.refused(error))?;
+            self.set(item, value)?;
         }
         Ok(())
+    }
+
+    fn set(&mut self, item: &SetPlan, value: Value) -> Result<(), RunError> {
+        let replace = item.replace;
+        let put = self.view.put(item.field, Incoming { value, replace });
+        put.map_err(|error| item.refused(error))
     }
 
     fn emit_all(&self, emits: &[EmitPlan], on_start: bool) -> Result<(), RunError> {
@@ -595,13 +603,8 @@ impl<'a> TaskRun<'a> {
         }
         // The branch's own names hide those of the node that came here.
         let mut slots = vec![None; plan.slots];
-        for slot in [slots::INPUT, slots::RUN, slots::CONTEXT] {
-            fill(
-                &mut slots,
-                slot,
-                self.slots.get(slot.0 as usize).cloned().flatten(),
-            );
-        }
+        let input = self.slots.get(slots::INPUT.0 as usize).cloned().flatten();
+        fill(&mut slots, slots::INPUT, input);
         let outer = (
             std::mem::replace(&mut self.slots, slots),
             self.name,

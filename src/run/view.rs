@@ -10,7 +10,6 @@ use crate::ir::{Channel, FieldId};
 use crate::value::Value;
 
 use super::channel::{self, Incoming, OwnReducer, Refusal};
-use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::Freshness;
@@ -18,6 +17,7 @@ use super::key::TaskKey;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, Plan};
 use super::store::Change;
+use super::task::Surroundings;
 use crate::ir::ErrorKind;
 
 /// A write of a task.
@@ -363,18 +363,20 @@ pub struct NodeEnv<'a> {
     pub view: &'a View<'a>,
     /// Names.
     pub slots: &'a [Option<Value>],
-    /// The run.
-    pub cx: &'a RunContext,
+    /// Where the task runs.
+    pub around: &'a Surroundings<'a>,
     /// Effects of the task.
     pub effects: &'a EffectScope,
 }
 
 impl Env for NodeEnv<'_> {
     fn slot(&self, slot: Slot) -> Option<Value> {
-        if slot == slots::PARAMS {
-            return self.view.graph.params.clone();
+        match slot {
+            slots::RUN => Some(self.around.facts().clone()),
+            slots::CONTEXT => Some(self.around.context.clone()),
+            slots::PARAMS => self.view.graph.params.clone(),
+            _ => self.slots.get(slot.0 as usize).cloned().flatten(),
         }
-        self.slots.get(slot.0 as usize).cloned().flatten()
     }
 
     fn field(&self, index: u32) -> Option<Value> {
@@ -382,7 +384,7 @@ impl Env for NodeEnv<'_> {
     }
 
     fn effect(&self, effect: Effect) -> Result<Value, String> {
-        Ok(self.effects.ambient(self.cx, effect))
+        Ok(self.effects.ambient(self.around.cx, effect))
     }
 
     fn invalidated_by(&self, index: u32) -> Result<Value, String> {

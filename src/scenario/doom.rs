@@ -4,20 +4,14 @@
 //! so and to stand still: whoever started the process kills it. Nothing more is kept from then on,
 //! since the store does not return, and so no further effect begins.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use serde_json::Value as Json;
 use tokio::sync::Notify;
 
 use crate::backend::scenario::{Crash, CrashPoint, Moment};
-use crate::run::memory::ItemStore;
-use crate::run::store::{
-    CheckpointInfo, Lease, Record, Source, Store, StoreError, ThreadImage, ThreadInfo,
-};
-use crate::value::Value;
+use crate::run::store::{Around, Lease, Record, Source, Store, StoreError};
 
 /// When the process is to end.
 pub struct Doom {
@@ -108,7 +102,11 @@ pub struct DoomedStore {
 }
 
 #[async_trait]
-impl Store for DoomedStore {
+impl Around for DoomedStore {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
     async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
         let last = records
             .iter()
@@ -122,59 +120,5 @@ impl Store for DoomedStore {
             .await?;
         self.doom.strike().await;
         Ok(())
-    }
-
-    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
-        self.store.acquire(thread_id).await
-    }
-
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        self.store.release(lease).await
-    }
-
-    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
-        self.store.load(thread_id).await
-    }
-
-    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
-        self.store.threads().await
-    }
-
-    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        self.store.thread(thread_id).await
-    }
-
-    async fn history(
-        &self,
-        thread_id: &str,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<CheckpointInfo>, StoreError> {
-        self.store.history(thread_id, before, limit).await
-    }
-
-    async fn state(
-        &self,
-        thread_id: &str,
-        frame: &str,
-        seq: u64,
-    ) -> Result<BTreeMap<String, Value>, StoreError> {
-        self.store.state(thread_id, frame, seq).await
-    }
-
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        self.store.kept(key, now).await
-    }
-
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
-        self.store.keep(key, result, until).await
-    }
-
-    fn memory(&self) -> Option<&dyn ItemStore> {
-        self.store.memory()
-    }
-
-    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
-        self.store.delete(thread_id).await
     }
 }

@@ -19,7 +19,12 @@ pub(super) struct Head {
     pub(super) key: String,
     pub(super) created: i64,
     pub(super) updated: i64,
+    /// Whether its time ends: only then can that begin anew.
+    pub(super) ends: bool,
 }
+
+/// The name of an item: its namespace as it is kept, and its key.
+pub(super) type Name = (Vec<u8>, String);
 
 impl Head {
     /// The item with its value as it is kept; in words, what can't be read.
@@ -73,11 +78,21 @@ impl<I: Copy + Eq + Hash> Scores<I> {
     }
 }
 
+/// How many heads are wanted of those in the order without a score; `None` for all.
+pub(super) fn wanted(search: &Search) -> Option<i64> {
+    let knows = search.near.is_none() && search.filter.is_empty();
+    let end = search.offset.saturating_add(search.limit);
+    i64::try_from(end).ok().filter(|_| knows)
+}
+
 /// The items of a search, as they are read.
 pub(super) struct Page<'s> {
     search: &'s Search,
     skip: usize,
+    bytes: usize,
     pub(super) items: Vec<Item>,
+    /// Those whose time begins anew with the search.
+    pub(super) again: Vec<Name>,
 }
 
 impl<'s> Page<'s> {
@@ -95,23 +110,32 @@ impl<'s> Page<'s> {
         let page = Self {
             search,
             skip,
+            bytes: 0,
             items: Vec::new(),
+            again: Vec::new(),
         };
         (page, ordered)
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.items.len() >= self.search.limit
+        self.items.len() >= self.search.limit || self.bytes > self.search.most_bytes
     }
 
-    /// The next item.
-    pub(super) fn offer(&mut self, item: Item) {
+    /// The next item, whose time may end.
+    pub(super) fn offer(&mut self, item: Item, ends: bool) {
         if self.is_full() || !self.search.filter.passes(&item.value) {
             return;
         }
-        match self.skip {
-            0 => self.items.push(item),
-            _ => self.skip -= 1,
+        if self.skip > 0 {
+            self.skip -= 1;
+            return;
         }
+        if self.search.most_bytes < usize::MAX {
+            self.bytes += item.value.to_string().len();
+        }
+        if ends && self.search.refresh {
+            self.again.push((item.space.to_bytes(), item.key.clone()));
+        }
+        self.items.push(item);
     }
 }

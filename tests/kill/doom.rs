@@ -1,6 +1,5 @@
 //! The store of a process that is to end.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use graphc::run::memory::{Item, ItemStore, Search, Space, Write, WriteKey};
-use graphc::run::store::{
-    CheckpointInfo, Lease, Record, Store, StoreError, ThreadImage, ThreadInfo,
-};
-use graphc::value::Value;
+use graphc::run::store::{Around, Compacted, Effects, Keep, Lease, Record, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
 
 use super::judge::Line;
 use super::world::write;
@@ -22,12 +19,9 @@ use super::world::write;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Moment {
     Before,
-    During,
+    /// So many microseconds after it began, or right after it.
+    During(u64),
     After,
-}
-
-impl Moment {
-    pub const ALL: [Moment; 3] = [Moment::Before, Moment::During, Moment::After];
 }
 
 /// The end of a process: at the `at`th thing that it does to the store, from 1.
@@ -35,6 +29,25 @@ impl Moment {
 pub struct Doom {
     pub at: u64,
     pub moment: Moment,
+    /// How many things ahead of that the process is asked to stop.
+    pub drained: Option<u64>,
+}
+
+impl Doom {
+    /// One of three for each thing that is done: before it, in its midst, after it.
+    pub fn nth(point: usize) -> Self {
+        let at = (point / 3) as u64 + 1;
+        Self {
+            at,
+            moment: match point % 3 {
+                0 => Moment::Before,
+                // From a few steps of the work to its end.
+                1 => Moment::During(20 * (at * 7 % 32)),
+                _ => Moment::After,
+            },
+            drained: None,
+        }
+    }
 }
 
 /// A store that counts what is done to it, and ends the process where its end has come.
@@ -44,6 +57,8 @@ pub struct DoomedStore {
     /// Where it says which effects are kept.
     pub log: PathBuf,
     pub done: Arc<AtomicU64>,
+    /// Asks the run to stop.
+    pub drain: CancellationToken,
 }
 
 /// Ends this process as nothing else does.
@@ -58,13 +73,16 @@ fn kill() -> ! {
 impl DoomedStore {
     async fn count<T>(&self, work: impl Future<Output = T>, over: impl FnOnce(&T)) -> T {
         let number = self.done.fetch_add(1, Ordering::SeqCst) + 1;
+        let drains = |doom: Doom| doom.drained.is_some_and(|ahead| doom.at <= number + ahead);
+        if self.doom.is_some_and(drains) {
+            self.drain.cancel();
+        }
         let doom = self.doom.filter(|doom| doom.at == number);
         let moment = doom.map(|doom| doom.moment);
         match moment {
             Some(Moment::Before) => kill(),
-            Some(Moment::During) => {
-                // From a few steps of the work to its end.
-                let wait = Duration::from_micros(20 * (number * 7 % 32));
+            Some(Moment::During(wait)) => {
+                let wait = Duration::from_micros(wait);
                 std::thread::spawn(move || {
                     std::thread::sleep(wait);
                     kill()
@@ -106,7 +124,11 @@ fn key_in(outcome: &Json) -> Option<String> {
 }
 
 #[async_trait]
-impl Store for DoomedStore {
+impl Around for DoomedStore {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
     async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
         self.count(self.inner.acquire(thread_id), |_| {}).await
     }
@@ -124,47 +146,33 @@ impl Store for DoomedStore {
         self.count(self.inner.append(lease, records), kept).await
     }
 
-    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
-        self.inner.load(thread_id).await
-    }
-
-    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
-        self.inner.threads().await
-    }
-
-    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        self.inner.thread(thread_id).await
-    }
-
-    async fn history(
-        &self,
-        thread_id: &str,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<CheckpointInfo>, StoreError> {
-        self.inner.history(thread_id, before, limit).await
-    }
-
-    async fn state(
-        &self,
-        thread_id: &str,
-        frame: &str,
-        seq: u64,
-    ) -> Result<BTreeMap<String, Value>, StoreError> {
-        self.inner.state(thread_id, frame, seq).await
-    }
-
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        self.inner.kept(key, now).await
-    }
-
     async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
         self.count(self.inner.keep(key, result, until), |_| {})
             .await
     }
 
     async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
-        self.inner.delete(thread_id).await
+        self.count(self.inner.delete(thread_id), |_| {}).await
+    }
+
+    async fn fork(
+        &self,
+        from: &str,
+        at: u64,
+        effects: Effects,
+        to: &Lease,
+        records: &[Record],
+    ) -> Result<(), StoreError> {
+        let forked = self.inner.fork(from, at, effects, to, records);
+        self.count(forked, |_| {}).await
+    }
+
+    async fn compact(&self, lease: &Lease, keep: Keep) -> Result<Compacted, StoreError> {
+        self.count(self.inner.compact(lease, keep), |_| {}).await
+    }
+
+    async fn reclaim(&self) -> Result<u64, StoreError> {
+        self.count(self.inner.reclaim(), |_| {}).await
     }
 
     fn memory(&self) -> Option<&dyn ItemStore> {

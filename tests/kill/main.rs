@@ -19,17 +19,23 @@ mod cluster;
 mod judge;
 
 mod child;
+mod deed;
+mod deeds;
 mod doom;
+mod exit;
 mod kept;
 mod place;
 mod world;
 
-use doom::{Doom, Moment};
+use doom::Doom;
 use place::{Ended, Place};
 use serde_json::Value as Json;
 
 /// Points of a flow on a store under one durability, where nothing else is asked for.
-const POINTS: usize = 4;
+const POINTS: usize = 3;
+
+/// Fewer things than that lie between the word that a process is to stop and its end.
+const DRAINED: u64 = 3;
 
 /// How many things that a process does to the store lie between two kills, at most, where it is killed twice.
 const SECOND: u64 = 7;
@@ -48,53 +54,85 @@ fn points(all: usize) -> Vec<usize> {
     (1..=count).map(|n| n * all / count - 1).collect()
 }
 
+/// How processes keep their threads, and whether they are asked to stop before they are killed.
+const WAYS: [(&str, bool); 4] = [
+    ("sync", false),
+    ("async", false),
+    ("exit", false),
+    ("async", true),
+];
+
 fn torment(flow: &str, input: &str, store: &str, url: impl Fn(&Place) -> String) {
-    for durability in ["sync", "async"] {
-        let name = format!("{flow}-{store}-{durability}");
+    for (durability, drained) in WAYS {
+        let way = if drained { "drained" } else { durability };
+        let name = format!("{flow}-{store}-{way}");
         let calm = Place::new(&format!("{name}-calm"), flow, input, durability);
-        let Ended::Done { state, done } = calm.process(&url(&calm), None) else {
+        let Ended::Done { state, done } = calm.process(&calm.job(&url(&calm))) else {
             panic!("nobody has killed it");
         };
-        assert!(done > 5, "{name}: {done}");
+        assert!(done >= 3, "{name}: {done}");
         // Each thing that is done to the store, at its three moments.
-        let all = done as usize * Moment::ALL.len();
+        let all = done as usize * 3;
         let tried = points(all);
         for point in &tried {
-            strike(&calm, &state, *point, &url);
+            strike((&calm, &state), *point, drained, &url);
         }
         println!("{name}: {} of {all} points", tried.len());
     }
 }
 
 /// Kills a process at a point, and holds what came of its thread against a calm run's state.
-fn strike(calm: &Place, state: &Json, point: usize, url: &impl Fn(&Place) -> String) {
-    let mut doom = Doom {
-        at: (point / Moment::ALL.len()) as u64 + 1,
-        moment: Moment::ALL[point % Moment::ALL.len()],
-    };
+fn strike(
+    (calm, state): (&Place, &Json),
+    point: usize,
+    drained: bool,
+    url: &impl Fn(&Place) -> String,
+) {
+    let mut doom = Doom::nth(point);
+    doom.drained = drained.then_some(point as u64 % DRAINED);
     // Every third is killed once more on its way.
     let again = point.is_multiple_of(3).then(|| Doom {
         at: 1 + point as u64 % SECOND,
-        moment: Moment::ALL[(point / 7) % Moment::ALL.len()],
+        ..Doom::nth(point / 7)
     });
-    // What is kept together depends on timing: a run may come to its end with fewer appends than the calm one had.
+    // What is kept together depends on timing: a run may come to its end with fewer appends than the calm one had, and more so one that
+    // was asked to stop.
     loop {
         let place = calm.another(&point.to_string());
-        let url = url(&place);
-        if let Ended::Done { done, .. } = place.process(&url, Some(doom)) {
-            assert!(doom.at > done && done > 1, "{doom:?} was passed by");
-            doom.at = done - 1;
+        let job = place.job(&url(&place));
+        let process = |doom| {
+            place.process(&child::Job {
+                doom,
+                ..job.clone()
+            })
+        };
+        if let Ended::Done { done, state } = process(Some(doom)) {
+            match (doom.drained, state) {
+                (Some(ahead), Json::Null) if ahead > 0 => doom.drained = Some(ahead - 1),
+                _ => {
+                    assert!(doom.at > done && done > 1, "{doom:?} was passed by");
+                    doom.at = done - 1;
+                }
+            }
             continue;
         }
         let mut next = [again].into_iter();
         let ended = loop {
-            if let Ended::Done { state, .. } = place.process(&url, next.next().flatten()) {
+            if let Ended::Done { state, .. } = process(next.next().flatten()) {
                 break state;
             }
         };
-        judge::judge(&place.log(), &calm.log());
-        kept::judge(&place.log(), &calm.log());
-        assert_eq!(ended, *state, "{doom:?}");
+        let log = place.log();
+        match calm.is_kept_at_its_end() {
+            true => exit::judge(&log, &calm.log()),
+            false => judge::judge(&log, &calm.log()),
+        }
+        kept::judge(&log, &calm.log());
+        assert_eq!(
+            place.to_compare(ended),
+            place.to_compare(state.clone()),
+            "{doom:?}"
+        );
         return;
     }
 }
@@ -127,5 +165,6 @@ flows! {
     two_questions_at_once: "ask" "{}"
     what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"
+    calls_that_are_made_once: "once" "{}"
     results_that_are_used_again: "cached" "{\"items\": [\"a\", \"b\", \"a\"]}"
 }

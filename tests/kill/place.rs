@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use serde_json::Value as Json;
 
 use super::child::{JOB, Job};
-use super::doom::Doom;
 use super::judge::Line;
 use super::world::{self, write};
 
@@ -22,9 +21,9 @@ pub struct Place {
 /// What became of a process.
 pub enum Ended {
     Killed,
-    /// The thread is done.
+    /// The thread is done, or the job.
     Done {
-        /// Its state.
+        /// The thread's state, where it is done.
         state: Json,
         /// What the process did to the store.
         done: u64,
@@ -61,19 +60,38 @@ impl Place {
         format!("sqlite:{}", self.folder.join("threads.db").display())
     }
 
-    /// Lets a process get the thread on, until it is done or its end comes.
-    pub fn process(&self, url: &str, doom: Option<Doom>) -> Ended {
-        let job = Job {
+    /// Whether nothing of a run is kept before it ends (`exit`).
+    pub fn is_kept_at_its_end(&self) -> bool {
+        self.durability == "exit"
+    }
+
+    /// What a thread must have come to whoever was killed on the way. What a run that is as if it had not been has put into memory is
+    /// there all the same: the next one says that its keys are known.
+    pub fn to_compare(&self, mut state: Json) -> Json {
+        if let (true, Some(fields)) = (self.is_kept_at_its_end(), state.as_object_mut()) {
+            fields.remove("made");
+        }
+        state
+    }
+
+    /// To get its thread on, until it is done or asked to stop.
+    pub fn job(&self, url: &str) -> Job {
+        Job {
             flow: self.flow.clone(),
             input: self.input.clone(),
             durability: self.durability.clone(),
             url: url.to_owned(),
             log: self.log_file(),
-            doom,
-        };
+            doom: None,
+            deed: None,
+        }
+    }
+
+    /// Lets a process do a job, until it is done or its end comes.
+    pub fn process(&self, job: &Job) -> Ended {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child", "--nocapture"])
-            .env(JOB, serde_json::to_string(&job).unwrap())
+            .env(JOB, serde_json::to_string(job).unwrap())
             .stdin(Stdio::null())
             .output()
             .unwrap();

@@ -12,6 +12,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream;
 use graphc::ir::ErrorKind;
+use graphc::run::ambient::Ambient;
+use graphc::run::interrupt::{Answer, OpenInterrupt};
 use graphc::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
     ToolCallRequest,
@@ -40,6 +42,23 @@ pub fn read(log: &Path) -> Vec<Line> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// A clock that stands, and no chance: what two stores hold of the same thread is the same.
+pub struct Still;
+
+impl Ambient for Still {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_800_000_000).unwrap()
+    }
+
+    fn uuid(&self, ordinal: u64) -> String {
+        format!("id {ordinal}")
+    }
+
+    fn random(&self, _: u64) -> f64 {
+        0.5
+    }
 }
 
 pub struct World {
@@ -86,7 +105,7 @@ impl ToolBackend for World {
             call.tool == "flaky" && failed.count() < 2
         };
         match World::call(self, &call.tool, key, args.clone(), fails).await {
-            true => Ok(json!({ "tool": call.tool, "args": args, "key": format!("<key {key}>") })),
+            true => Ok(result(&call.tool, &args, key)),
             false => Err(ToolError::new(ErrorKind::ToolError, "busy")),
         }
     }
@@ -110,6 +129,47 @@ impl ChatModel for World {
         let reply = reply(&messages, key);
         Ok(Box::pin(stream::iter(reply.into_iter().map(Ok))))
     }
+}
+
+impl World {
+    /// What a person says: to a question of the flow by the question alone, to one whether a call has happened by what the world has
+    /// seen of it.
+    pub fn answer(&self, thread_id: &str, open: &OpenInterrupt) -> Answer {
+        let value = match open.effect.split_once('?') {
+            None => json!({ "go": true, "note": format!("noted {}", open.ask["n"]) }),
+            Some((effect, _)) => {
+                let key = format!("{thread_id}/{}#{effect}", open.task);
+                self.has_happened(open, &key)
+            }
+        };
+        Answer {
+            interrupt: Some(open.id.clone()),
+            value,
+        }
+    }
+
+    fn has_happened(&self, open: &OpenInterrupt, key: &str) -> Json {
+        let log = read(&self.log);
+        let begun = log.iter().find(|line| line.is("begin") && line.key == key);
+        let Some(begun) = begun else {
+            return json!({ "happened": false });
+        };
+        if !log.iter().any(|line| line.ends(begun)) {
+            let line = Line {
+                what: "end".to_owned(),
+                ..begun.clone()
+            };
+            write(&self.log, &line);
+        }
+        let tool = open.ask["tool"].as_str().unwrap();
+        let args = open.ask["args"].to_string();
+        json!({ "happened": true, "result": result(tool, &args, key) })
+    }
+}
+
+/// What a call gives.
+fn result(tool: &str, args: &str, key: &str) -> Json {
+    json!({ "tool": tool, "args": args, "key": format!("<key {key}>") })
 }
 
 fn reply(messages: &[Json], key: &str) -> Vec<ChatDelta> {

@@ -65,6 +65,7 @@ pub fn search(parts: &[&str]) -> Search {
         filter: Filter::default(),
         near: None,
         limit: 100,
+        most_bytes: usize::MAX,
         offset: 0,
         refresh: false,
     }

@@ -29,7 +29,7 @@ pub use expect::Expect;
 pub use path::{PathMismatch, PathStep, compare_path};
 pub use read::{load, load_all};
 pub use reply::{ModelReply, ReplyBody, ScriptedCall};
-pub use script::{ModelRecord, Script, Start, in_turns, remembered, seed};
+pub use script::{ModelRecord, Script, Start, forget, in_turns, remembered, seed};
 pub use when::When;
 
 /// The scenarios of one file.

@@ -1,6 +1,12 @@
 //! `graphc threads delete`
 
-use serde_json::json;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use crate::backend::scenario::forget;
+use crate::run::ambient::{Ambient, SystemAmbient};
+use crate::run::memory::Access;
 
 use super::super::{Context, Failure, output};
 use super::{Format, Shelf, failed};
@@ -18,6 +24,12 @@ pub async fn run(shelf: &Shelf, threads: &[String], context: &Context) -> Result
         };
         let store = store.clone();
         if store.delete(thread).await.map_err(failed)? {
+            if store.memory().is_some() {
+                // What scenarios have had it remember is found by nobody else.
+                let now = SystemAmbient.now().as_millisecond();
+                let access = Access::new(Some(store.clone()), Arc::default(), now, Json::Null);
+                forget(&access, thread).await.map_err(failed)?;
+            }
             let graph = info.status.graph;
             let checkpoints = info.checkpoint;
             context.say(&format!(

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::run::frame::is_log;
+use crate::run::kept::name::own_field;
 use crate::run::schedule;
 use crate::run::store::{CheckpointInfo, ForkedFrom, Source, ThreadInfo};
 
@@ -120,8 +121,16 @@ fn by(checkpoint: &CheckpointInfo, kin: &Kin<'_>) -> String {
 
 /// Fields of the state, without the logs that a called graph keeps for its caller.
 fn fields(checkpoint: &CheckpointInfo) -> Vec<&str> {
-    let names = checkpoint.fields.iter().map(String::as_str);
-    names.filter(|name| !is_log(name)).collect()
+    let names = checkpoint.fields.iter();
+    let names = names.filter_map(|name| own_field(name));
+    let mut fields: Vec<&str> = Vec::new();
+    for name in names.filter(|name| !is_log(name)) {
+        // One that is cleared has two names.
+        if fields.last() != Some(&name) {
+            fields.push(name);
+        }
+    }
+    fields
 }
 
 fn line(checkpoint: &CheckpointInfo, kin: &Kin<'_>) -> serde_json::Value {

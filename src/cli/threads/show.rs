@@ -1,15 +1,17 @@
 //! `graphc threads show`
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::ir::Flow;
-use crate::run::engine::open_interrupts;
+use crate::run::engine::{open_interrupts, under_way};
 use crate::run::error::RunError;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{Effects, RunState, Store, ThreadInfo};
+use crate::value::Value;
 
 use super::super::run::ask;
 use super::super::run::hint::Hint;
@@ -110,10 +112,7 @@ async fn at(
         let gone = image.err().map(|error| shelf.past(error, thread));
         return Err(gone.unwrap_or_else(|| Failure::unusable("the thread has changed meanwhile")));
     };
-    let state = store
-        .state(thread, &checkpoint.frame, seq)
-        .await
-        .map_err(failed)?;
+    let state = state(shelf, store, thread, (&checkpoint.frame, seq)).await?;
     Ok(Standing {
         checkpoint: seq,
         graph: checkpoint
@@ -130,6 +129,25 @@ async fn at(
             .map(|(name, value)| (name, value.to_json()))
             .collect(),
     })
+}
+
+/// The fields of a frame at a checkpoint of its own. A call with `persist thread` has on top of what frames around it have.
+async fn state(
+    shelf: &Shelf,
+    store: &Arc<dyn Store>,
+    thread: &str,
+    (frame, seq): (&str, u64),
+) -> Result<BTreeMap<String, Value>, Failure> {
+    if !frame.is_empty() {
+        let image = store.image_at(thread, seq, Effects::Before).await;
+        let image = image.map_err(|error| shelf.past(error, thread))?;
+        let frames = under_way(&image.frames).map_err(failed)?;
+        if let Some(found) = frames.into_iter().find(|found| found.frame == frame) {
+            let fields = found.fields.into_iter();
+            return Ok(fields.map(|(name, field)| (name, field.value)).collect());
+        }
+    }
+    store.state(thread, frame, seq).await.map_err(failed)
 }
 
 fn machine(info: &ThreadInfo, standing: &Standing, open: &[OpenInterrupt], word: &str) -> Json {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use crate::base::name::list;
-use crate::run::engine::{Edit, Edited, frame_path, live};
+use crate::run::engine::{Edit, Edited, frame_path, under_way};
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::store::{Effects, FrameImage, Store, ThreadImage, ThreadInfo};
@@ -140,7 +140,7 @@ fn print(
     edited: Option<&Edited>,
     context: &Context,
 ) -> Result<(), Failure> {
-    let frames = live(&image.frames);
+    let frames = under_way(&image.frames).map_err(super::failed)?;
     let newest = image.last_seq == info.checkpoint;
     let found = frame(&frames, image, newest, wanted)?;
     let mut json = JsonMap::new();

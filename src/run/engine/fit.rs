@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use crate::expr::accept::accept;
 use crate::ir::{Field, Graph, GraphId, Node};
 use crate::run::frame::{is_log, log_name};
+use crate::run::joins::JOINS;
 use crate::run::refit::{refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
@@ -141,6 +142,7 @@ impl Fit<'_> {
             kept::path(name).is_none()
                 && *name != VISITS
                 && *name != WAITING
+                && *name != JOINS
                 && !fields.contains_key(name)
         });
         let Some(name) = gone else { return Ok(()) };

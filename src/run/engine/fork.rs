@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::run::ambient::Ambient;
+use crate::run::interrupt::OpenInterrupt;
 use crate::run::schedule;
 use crate::run::store::{
     Effects, ForkedFrom, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadInfo,
@@ -50,11 +51,22 @@ pub async fn fork(
         effects: of_the_same_way(store, &source, wanted).await?,
         ..wanted.clone()
     };
+    let open = open_interrupts(&source.status)?;
+    let newest = wanted.at == source.checkpoint && wanted.effects != Effects::Before;
+    // A thread with all that an interrupted one has waits for the same answers.
+    let waits = match newest && !open.is_empty() {
+        true => ThreadStatus {
+            state: RunState::Interrupted,
+            interrupts: source.status.interrupts.clone(),
+            ..status.clone()
+        },
+        false => status.clone(),
+    };
     let lease = HeldLease::new(store, store.acquire(wanted.to).await?);
-    let made = make(store, &lease, wanted, &[Record::Status(status.clone())]).await;
+    let made = make(store, &lease, wanted, &[Record::Status(waits.clone())]).await;
     let settled = match made {
-        Ok(()) => waits_too(store, &lease, wanted, &source, status).await,
-        Err(error) => Err(error),
+        Ok(()) if waits != status => unless_answered(store, &lease, &open, waits, status).await,
+        made => made.map(|()| waits),
     };
     lease.give_back().await;
     Ok(settled?)
@@ -241,34 +253,22 @@ async fn of_the_same_way(
     Ok(end.map_or(Effects::All, Effects::Until))
 }
 
-/// A thread with all that an interrupted one has waits for the same answers.
-async fn waits_too(
+/// Where a fork stands that `waits` for answers, unless one was given while the thread was copied: that is not open here either.
+async fn unless_answered(
     store: &Arc<dyn Store>,
     lease: &HeldLease,
-    wanted: &Fork<'_>,
-    source: &ThreadInfo,
+    open: &[OpenInterrupt],
+    waits: ThreadStatus,
     status: ThreadStatus,
 ) -> Result<ThreadStatus, StoreError> {
-    let open = open_interrupts(&source.status)?;
-    let newest = wanted.at == source.checkpoint && wanted.effects != Effects::Before;
-    let (Some(lease), false) = (lease.lease(), open.is_empty() || !newest) else {
-        return Ok(status);
-    };
-    let image = store.load(wanted.to).await?;
-    // One that was answered while the thread was copied is not open here either.
+    let thread_id = lease.lease().map(|lease| lease.thread_id.as_str());
+    let image = store.load(thread_id.unwrap_or_default()).await?;
     let answered = image.iter().flat_map(|image| &image.effects).any(|effect| {
-        let is = |open: &crate::run::interrupt::OpenInterrupt| {
-            open.task == effect.task && open.effect == effect.id
-        };
+        let is = |open: &OpenInterrupt| open.task == effect.task && open.effect == effect.id;
         open.iter().any(is)
     });
-    if answered {
-        return Ok(status);
-    }
-    let status = ThreadStatus {
-        state: RunState::Interrupted,
-        interrupts: source.status.interrupts.clone(),
-        ..status
+    let (Some(lease), true) = (lease.lease(), answered) else {
+        return Ok(waits);
     };
     store
         .append(lease, &[Record::Status(status.clone())])

@@ -7,9 +7,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use crate::run::store::FrameImage;
+use crate::run::kept::resolve;
+use crate::run::store::{FrameImage, StoreError};
 
-/// The frames under way, callers first.
+/// The frames under way, callers first, put together from what each has on top of those around it.
+///
+/// # Errors
+/// [`StoreError::Corrupt`]
+pub fn under_way(frames: &[FrameImage]) -> Result<Vec<FrameImage>, StoreError> {
+    resolve(live(frames))
+}
+
+/// The frames under way as they are kept, callers first.
 pub fn live(frames: &[FrameImage]) -> Vec<FrameImage> {
     let mut by_depth: Vec<&FrameImage> = frames.iter().collect();
     by_depth.sort_by_key(|frame| frame.frame.matches('/').count());

@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use crate::ir::Graph;
 use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
+use crate::run::joins::{self, JOINS};
 use crate::run::kept;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
@@ -45,8 +46,8 @@ fn lasting(names: &Names<'_>, path: &str, field: &FieldImage) -> Option<(String,
     let state = state(graph, &kept::image(&field.value));
     let value = kept::value(&state);
     Some((
-        kept::name(&names.key(path)),
-        FieldImage { value, changes: 0 },
+        kept::name::name(&names.key(path)),
+        FieldImage::of(value),
     ))
 }
 
@@ -60,6 +61,10 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
         }
         if name == VISITS {
             fields.insert(name.clone(), visits::renamed(field, &migrate.nodes));
+            continue;
+        }
+        if name == JOINS {
+            fields.insert(name.clone(), joins::renamed(field, &migrate.nodes));
             continue;
         }
         if name == WAITING {

@@ -51,7 +51,7 @@ mod take_over;
 pub use answers::open_interrupts;
 pub use edit::{Edit, Edited, Written, path as frame_path};
 pub use fork::{Fork, fork};
-pub use live::live;
+pub use live::under_way;
 pub use result::{Gone, RunResult, StartError};
 
 use lease::HeldLease;

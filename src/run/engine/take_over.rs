@@ -5,13 +5,15 @@
 //! that the thread is of this version from then on.
 
 use crate::ir::GraphId;
+use crate::run::kept::{apart, lies_on_others, path, plain};
 use crate::run::schedule;
 use crate::run::store::{
-    Change, Checkpoint, EffectRecord, FieldWrite, FrameImage, Record, Source, ThreadImage,
+    Change, Checkpoint, EffectRecord, FieldWrite, FrameImage, Record, Source, StoreError,
+    ThreadImage,
 };
 
 use super::fit::Held;
-use super::live::live;
+use super::live::{live, under_way};
 use super::names::Names;
 use super::{Engine, StartError, fit, migrate};
 
@@ -27,15 +29,15 @@ pub(super) struct TakenOver {
 
 impl TakenOver {
     /// A thread of this very version.
-    fn as_it_is(image: &ThreadImage) -> Self {
-        Self {
+    fn as_it_is(image: &ThreadImage) -> Result<Self, StoreError> {
+        Ok(Self {
             image: ThreadImage {
-                frames: live(&image.frames),
+                frames: under_way(&image.frames)?,
                 ..image.clone()
             },
             checkpoints: Vec::new(),
             effects: Vec::new(),
-        }
+        })
     }
 
     /// The records to keep, the checkpoints numbered.
@@ -62,7 +64,7 @@ impl Engine {
         migrates: bool,
         held: Held,
     ) -> Result<TakenOver, StartError> {
-        let mut taken = TakenOver::as_it_is(image);
+        let mut taken = TakenOver::as_it_is(image)?;
         if held == Held::State {
             taken.image.frames.retain(|frame| frame.frame.is_empty());
         }
@@ -74,7 +76,8 @@ impl Engine {
             root: graph,
             renames,
         };
-        let old = taken.image.frames.clone();
+        let together = taken.image.frames.clone();
+        taken.image.frames = together.iter().map(plain).collect();
         if migrates {
             let names = names(true);
             for frame in &mut taken.image.frames {
@@ -96,28 +99,55 @@ impl Engine {
         if held == Held::Frame {
             fit::effects(&names, &taken.image.effects)?;
         }
-        let root_step = old.first().map_or(0, |root| root.step);
-        let at = self.ambient.kept_at().to_string();
-        for (old, new) in old.iter().zip(&taken.image.frames) {
-            let writes = writes(old, new);
-            if !writes.is_empty() || old.frame != new.frame || old.schedule != new.schedule {
-                let mut schedule = new.schedule.clone();
-                schedule::note_version(&mut schedule, &self.plan.version);
-                taken.checkpoints.push(Checkpoint {
-                    seq: 0,
-                    frame: new.frame.clone(),
-                    step: new.step,
-                    root_step,
-                    run_id: new.run_id.clone(),
-                    source: Source::Step,
-                    writes,
-                    schedule,
-                    at: at.clone(),
-                });
-            }
-        }
+        self.note(&mut taken, &live(&image.frames), &together);
         Ok(taken)
     }
+
+    /// Notes what a changed thread has to keep of its frames. What has changed lies on nothing any more, and neither does what
+    /// lay on it.
+    fn note(&self, taken: &mut TakenOver, kept: &[FrameImage], together: &[FrameImage]) {
+        let frames = taken.image.frames.iter();
+        let changed: Vec<bool> = frames
+            .zip(together)
+            .map(|(new, old)| changes(&plain(old), new))
+            .collect();
+        let any = changed.contains(&true);
+        let root_step = kept.first().map_or(0, |root| root.step);
+        let at = self.ambient.kept_at().to_string();
+        let frames = taken.image.frames.iter_mut();
+        for ((new, old), changed) in frames.zip(together).zip(changed) {
+            if !changed && !(any && lies_on_others(old)) {
+                *new = old.clone();
+                continue;
+            }
+            let stored = apart(new);
+            let before = kept.iter().find(|frame| frame.frame == old.frame);
+            let writes = writes(before.unwrap_or(old), &stored);
+            let mut schedule = stored.schedule.clone();
+            schedule::note_version(&mut schedule, &self.plan.version);
+            taken.checkpoints.push(Checkpoint {
+                seq: 0,
+                frame: stored.frame.clone(),
+                step: stored.step,
+                root_step,
+                run_id: stored.run_id.clone(),
+                source: Source::Step,
+                writes,
+                schedule,
+                at: at.clone(),
+            });
+            let states = new.fields.iter();
+            let states = states.filter(|(name, _)| path(name).is_some());
+            let states: Vec<_> = states.map(|(n, f)| (n.clone(), f.clone())).collect();
+            *new = stored;
+            new.fields.extend(states);
+        }
+    }
+}
+
+/// Whether a frame has become another.
+fn changes(old: &FrameImage, new: &FrameImage) -> bool {
+    old.frame != new.frame || old.schedule != new.schedule || !writes(old, new).is_empty()
 }
 
 /// What makes the fields of one frame those of the other.

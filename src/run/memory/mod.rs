@@ -30,6 +30,9 @@ pub use tool::{MODULE, MemoryTool, Settings};
 /// Most bytes of a value as JSON.
 pub const MAX_VALUE: usize = 1 << 20;
 
+/// Most bytes of the values that a call of a flow may find, as JSON: all of them are one result, which the journal keeps.
+pub const MOST_FOUND: usize = 16 << 20;
+
 /// For how long a store knows which writes it has made, in milliseconds: a call that was cut off is made again within it
 /// without undoing what others have written since.
 pub const KNOWN_FOR: i64 = 90 * 24 * 3_600_000;

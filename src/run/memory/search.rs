@@ -14,6 +14,8 @@ pub struct Search {
     pub near: Option<Near>,
     /// The most items.
     pub limit: usize,
+    /// The most bytes of their values as JSON. What is found ends with the item that goes beyond it, which says that there was more.
+    pub most_bytes: usize,
     /// How many to leave out at the beginning.
     pub offset: usize,
     /// Whether the time of what is found begins anew.

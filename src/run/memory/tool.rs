@@ -15,7 +15,9 @@ use crate::value::{MAX_DEPTH, is_deeper};
 
 use super::args::Args;
 use super::space::Pattern;
-use super::{Access, Embedding, Filter, Item, MAX_VALUE, Near, NewItem, Search, Write, WriteKey};
+use super::{
+    Access, Embedding, Filter, Item, MAX_VALUE, MOST_FOUND, Near, NewItem, Search, Write, WriteKey,
+};
 
 /// Most levels of lists and objects in a value: it is handed out inside of a list of items, which has to be a result itself.
 const MOST_LEVELS: usize = MAX_DEPTH as usize - 10;
@@ -109,11 +111,24 @@ impl MemoryTool {
             filter: Filter::parse(args.json("filter")).map_err(invalid)?,
             near: self.near(args.json("query"), cx).await?,
             limit: args.count("limit", 10),
+            most_bytes: MOST_FOUND,
             offset: args.count("offset", 0),
             refresh: self.settings.refresh_on_read,
         };
         let found = access.with(|items| items.search(&search, access.now));
-        Ok(found.await?.iter().map(shown).collect())
+        let found = found.await?;
+        let mut bytes = 0;
+        for (fitting, item) in found.iter().enumerate() {
+            bytes += item.value.to_string().len();
+            if bytes > MOST_FOUND {
+                return Err(invalid(format!(
+                    "what is found takes more than {MOST_FOUND} bytes as JSON: the first {fitting} items fit (`limit: {fitting}`), \
+                     and the next begin at `offset: {}`",
+                    search.offset.saturating_add(fitting)
+                )));
+            }
+        }
+        Ok(found.iter().map(shown).collect())
     }
 
     /// What a query is near to.

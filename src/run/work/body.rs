@@ -12,7 +12,6 @@ use crate::run::effect::EffectScope;
 use crate::run::error::RunError;
 use crate::run::ordinal::Of;
 use crate::run::plan::graph::ToolFields;
-use crate::run::plan::node::slots as node_slots;
 use crate::run::plan::tool::BodyPlan;
 use crate::run::plan::{Code, EmitPlan, JumpPlan, RoutePlan, SetPlan, TargetPlan};
 use crate::run::task::{TaskRun, show};
@@ -54,8 +53,7 @@ pub fn interpret(
     for (place, value) in slots.iter_mut().zip(given.chain(read)) {
         *place = value;
     }
-    let facts = run.slots.get(node_slots::RUN.0 as usize).cloned().flatten();
-    put(&mut slots, body.run, facts);
+    put(&mut slots, body.run, Some(run.around.facts().clone()));
     for (slot, code) in &body.lets {
         let value = code
             .eval(&BodyEnv {

@@ -121,7 +121,7 @@ pub async fn begin(
         &cx.plan.tools[call.tool].name,
         Request::new(&json!(args)).noted(json!({ "attempt": attempt, "args": args })),
     );
-    Ok(cx.journal.barrier().await?)
+    Ok(cx.journal.keep().await?)
 }
 
 /// Tools of which a call had begun, and nothing tells whether it happened, among effects of one run.

@@ -58,6 +58,7 @@ pub async fn work(
             id: &id,
             kind: "tool",
             subject: name,
+            request: &request,
             fails_as_result: false,
             once: false,
         },

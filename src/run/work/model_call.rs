@@ -114,7 +114,7 @@ pub async fn ask(
     let id = run.effects.next(cx, Of::node("model", &path));
     let id = run.effects.of_request(cx, &id, &request);
     let make = async {
-        let reply = with_fallbacks(run, node, call, messages, &id, &path).await?;
+        let reply = with_fallbacks(run, node, (call, messages), &request, &id, &path).await?;
         let reply = serde_json::to_value(reply);
         let reply = reply.map_err(|error| RunError::new(ErrorKind::Store, error.to_string()))?;
         Ok(request.noted(reply))
@@ -136,8 +136,8 @@ pub async fn ask(
 async fn with_fallbacks(
     run: &TaskRun<'_>,
     node: &NodePlan,
-    call: &ModelCallPlan,
-    messages: &List,
+    (call, messages): (&ModelCallPlan, &List),
+    asks: &Request,
     id: &str,
     path: &str,
 ) -> Result<Reply, RunError> {
@@ -172,6 +172,7 @@ async fn with_fallbacks(
             id,
             kind: "model",
             subject: path,
+            request: asks,
             fails_as_result: false,
             once: false,
         };

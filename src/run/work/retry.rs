@@ -10,6 +10,7 @@ use crate::ir::{ErrorKind, Retry};
 use crate::run::effect::{cancelled, drained};
 use crate::run::error::RunError;
 use crate::run::event::EventKind;
+use crate::run::request::Request;
 use crate::run::task::{TaskRun, brief};
 use crate::value::{MAX_DEPTH, is_deeper};
 
@@ -75,6 +76,8 @@ pub struct Attempted<'e> {
     pub kind: &'e str,
     /// What scripts count it by.
     pub subject: &'e str,
+    /// What it is asked with.
+    pub request: &'e Request,
     /// Whether the last attempt's failure is the effect's result, which the caller keeps: kept twice,
     /// it would count twice.
     pub fails_as_result: bool,
@@ -156,11 +159,7 @@ where
         // A call that was cancelled is made again as if for the first time.
         let counts = kind != ErrorKind::Cancelled;
         if counts && (again.is_some() || !effect.fails_as_result) {
-            let Attempted {
-                id, kind, subject, ..
-            } = effect;
-            run.effects
-                .failed_attempt(cx, id, number, kind, subject, &failure);
+            run.effects.failed_attempt(cx, &effect, number, &failure);
         }
         let Some(policy) = again else {
             return Err(failure);

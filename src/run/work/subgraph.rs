@@ -3,12 +3,15 @@
 //! The called graph has a state of its own, seeded by its `in` fields. What it wrote to its `out`
 //! fields goes through the caller's reducers: a gathering field gets what was added, not the whole.
 
+use std::collections::BTreeMap;
+
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 use crate::run::channel::Incoming;
 use crate::run::engine::Gone;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
+use crate::run::kept::Base;
 use crate::run::limit::StepLimit;
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
@@ -58,10 +61,15 @@ pub async fn work(
         child.callers.push(frame.graph);
     }
     match cx.take_image(&key) {
-        Some(image) => restore(&mut child, called, &image)?,
+        Some(image) => {
+            restore(&mut child, called, &image)?;
+            if let Some(path) = &lasting {
+                cx.kept.go_on(path, frame, &mut child);
+            }
+        }
         None => {
             let mut changes = match &lasting {
-                Some(path) => cx.kept.seed(path, &plan, &mut child)?,
+                Some(path) => cx.kept.seed(path, &plan, frame, &mut child)?,
                 None => Vec::new(),
             };
             let input = input(run, with)?;
@@ -76,7 +84,7 @@ pub async fn work(
         FrameEnd::Failed(error) => return Err(Stop::Failed(error)),
     };
     if let Some(path) = &lasting {
-        cx.kept.keep(path, called, &child);
+        cx.kept.keep(path, &plan, frame, &child);
     }
     run.steps += child.made;
     hand_back(run, called, &child, into)?;
@@ -163,10 +171,14 @@ fn result(graph: &crate::ir::Graph, child: &Frame) -> Value {
 /// # Errors
 /// Kind `version`, where the graph has changed so that the thread does not fit it any more.
 pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Result<(), RunError> {
-    frame.agenda = schedule::agenda(graph, image)?;
+    let numbers;
+    (frame.agenda, numbers) = schedule::agenda(graph, image)?;
     frame.made = schedule::steps(&image.schedule);
     frame.visits.load(graph, image);
-    restore_fields(frame, graph, image)
+    frame.base = Base::of(graph, image);
+    restore_fields(frame, graph, image)?;
+    frame.joins.load(image, numbers);
+    Ok(())
 }
 
 /// The same without what was left to do: for a run that begins anew on what the thread has.
@@ -180,6 +192,7 @@ pub fn restore_fields(
 ) -> Result<(), RunError> {
     frame.step = image.step;
     frame.waiting.load(image);
+    frame.joins.load(image, BTreeMap::new());
     frame.freshness = schedule::freshness(graph, &image.schedule);
     for (id, name) in graph.fields.entries() {
         if let (Some(field), Some(place)) = (

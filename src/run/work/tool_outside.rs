@@ -71,6 +71,7 @@ pub async fn call_outside(
                 id: &id,
                 kind: "tool",
                 subject: &tool.name,
+                request: &request,
                 fails_as_result: is_final(tool, call.errors),
                 once: doubt::asks(&cx.plan.flow, call.tool),
             },

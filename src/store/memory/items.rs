@@ -9,10 +9,7 @@ use crate::run::memory::{
     Item, ItemStore, KNOWN_FOR, NewItem, Search, Space, Write, WriteKey, vector,
 };
 use crate::run::store::StoreError;
-use crate::store::items::{Page, Scores};
-
-/// Bytes of the namespace, and the key.
-type Name = (Vec<u8>, String);
+use crate::store::items::{Name, Page, Scores};
 
 /// All items, and which writes were made.
 #[derive(Default)]
@@ -120,7 +117,8 @@ impl Items {
         }
     }
 
-    fn search(&self, search: &Search, now: i64) -> Vec<Item> {
+    /// What is found, and of which of it the time begins anew.
+    fn search(&self, search: &Search, now: i64) -> (Vec<Item>, Vec<Name>) {
         let below = search.prefix.below();
         let range = (below.start, String::new())..(below.end, String::new());
         let there = self.held.range(range);
@@ -142,9 +140,9 @@ impl Items {
             if page.is_full() {
                 break;
             }
-            page.offer(held.item(&name.1, score));
+            page.offer(held.item(&name.1, score), held.until.is_some());
         }
-        page.items
+        (page.items, page.again)
     }
 }
 
@@ -181,11 +179,9 @@ impl ItemStore for MemoryStore {
 
     async fn search(&self, search: &Search, now: i64) -> Result<Vec<Item>, StoreError> {
         let mut items = self.items();
-        let found = items.search(search, now);
-        if search.refresh {
-            for item in &found {
-                items.refresh(&(item.space.to_bytes(), item.key.clone()), now);
-            }
+        let (found, again) = items.search(search, now);
+        for name in &again {
+            items.refresh(name, now);
         }
         Ok(found)
     }

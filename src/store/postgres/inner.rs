@@ -22,6 +22,9 @@ pub(super) struct Inner {
     pub(super) reader: Mutex<Link>,
     pub(super) writer: Arc<Mutex<Link>>,
     pub(super) leases: Mutex<Link>,
+    /// Long-term memory is written by a connection of its own: a write there may wait for other processes, and a run's records don't
+    /// wait for it.
+    memory: Mutex<Link>,
     pub(super) held: Held,
     pub(super) failure: Failure,
     /// Of reads.
@@ -42,6 +45,7 @@ impl Inner {
             reader: Mutex::new(link()),
             writer: Arc::new(Mutex::new(link())),
             leases: Mutex::new(link()),
+            memory: Mutex::new(link()),
             held: Held::default(),
             reads: failure.doing("read"),
             failure,
@@ -86,6 +90,12 @@ impl Inner {
     pub(super) async fn write<W: Work>(&self, work: &W) -> Result<W::Out, StoreError> {
         let failure = self.failure.doing("written");
         self.writer.lock().await.run(work, &failure).await
+    }
+
+    /// Writes long-term memory.
+    pub(super) async fn remember<W: Work>(&self, work: &W) -> Result<W::Out, StoreError> {
+        let failure = self.failure.doing("written");
+        self.memory.lock().await.run(work, &failure).await
     }
 
     pub(super) async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {

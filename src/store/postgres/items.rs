@@ -26,7 +26,7 @@ impl ItemStore for PostgresStore {
                 now,
                 sweeps: inner.memory_writes.fetch_add(1, Ordering::Relaxed) % SWEEPS == 0,
             };
-            inner.write(&made).await
+            inner.remember(&made).await
         })
         .await
     }
@@ -46,12 +46,14 @@ impl ItemStore for PostgresStore {
                 now,
                 failure,
             };
-            let found = inner.read(&find).await?;
-            if refresh && found.is_some() {
+            let Some((item, ends)) = inner.read(&find).await? else {
+                return Ok(None);
+            };
+            if refresh && ends {
                 let names = std::slice::from_ref(&name);
-                inner.write(&write::Refresh { names, now }).await?;
+                inner.remember(&write::Refresh { names, now }).await?;
             }
-            Ok(found)
+            Ok(Some(item))
         })
         .await
     }
@@ -64,12 +66,11 @@ impl ItemStore for PostgresStore {
                 now,
                 failure: &inner.reads,
             };
-            let found = inner.read(&find).await?;
-            if search.refresh && !found.is_empty() {
-                let names = found.iter();
-                let names = names.map(|item| (item.space.to_bytes(), item.key.clone()));
-                let names: Vec<_> = names.collect();
-                inner.write(&write::Refresh { names: &names, now }).await?;
+            let (found, again) = inner.read(&find).await?;
+            if !again.is_empty() {
+                inner
+                    .remember(&write::Refresh { names: &again, now })
+                    .await?;
             }
             Ok(found)
         })

@@ -10,7 +10,7 @@ use crate::run::memory::{
     Item, ItemStore, KNOWN_FOR, NewItem, Search, Space, Write, WriteKey, vector,
 };
 use crate::run::store::StoreError;
-use crate::store::items::{Head, Page, Scores};
+use crate::store::items::{Head, Name, Page, Scores, wanted};
 
 /// How many items whose time is over a write takes along.
 const SWEPT: i64 = 64;
@@ -126,14 +126,16 @@ fn delete(db: &Connection, space: &[u8], key: &str, now: i64) -> rusqlite::Resul
 
 fn refresh(db: &Connection, space: &[u8], key: &str, now: i64) -> rusqlite::Result<()> {
     db.prepare_cached(
-        "UPDATE memory_items SET until = ?3 + ttl WHERE space = ?1 AND key = ?2 AND until > ?3",
+        // One that is as good as for good stays so: no number is greater than the greatest.
+        "UPDATE memory_items SET until = ?3 + min(ttl, 9223372036854775807 - max(?3, 0)) \
+         WHERE space = ?1 AND key = ?2 AND until > ?3",
     )?
     .execute(params![space, key, now])?;
     Ok(())
 }
 
 /// Columns of a [`Head`].
-const HEAD: &str = "SELECT id, space, key, created, updated FROM memory_items";
+const HEAD: &str = "SELECT id, space, key, created, updated, until IS NOT NULL FROM memory_items";
 
 fn head(row: &Row) -> rusqlite::Result<Head> {
     Ok(Head {
@@ -142,6 +144,7 @@ fn head(row: &Row) -> rusqlite::Result<Head> {
         key: row.get(2)?,
         created: row.get(3)?,
         updated: row.get(4)?,
+        ends: row.get(5)?,
     })
 }
 
@@ -157,20 +160,29 @@ fn one(
     (space, key): (&[u8], &str),
     now: i64,
     failure: &Failure,
-) -> Read<Option<Item>> {
+) -> Read<Option<(Item, bool)>> {
     let sql = format!("{HEAD} WHERE space = ?1 AND key = ?2 AND (until IS NULL OR until > ?3)");
     let mut find = db.prepare_cached(&sql)?;
     let found = find.query_row(params![space, key, now], head).optional()?;
-    found.map(|head| item(db, &head, None, failure)).transpose()
+    let found = found.map(|head| Ok((item(db, &head, None, failure)?, head.ends)));
+    found.transpose()
 }
 
-fn search(db: &Connection, search: &Search, now: i64, failure: &Failure) -> Read<Vec<Item>> {
+/// What is found, and of which of it the time begins anew.
+fn search(
+    db: &Connection,
+    search: &Search,
+    now: i64,
+    failure: &Failure,
+) -> Read<(Vec<Item>, Vec<Name>)> {
     let below = search.prefix.below();
     let mut heads = db.prepare_cached(&format!(
         "{HEAD} WHERE space >= ?1 AND space < ?2 AND (until IS NULL OR until > ?3) \
-         ORDER BY updated DESC, space, key"
+         ORDER BY updated DESC, space, key LIMIT ?4"
     ))?;
-    let heads = heads.query_map(params![below.start, below.end, now], head)?;
+    // Below zero there is no limit.
+    let most = wanted(search).unwrap_or(-1);
+    let heads = heads.query_map(params![below.start, below.end, now, most], head)?;
     let heads: Vec<Head> = heads.collect::<rusqlite::Result<_>>()?;
     let mut scores = Scores::new();
     if let Some(near) = &search.near {
@@ -184,14 +196,14 @@ fn search(db: &Connection, search: &Search, now: i64, failure: &Failure) -> Read
             scores.take(near, row.get(0)?, bytes);
         }
     }
-    let (mut page, wanted) = Page::of(search, scores.order(heads, |head| head.id));
-    for (head, score) in wanted {
+    let (mut page, ordered) = Page::of(search, scores.order(heads, |head| head.id));
+    for (head, score) in ordered {
         if page.is_full() {
             break;
         }
-        page.offer(item(db, &head, score, failure)?);
+        page.offer(item(db, &head, score, failure)?, head.ends);
     }
-    Ok(page.items)
+    Ok((page.items, page.again))
 }
 
 fn spaces(db: &Connection, prefix: &Space, now: i64, failure: &Failure) -> Read<Vec<Space>> {
@@ -225,6 +237,17 @@ impl SqliteStore {
         self.writer.change(work).await
     }
 
+    /// Lets the time of items begin anew.
+    async fn begin_anew(&self, names: Vec<Name>, now: i64) -> Result<(), StoreError> {
+        self.change_memory(move |db, _| {
+            for (space, key) in &names {
+                refresh(db, space, key, now)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
     async fn read_memory<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &Failure) -> Read<T> + Send + 'static,
@@ -252,33 +275,27 @@ impl ItemStore for SqliteStore {
         now: i64,
         again: bool,
     ) -> Result<Option<Item>, StoreError> {
-        let (space, key) = (space.to_bytes(), key.to_owned());
-        if !again {
-            let read =
-                move |db: &Connection, failure: &Failure| one(db, (&space, &key), now, failure);
-            return self.read_memory(read).await;
+        let name = (space.to_bytes(), key.to_owned());
+        let looked = name.clone();
+        let read =
+            move |db: &Connection, failure: &Failure| one(db, (&looked.0, &looked.1), now, failure);
+        let Some((item, ends)) = self.read_memory(read).await? else {
+            return Ok(None);
+        };
+        if again && ends {
+            self.begin_anew(vec![name], now).await?;
         }
-        self.change_memory(move |db, failure| {
-            refresh(db, &space, &key, now)?;
-            one(db, (&space, &key), now, failure)
-        })
-        .await
+        Ok(Some(item))
     }
 
     async fn search(&self, wanted: &Search, now: i64) -> Result<Vec<Item>, StoreError> {
         let wanted = wanted.clone();
-        if !wanted.refresh {
-            let read = move |db: &Connection, failure: &Failure| search(db, &wanted, now, failure);
-            return self.read_memory(read).await;
+        let read = move |db: &Connection, failure: &Failure| search(db, &wanted, now, failure);
+        let (found, again) = self.read_memory(read).await?;
+        if !again.is_empty() {
+            self.begin_anew(again, now).await?;
         }
-        self.change_memory(move |db, failure| {
-            let found = search(db, &wanted, now, failure)?;
-            for item in &found {
-                refresh(db, &item.space.to_bytes(), &item.key, now)?;
-            }
-            Ok(found)
-        })
-        .await
+        Ok(found)
     }
 
     async fn spaces(&self, prefix: &Space, now: i64) -> Result<Vec<Space>, StoreError> {

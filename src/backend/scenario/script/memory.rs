@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::backend::scenario::Remembered;
 use crate::run::memory::{
-    Access, Embedder, Embedding, Filter, Item, MemoryTool, Search, Settings, Space,
+    Access, Embedder, Embedding, Filter, Item, MemoryTool, Search, Settings, Space, Write,
 };
 use crate::run::model::CallContext;
 use crate::run::store::StoreError;
@@ -44,6 +44,8 @@ fn root(thread_id: &str) -> String {
 /// In words, where the store has no memory or can't be written.
 pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Result<(), String> {
     access.root = root(thread_id);
+    // Writes like no others: a thread of the same id begins so again.
+    let run_id = uuid::Uuid::new_v4().to_string();
     let scenario = script.scenario();
     let tool = tool();
     for (index, Remembered { space, key, value }) in scenario.memory.iter().enumerate() {
@@ -59,7 +61,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
         };
         let cx = CallContext {
             thread_id: thread_id.to_owned(),
-            run_id: format!("memory of {}", scenario.name),
+            run_id: run_id.clone(),
             node: String::new(),
             send: None,
             ordinal: 0,
@@ -81,16 +83,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
 /// # Errors
 /// Where the store can't be read.
 pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, StoreError> {
-    let all = Search {
-        prefix: Space::all().apart(&root(thread_id)),
-        filter: Filter::default(),
-        near: None,
-        limit: usize::MAX,
-        offset: 0,
-        refresh: false,
-    };
-    let found = access.with(|items| items.search(&all, access.now));
-    let mut found = found.await?;
+    let mut found = held(access, thread_id).await?;
     found.sort_by(|a, b| (&a.space, &a.key).cmp(&(&b.space, &b.key)));
     let shown = found.into_iter().map(|item| {
         let Item {
@@ -99,6 +92,34 @@ pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, S
         json!({ "space": space.parts(), "key": key, "value": value })
     });
     Ok(shown.collect())
+}
+
+/// Lets go of all that the memory of a thread holds: nobody else can find it.
+///
+/// # Errors
+/// Where the store can't be read or written.
+pub async fn forget(access: &Access, thread_id: &str) -> Result<(), StoreError> {
+    for Item { space, key, .. } in held(access, thread_id).await? {
+        let known = uuid::Uuid::new_v4().into_bytes();
+        let delete = Write::Delete { space, key };
+        access
+            .with(|items| items.write(known, &delete, access.now))
+            .await?;
+    }
+    Ok(())
+}
+
+async fn held(access: &Access, thread_id: &str) -> Result<Vec<Item>, StoreError> {
+    let all = Search {
+        prefix: Space::all().apart(&root(thread_id)),
+        filter: Filter::default(),
+        near: None,
+        limit: usize::MAX,
+        most_bytes: usize::MAX,
+        offset: 0,
+        refresh: false,
+    };
+    access.with(|items| items.search(&all, access.now)).await
 }
 
 /// Serves the tools.

@@ -17,7 +17,7 @@ use crate::run::work::model_call::refused;
 use super::queue::{Order, Queue};
 use super::{Scenario, Suite};
 
-pub use memory::{remembered, seed};
+pub use memory::{forget, remembered, seed};
 pub use model::{ModelRecord, prompt};
 pub use turns::in_turns;
 

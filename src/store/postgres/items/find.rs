@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use tokio_postgres::Row;
 
 use crate::run::memory::{Item, Near, Search, Space};
-use crate::store::items::{Head, Page, Scores};
+use crate::store::items::{Head, Name, Page, Scores, wanted};
 use crate::store::postgres::error::{Failure, Stop};
 use crate::store::postgres::name::kept;
 use crate::store::postgres::read::BEGIN;
@@ -13,14 +13,14 @@ use crate::store::postgres::session::{Session, Work};
 /// How many values are read at a time where a filter may leave some out.
 const CHUNK: usize = 128;
 
-const ONE: &str = "SELECT i.id, i.space, i.key, i.created, i.updated, v.value \
+const ONE: &str = "SELECT i.id, i.space, i.key, i.created, i.updated, i.until IS NOT NULL, v.value \
     FROM (SELECT * FROM memory_items \
         WHERE space = $1 AND key = $2 AND (until IS NULL OR until > $3) OFFSET 0) i \
     LEFT JOIN LATERAL (SELECT value FROM memory_values WHERE id = i.id) v ON true";
 
-const HEADS: &str = "SELECT id, space, key, created, updated FROM memory_items \
+const HEADS: &str = "SELECT id, space, key, created, updated, until IS NOT NULL FROM memory_items \
     WHERE space >= $1 AND space < $2 AND (until IS NULL OR until > $3) \
-    ORDER BY updated DESC, space, key";
+    ORDER BY updated DESC, space, key LIMIT $4";
 
 const VECTORS: &str = "SELECT v.item, v.vector \
     FROM (SELECT id FROM memory_items WHERE space >= $1 AND space < $2 OFFSET 0) i \
@@ -40,6 +40,7 @@ fn head(row: &Row) -> Result<Head, Stop> {
         key: row.try_get(2)?,
         created: row.try_get(3)?,
         updated: row.try_get(4)?,
+        ends: row.try_get(5)?,
     })
 }
 
@@ -57,11 +58,12 @@ pub(super) struct One<'a> {
 
 #[async_trait]
 impl Work for One<'_> {
-    type Out = Option<Item>;
+    /// It, and whether its time ends.
+    type Out = Option<(Item, bool)>;
 
     const REPEATABLE: bool = true;
 
-    async fn run(&self, session: &mut Session) -> Result<Option<Item>, Stop> {
+    async fn run(&self, session: &mut Session) -> Result<Option<(Item, bool)>, Stop> {
         let find = session.statement(ONE).await?;
         let (space, key) = self.name;
         let row = session
@@ -71,8 +73,9 @@ impl Work for One<'_> {
         let Some(row) = row else {
             return Ok(None);
         };
-        let value: Option<&str> = row.try_get(5)?;
-        whole(&head(&row)?, value.unwrap_or_default(), None, self.failure).map(Some)
+        let (head, value) = (head(&row)?, row.try_get::<_, Option<&str>>(6)?);
+        let item = whole(&head, value.unwrap_or_default(), None, self.failure)?;
+        Ok(Some((item, head.ends)))
     }
 }
 
@@ -85,25 +88,29 @@ pub(super) struct Find<'a> {
 
 #[async_trait]
 impl Work for Find<'_> {
-    type Out = Vec<Item>;
+    /// It, and of which of it the time begins anew.
+    type Out = (Vec<Item>, Vec<Name>);
 
     const REPEATABLE: bool = true;
 
-    async fn run(&self, session: &mut Session) -> Result<Vec<Item>, Stop> {
+    async fn run(&self, session: &mut Session) -> Result<(Vec<Item>, Vec<Name>), Stop> {
         let client = session.client.clone();
         client.batch_execute(BEGIN).await?;
         let below = self.search.prefix.below();
         let heads = session.statement(HEADS).await?;
         let rows = client
-            .query(&heads, &[&below.start, &below.end, &self.now])
+            .query(
+                &heads,
+                &[&below.start, &below.end, &self.now, &wanted(self.search)],
+            )
             .await?;
         let heads: Vec<Head> = rows.iter().map(head).collect::<Result<_, _>>()?;
         let scores = match &self.search.near {
             Some(near) => self.scores(session, near).await?,
             None => Scores::new(),
         };
-        let (mut page, wanted) = Page::of(self.search, scores.order(heads, |head| head.id));
-        for chunk in wanted.chunks(CHUNK) {
+        let (mut page, ordered) = Page::of(self.search, scores.order(heads, |head| head.id));
+        for chunk in ordered.chunks(CHUNK) {
             if page.is_full() {
                 break;
             }
@@ -112,15 +119,11 @@ impl Work for Find<'_> {
             let rows = client.query(&values, &[&ids]).await?;
             for ((head, score), row) in chunk.iter().zip(rows) {
                 let value: Option<&str> = row.try_get(0)?;
-                page.offer(whole(
-                    head,
-                    value.unwrap_or_default(),
-                    *score,
-                    self.failure,
-                )?);
+                let item = whole(head, value.unwrap_or_default(), *score, self.failure)?;
+                page.offer(item, head.ends);
             }
         }
-        let found = page.items;
+        let found = (page.items, page.again);
         client.batch_execute("COMMIT").await?;
         Ok(found)
     }

@@ -155,7 +155,9 @@ impl Make<'_> {
     }
 }
 
-const REFRESH: &str = "UPDATE memory_items i SET until = $3 + i.ttl \
+// One that is as good as for good stays so: no number is greater than the greatest.
+const REFRESH: &str = "UPDATE memory_items i \
+    SET until = $3 + LEAST(i.ttl, 9223372036854775807 - GREATEST($3, 0)) \
     FROM (SELECT i.space, i.key FROM unnest($1::bytea[], $2::text[]) AS n (space, key) \
         JOIN memory_items i ON i.space = n.space AND i.key = n.key AND i.until > $3 \
         ORDER BY i.space, i.key FOR UPDATE OF i) n \
