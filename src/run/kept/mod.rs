@@ -36,8 +36,11 @@ pub use since::{Base, Since};
 use name::{onto, part};
 
 /// The states that a run has, and which of them the frames around have not kept yet.
-#[derive(Default)]
-pub struct Kept(Mutex<States>);
+pub struct Kept {
+    /// Whether the run keeps anything.
+    keeps: bool,
+    states: Mutex<States>,
+}
 
 #[derive(Default)]
 struct States {
@@ -248,8 +251,16 @@ fn changed(
 }
 
 impl Kept {
+    /// Of a run that keeps checkpoints, or none.
+    pub fn new(keeps: bool) -> Self {
+        Self {
+            keeps,
+            states: Mutex::default(),
+        }
+    }
+
     fn states(&self) -> MutexGuard<'_, States> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in the states that the frames under way on a thread have, put together ([`resolve`]). Callers come first:
@@ -291,13 +302,14 @@ impl Kept {
         }
         let graph = &plan.graphs[frame.graph];
         restore_fields(frame, graph, &image)?;
-        if is_kept {
+        if is_kept || !frame.tracked {
             let names: Vec<String> = image.fields.into_keys().collect();
             let ids = graph.fields.entries().filter_map(|(id, name)| {
                 let found = names.binary_search_by(|known| (**known).cmp(name));
                 found.is_ok().then_some(id)
             });
             frame.base = Some(Base::new(state.version, ids));
+            // What is not tracked has no checkpoint, and what it changes is known as well.
             return Ok(vec![Base::began(path, &names)]);
         }
         let seeded = image.fields.into_iter().map(|(field, kept)| FieldWrite {
@@ -358,6 +370,9 @@ impl Kept {
             version,
         };
         states.all.insert(path.to_owned(), state);
+        if !self.keeps {
+            return;
+        }
         let known = base.map(|_| changes.as_slice());
         let first = (before.version == 0).then_some(changes.as_slice());
         states.note(&caller.key, (path, before.version), other, known.or(first));
