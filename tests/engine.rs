@@ -12,6 +12,7 @@ mod engine {
     mod handlers;
     mod lasting;
     mod limits;
+    mod plain;
     mod remembers;
     mod retries;
     mod rows;
