@@ -142,10 +142,7 @@ pub fn agenda(
     let kept = joins::kept(image.fields.get(JOINS)).into_iter();
     let kept = kept.map(|join| (Some(join.number), join.members, join.arrived));
     for (number, names, arrived) in earlier.chain(kept) {
-        let members = names
-            .iter()
-            .map(node)
-            .collect::<Result<BTreeSet<_>, _>>()?;
+        let members = names.iter().map(node).collect::<Result<BTreeSet<_>, _>>()?;
         // In whichever order they are written; of joins of the same members the first is found first.
         let known = graph.joins.entries().filter(|(id, (of, _))| {
             !agenda.joins.contains_key(id) && of.iter().copied().collect::<BTreeSet<_>>() == members

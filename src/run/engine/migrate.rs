@@ -45,10 +45,7 @@ fn lasting(names: &Names<'_>, path: &str, field: &FieldImage) -> Option<(String,
     let graph = graph(names, names.lasting(path))?;
     let state = state(graph, &kept::image(&field.value));
     let value = kept::value(&state);
-    Some((
-        kept::name::name(&names.key(path)),
-        FieldImage::of(value),
-    ))
+    Some((kept::name::name(&names.key(path)), FieldImage::of(value)))
 }
 
 /// What a graph's state holds and what is left to do in it, by the names of now.

@@ -202,8 +202,7 @@ impl States {
             };
             let known = held.parts.remove(&field);
             let (known, more) = changed((frame, path, &field), known, value, change);
-            held.parts
-                .extend(known.map(|known| (field.clone(), known)));
+            held.parts.extend(known.map(|known| (field.clone(), known)));
             writes.extend(more);
         }
         writes
@@ -361,12 +360,7 @@ impl Kept {
         states.all.insert(path.to_owned(), state);
         let known = base.map(|_| changes.as_slice());
         let first = (before.version == 0).then_some(changes.as_slice());
-        states.note(
-            &caller.key,
-            (path, before.version),
-            other,
-            known.or(first),
-        );
+        states.note(&caller.key, (path, before.version), other, known.or(first));
     }
 
     /// What a frame's checkpoint has to keep of them: what has changed inside it since its last one.
