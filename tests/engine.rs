@@ -10,7 +10,9 @@ mod engine {
     mod flow;
     mod forks;
     mod handlers;
+    mod lasting;
     mod limits;
+    mod plain;
     mod remembers;
     mod retries;
     mod rows;

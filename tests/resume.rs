@@ -68,6 +68,7 @@ impl ToolBackend for Fetch {
 struct Frail {
     inner: MemoryStore,
     refuses: AtomicBool,
+    panics: AtomicBool,
     effects: Mutex<Vec<EffectRecord>>,
 }
 
@@ -82,6 +83,7 @@ impl Around for Frail {
             let message = "the disk is full".to_owned();
             return Err(StoreError::Unavailable { message });
         }
+        assert!(!self.panics.load(Ordering::SeqCst), "a fault of the store");
         self.inner.append(lease, records).await?;
         for record in records {
             if let Record::Effect(effect) = record {
@@ -336,6 +338,34 @@ graph G {
     assert_eq!(done.output["log"], json!(["yes"]));
 }
 
+const ROUNDS: &str = r#"
+graph G {
+  state { in n: int, i: int = 0, out log: list<string> = [] }
+  start -> round
+  node round: update {
+    set { i: state.i + 1 }
+    goto { when state.i < state.n -> round  else -> end }
+  }
+}
+"#;
+
+/// More super-steps than may wait for the store: none of them waits for a writer that is no more.
+#[tokio::test]
+async fn a_store_that_panics_ends_the_run() {
+    let bench = bench(ROUNDS);
+    bench.store.panics.store(true, Ordering::SeqCst);
+    let run = bench.start(json!({ "n": 900 }));
+    let failed = tokio::time::timeout(Duration::from_secs(60), run).await;
+    let error = failed.expect("the run waits for ever").error.unwrap();
+    assert_eq!(error.kind, ErrorKind::Store);
+    assert!(error.message.contains("panicked"), "{}", error.message);
+    // The thread is nobody's, and begins anew.
+    bench.store.panics.store(false, Ordering::SeqCst);
+    let done = bench.start(json!({ "n": 900 })).await;
+    assert_eq!(done.error, None);
+    assert_eq!(done.state, RunState::Done);
+}
+
 const ASKED: &str = r#"
 tool fetch(id: string) -> string
 graph G {
@@ -455,22 +485,6 @@ async fn an_edit_says_what_nobody_asks_about_any_more() {
     // A call that has ended is in no doubt.
     let edited = bench.engine.edit("t", &log(json!([]))).await.unwrap();
     assert_eq!(edited.in_doubt, Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn a_store_that_was_made_for_runs_alone_says_so() {
-    let bench = bench(ASKED);
-    bench.start(json!({})).await;
-    let store: Arc<dyn Store> = bench.store.clone();
-    let refused = fork(&store, &SystemAmbient, &from(2)).await.unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "this store can't read earlier states: it was made for runs alone"
-    );
-    // An edit needs no more than a run does.
-    bench.engine.edit("t", &log(json!(["x"]))).await.unwrap();
-    let asked = bench.resume(&[]).await;
-    assert_eq!(asked.values["log"], json!(["fetched", "x"]));
 }
 
 const LOOKED_UP: &str = r#"

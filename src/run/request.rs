@@ -58,6 +58,8 @@ pub fn is_note(key: &str) -> bool {
 
 /// Of the fields that are kept.
 fn state(around: &Surroundings<'_>) -> Request {
+    #[cfg(test)]
+    tests::count();
     let tracked = around.graph.fields.entries().filter_map(|(id, _)| {
         let value = around.fields.get(id.0 as usize).cloned().flatten()?;
         (!around.graph.untracked.contains(&id)).then(|| value.to_stored())
@@ -93,4 +95,53 @@ impl EffectScope {
 /// Values as what they are kept as.
 pub fn stored<'v>(values: impl IntoIterator<Item = &'v Value>) -> Json {
     values.into_iter().map(Value::to_stored).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use crate::run::ambient::SystemAmbient;
+    use crate::run::backends::Backends;
+    use crate::run::engine::{Engine, RunOptions};
+
+    thread_local! {
+        /// How often a state was digested.
+        static DIGESTS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count() {
+        DIGESTS.with(|count| count.set(count.get() + 1));
+    }
+
+    /// A run has one thread here.
+    #[tokio::test]
+    async fn a_state_is_digested_once_for_all_tasks_of_a_step() {
+        let text = r#"
+graph Main {
+  state { in items: list<int>, out said: list<string> via append }
+  start -> spread
+  node spread: branch { goto { when size(state.items) > 0 -> each n in state.items -> ask with { n: n }  else -> end } }
+  node ask: interrupt -> end { input { n: int }  ask input.n  expect string  set { said: [answer] } }
+}
+"#;
+        let files: std::collections::BTreeMap<_, _> =
+            [("f.graph".to_owned(), text.to_owned())].into();
+        let flow = crate::compile::compile("f.graph", &files).flow.unwrap();
+        let engine = Engine {
+            plan: Arc::new(crate::run::plan::plan(Arc::new(flow)).unwrap()),
+            backends: Backends::default(),
+            store: None,
+            ambient: Arc::new(SystemAmbient),
+        };
+        let graph = engine.graph("Main").unwrap();
+        let items: Vec<u32> = (0..40).collect();
+        let input = json!({ "items": items });
+        let asked = engine.start(graph, "t", &input, RunOptions::default());
+        assert_eq!(asked.await.unwrap().interrupts.len(), 40);
+        assert_eq!(DIGESTS.with(Cell::get), 1);
+    }
 }

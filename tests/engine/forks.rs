@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use graphc::ir::ErrorKind;
 use graphc::run::engine::{Edit, Engine, Fork, RunOptions, RunResult, Written};
 use graphc::run::store::{Effects, RunState};
+use graphc::run::tool::ToolError;
 use serde_json::{Value as Json, json};
 
 use super::flow::{Tool, engine};
@@ -147,4 +149,46 @@ async fn a_fork_under_another_version_is_answered_by_its_own_calls_alone() {
     assert_eq!(since(&tool, before), [""; 0], "its first step is answered");
     assert_eq!(resume(&new, "f").await, right(&["a", "b", "c"]));
     assert_eq!(since(&tool, before).len(), 2);
+}
+
+/// Attempts that have failed are of what was asked: a fork that asks something else has all of its own.
+#[tokio::test]
+async fn a_fork_that_asks_something_else_has_all_attempts() {
+    const FLOW: &str = "
+tool lookup(key: string) -> string
+graph Main {
+  state { in key: string, out log: list<string> via append }
+  start -> look
+  node look: call lookup(key: KEY) -> end {
+    retry { attempts MANY, initial 1ms, factor 1, jitter false, on [network] }
+    set { log: [result] }
+  }
+}
+";
+    let flow = |key: &str, attempts: &str, tool: &Arc<Tool>| {
+        let text = FLOW.replace("KEY", key).replace("MANY", attempts);
+        engine(&text, None, Some(tool.clone()))
+    };
+    let fails = || Tool::new(|_| async { Err(ToolError::new(ErrorKind::Network, "no")) });
+    let tool = fails();
+    let (old, graph) = flow("state.key", "2", &tool);
+    let input = json!({ "key": "a" });
+    let failed = old.start(graph, "t", &input, RunOptions::default()).await;
+    assert_eq!(failed.unwrap().state, RunState::Failed);
+    assert_eq!(tool.calls().len(), 2);
+    for (to, key, calls) in [("same", "state.key", 3), ("other", "state.key + \"!\"", 5)] {
+        let tool = fails();
+        let (mut new, _) = flow(key, "5", &tool);
+        new.store = old.store.clone();
+        let wanted = Fork {
+            from: "t",
+            at: 1,
+            to,
+            effects: Effects::All,
+        };
+        new.fork(&wanted).await.unwrap();
+        let failed = new.resume(to, &[], RunOptions::default()).await.unwrap();
+        assert_eq!(failed.state, RunState::Failed);
+        assert_eq!(tool.calls().len(), calls, "{to}");
+    }
 }

@@ -31,51 +31,70 @@ use doom::Doom;
 use place::{Ended, Place};
 use serde_json::Value as Json;
 
-/// Points of a flow on a store under one durability, where nothing else is asked for.
-const POINTS: usize = 3;
-
 /// Fewer things than that lie between the word that a process is to stop and its end.
 const DRAINED: u64 = 3;
 
 /// How many things that a process does to the store lie between two kills, at most, where it is killed twice.
 const SECOND: u64 = 7;
 
-/// The points to try of so many.
-fn points(all: usize) -> Vec<usize> {
+/// The points to try of so many: `few`, where nothing else is asked for.
+fn points(all: usize, few: usize) -> Vec<usize> {
     let most = match std::env::var("GRAPHC_KILL_POINTS").as_deref() {
         Ok("all") => all,
         Ok(number) => number
             .parse()
             .expect("GRAPHC_KILL_POINTS is a number or `all`"),
-        Err(_) => POINTS,
+        Err(_) => few,
     };
     let count = most.min(all);
-    // Spread over the whole run; the last is among them.
-    (1..=count).map(|n| n * all / count - 1).collect()
+    // Spread over the whole run.
+    (0..count)
+        .map(|n| (2 * n + 1) * all / (2 * count))
+        .collect()
 }
 
-/// How processes keep their threads, and whether they are asked to stop before they are killed.
-const WAYS: [(&str, bool); 4] = [
-    ("sync", false),
-    ("async", false),
-    ("exit", false),
-    ("async", true),
+/// How the processes of a thread are killed.
+struct Way {
+    name: &'static str,
+    durability: &'static str,
+    /// Whether they are asked to stop before.
+    drained: bool,
+    /// Points that are tried of it, where nothing else is asked for.
+    few: usize,
+}
+
+const fn way(name: &'static str, durability: &'static str, few: usize) -> Way {
+    Way {
+        name,
+        durability,
+        drained: false,
+        few,
+    }
+}
+
+const WAYS: [Way; 4] = [
+    way("sync", "sync", 2),
+    way("async", "async", 3),
+    way("exit", "exit", 1),
+    Way {
+        drained: true,
+        ..way("drained", "async", 2)
+    },
 ];
 
 fn torment(flow: &str, input: &str, store: &str, url: impl Fn(&Place) -> String) {
-    for (durability, drained) in WAYS {
-        let way = if drained { "drained" } else { durability };
-        let name = format!("{flow}-{store}-{way}");
-        let calm = Place::new(&format!("{name}-calm"), flow, input, durability);
+    for way in WAYS {
+        let name = format!("{flow}-{store}-{}", way.name);
+        let calm = Place::new(&format!("{name}-calm"), flow, input, way.durability);
         let Ended::Done { state, done } = calm.process(&calm.job(&url(&calm))) else {
             panic!("nobody has killed it");
         };
         assert!(done >= 3, "{name}: {done}");
         // Each thing that is done to the store, at its three moments.
         let all = done as usize * 3;
-        let tried = points(all);
+        let tried = points(all, way.few);
         for point in &tried {
-            strike((&calm, &state), *point, drained, &url);
+            strike((&calm, &state), *point, way.drained, &url);
         }
         println!("{name}: {} of {all} points", tried.len());
     }
@@ -162,6 +181,7 @@ flows! {
     an_agent_in_a_loop: "loop" "{\"task\": \"step 3 times\"}"
     workers_side_by_side: "fan" "{\"items\": [\"a\", \"b\", \"c\"]}"
     graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
+    states_that_last: "lasting" "{\"task\": \"words\"}"
     two_questions_at_once: "ask" "{}"
     what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"

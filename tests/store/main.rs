@@ -180,12 +180,14 @@ macro_rules! cases {
                 what_is_deleted_is_gone
                 a_write_is_made_once
                 an_item_is_there_until_its_time
+                a_time_may_be_as_long_as_can_be
                 what_is_over_is_swept_away
                 many_put_at_once
             }
             searched {
                 a_search_is_of_a_namespace_and_below
                 a_search_gives_the_newest_first_in_pages
+                a_search_ends_where_it_has_enough_bytes
                 a_filter_looks_into_values
                 namespaces_are_listed
                 what_is_near_comes_first

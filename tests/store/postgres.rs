@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use graphc::run::store::{Change, Record, RunState, Store, StoreError};
 use graphc::store::{Options, PostgresStore};
 use graphc::value::Value;
+use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::shared;
 use crate::records::*;
+use crate::remembered;
 
 /// A connection of its own to the server, with a schema as its search path.
 async fn admin(url: &str) -> Client {
@@ -485,4 +487,34 @@ async fn an_append_of_many_megabytes_is_one_append() {
     broken.push(root(3, 3, vec![]));
     assert!(store.append(&lease, &broken).await.is_err());
     assert_eq!(load(&store, "t").await.last_seq, 7);
+}
+
+/// A write to memory that waits for another process keeps no run's records waiting.
+#[tokio::test]
+async fn records_are_kept_while_memory_is_waited_for() {
+    let url = shared().url();
+    let store = open(&url);
+    let lease = begin(&store, "t").await;
+    remembered::put(&store, remembered::new(&["a"], "k", json!(1)), 1).await;
+    let admin = admin(&url).await;
+    admin
+        .batch_execute("BEGIN; SELECT 1 FROM memory_items FOR UPDATE")
+        .await
+        .unwrap();
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move { remembered::put(&store, remembered::new(&["a"], "k", json!(2)), 2).await }
+    });
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while admin.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        assert!(Instant::now() < deadline);
+    }
+    let step = [root(2, 2, vec![])];
+    let append = store.append(&lease, &step);
+    let kept = tokio::time::timeout(Duration::from_secs(3), append).await;
+    kept.expect("it waits for memory").unwrap();
+    assert!(!writing.is_finished());
+    admin.batch_execute("ROLLBACK").await.unwrap();
+    assert!(!writing.await.unwrap());
 }

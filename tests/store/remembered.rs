@@ -192,6 +192,27 @@ pub async fn an_item_is_there_until_its_time(store: Any) {
     assert!(get(&store, &["t"], "short", i64::MAX).await.is_some());
 }
 
+/// No time is too long: what would be over later than any time is kept for good.
+pub async fn a_time_may_be_as_long_as_can_be(store: Any) {
+    for (key, ttl) in [("most", i64::MAX), ("less", i64::MAX - 500)] {
+        let item = NewItem {
+            ttl: Some(ttl),
+            ..new(&["t"], key, json!(1))
+        };
+        put(&store, item, 1000).await;
+        for now in [2000, -5, 3000] {
+            let again = items(&store).item(&space(&["t"]), key, now, true).await;
+            assert!(again.unwrap().is_some(), "{key} {now}");
+        }
+    }
+    let refresh = Search {
+        refresh: true,
+        ..search(&["t"])
+    };
+    assert_eq!(found(&store, refresh, 4000).await.len(), 2);
+    assert_eq!(found(&store, search(&["t"]), i64::MAX / 2).await.len(), 2);
+}
+
 pub async fn what_is_over_is_swept_away(store: Any) {
     for n in 0..300 {
         let item = NewItem {

@@ -109,6 +109,25 @@ pub async fn a_search_gives_the_newest_first_in_pages(store: Any) {
     assert_eq!(found(&store, page(98), 5).await, ["198", "199"]);
 }
 
+pub async fn a_search_ends_where_it_has_enough_bytes(store: Any) {
+    for n in 0..10 {
+        let value = json!({ "text": "x".repeat(100), "n": n });
+        put(&store, new(&["b"], &n.to_string(), value), n).await;
+    }
+    let bytes = |most_bytes, filter: Json| Search {
+        most_bytes,
+        filter: Filter::parse(&filter).unwrap(),
+        ..search(&["b"])
+    };
+    // The one that goes beyond is the last.
+    let newest = found(&store, bytes(250, json!(null)), 10).await;
+    assert_eq!(newest, ["9", "8", "7"]);
+    let filtered = bytes(250, json!({ "n": { "$lt": 5 } }));
+    assert_eq!(found(&store, filtered, 10).await, ["4", "3", "2"]);
+    assert_eq!(found(&store, bytes(1, json!(null)), 10).await, ["9"]);
+    assert_eq!(found(&store, bytes(9999, json!(null)), 10).await.len(), 10);
+}
+
 pub async fn a_filter_looks_into_values(store: Any) {
     for (key, value) in [
         (

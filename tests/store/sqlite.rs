@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use graphc::run::memory::{NewItem, Search};
 use graphc::run::store::{Change, Effects, Keep, Lease, Record, Store};
 use graphc::store::{Options, SqliteStore, Sync};
 use graphc::value::Value;
+use serde_json::json;
 
 use crate::records::*;
+use crate::remembered::{self, found, items, new, search, space};
 
 fn open(folder: &Path) -> Arc<dyn Store> {
     Arc::new(SqliteStore::open(folder.join("threads.db")).unwrap())
@@ -329,4 +332,35 @@ async fn looking_at_a_thread_holds_nothing() {
         one.release(lease).await.unwrap();
     }
     looking.abort();
+}
+
+/// Where nothing has a time there is nothing to write: who reads does not wait for who writes.
+#[tokio::test]
+async fn memory_is_read_while_the_file_is_written() {
+    let folder = crate::folder();
+    let options = Options {
+        busy_timeout: Duration::from_millis(50),
+        ..Options::default()
+    };
+    let store: Arc<dyn Store> =
+        Arc::new(SqliteStore::open_with(folder.join("threads.db"), options).unwrap());
+    remembered::put(&store, new(&["a"], "for good", json!(1)), 1).await;
+    let timed = NewItem {
+        ttl: Some(100),
+        ..new(&["b"], "timed", json!(2))
+    };
+    remembered::put(&store, timed, 1).await;
+    let other = rusqlite::Connection::open(folder.join("threads.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refresh = |parts: &[&str]| Search {
+        refresh: true,
+        ..search(parts)
+    };
+    assert_eq!(found(&store, refresh(&["a"]), 2).await, ["for good"]);
+    let memory = items(&store);
+    let got = memory.item(&space(&["a"]), "for good", 2, true).await;
+    assert!(got.unwrap().is_some());
+    assert!(memory.search(&refresh(&["b"]), 2).await.is_err());
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(found(&store, refresh(&["b"]), 2).await, ["timed"]);
 }

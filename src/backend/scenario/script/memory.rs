@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::backend::scenario::Remembered;
+use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::memory::{
     Access, Embedder, Embedding, Filter, Item, MemoryTool, Search, Settings, Space, Write,
 };
@@ -45,7 +46,7 @@ fn root(thread_id: &str) -> String {
 pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Result<(), String> {
     access.root = root(thread_id);
     // Writes like no others: a thread of the same id begins so again.
-    let run_id = uuid::Uuid::new_v4().to_string();
+    let run_id = SystemAmbient.uuid(0);
     let scenario = script.scenario();
     let tool = tool();
     for (index, Remembered { space, key, value }) in scenario.memory.iter().enumerate() {
@@ -100,7 +101,8 @@ pub async fn remembered(access: &Access, thread_id: &str) -> Result<Vec<Json>, S
 /// Where the store can't be read or written.
 pub async fn forget(access: &Access, thread_id: &str) -> Result<(), StoreError> {
     for Item { space, key, .. } in held(access, thread_id).await? {
-        let known = uuid::Uuid::new_v4().into_bytes();
+        let known = uuid::Uuid::parse_str(&SystemAmbient.uuid(0)).unwrap_or_default();
+        let known = known.into_bytes();
         let delete = Write::Delete { space, key };
         access
             .with(|items| items.write(known, &delete, access.now))
