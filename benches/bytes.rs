@@ -1,5 +1,6 @@
 //! What a thread takes on disk: a chat with a model that replies 1 KiB at every turn, of 50, 500 and 5,000 turns, in an
-//! SQLite file and in a PostgreSQL database, each thread in one of its own.
+//! SQLite file and in a PostgreSQL database, each thread in one of its own. Once the chat is the state of the run's own
+//! graph, once that of a graph that is called at every turn and whose state lasts (`persist thread`).
 //!
 //! `cargo bench --bench bytes`. Sizes don't depend on the profile: `--profile dev` builds sooner.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
@@ -27,7 +28,10 @@ use graphc::store::{Options, PostgresStore, SqliteStore};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-const FLOW: &str = "\
+/// Their names, and their flows.
+const SHAPES: [(&str, &str); 2] = [("own", OWN), ("lasting", LASTING)];
+
+const OWN: &str = "\
 model m = \"local/m\"
 graph Chat {
   state { in out messages: list<message> via add_messages, n: int = 0, in turns: int }
@@ -37,6 +41,21 @@ graph Chat {
     set { messages: [reply], n: state.n + 1 }
     goto { when state.n < state.turns -> say  else -> end }
   }
+}
+";
+
+const LASTING: &str = "\
+model m = \"local/m\"
+graph Chat {
+  state { n: int = 0, in turns: int }
+  start -> talk
+  node talk: subgraph Turn -> again { persist thread }
+  node again: update { set { n: state.n + 1 } goto { when state.n < state.turns -> talk  else -> end } }
+}
+graph Turn {
+  state { messages: list<message> via add_messages }
+  start -> say
+  node say: llm -> end { model m  prompt \"go on\"  set { messages: [reply] } }
 }
 ";
 
@@ -58,47 +77,45 @@ impl ChatModel for Talker {
 }
 
 fn main() {
-    let text = [("chat.graph".to_owned(), FLOW.to_owned())];
-    let compiled = compile("chat.graph", &BTreeMap::from(text));
-    let errors: Vec<_> = compiled.diagnostics.iter().map(|d| &d.message).collect();
-    let flow = compiled.flow.unwrap_or_else(|| panic!("{errors:?}"));
-    let plan = Arc::new(plan(Arc::new(flow)).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap();
-    println!("store      turns       bytes  bytes/turn  seconds");
+    println!("shape    store      turns       bytes  bytes/turn  seconds");
+    for (shape, flow) in SHAPES {
+        let text = [("chat.graph".to_owned(), flow.to_owned())];
+        let compiled = compile("chat.graph", &BTreeMap::from(text));
+        let errors: Vec<_> = compiled.diagnostics.iter().map(|d| &d.message).collect();
+        let flow = compiled.flow.unwrap_or_else(|| panic!("{errors:?}"));
+        let plan = Arc::new(plan(Arc::new(flow)).unwrap());
+        measure(&runtime, shape, &plan);
+    }
+}
+
+fn measure(runtime: &Runtime, shape: &str, plan: &Arc<Plan>) {
     for turns in [50, 500, 5_000] {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-bytes");
         let _ = std::fs::remove_dir_all(&folder);
         let file = folder.join("threads.db");
         let store = Arc::new(SqliteStore::open(&file).unwrap());
-        let seconds = talk(&runtime, &plan, store, turns);
+        let seconds = talk(runtime, plan, store, turns);
         // Closed, so that all is in the one file.
-        row(
-            "sqlite",
-            turns,
-            std::fs::metadata(&file).unwrap().len(),
-            seconds,
-        );
+        let bytes = std::fs::metadata(&file).unwrap().len();
+        row(shape, "sqlite", turns, bytes, seconds);
     }
     for turns in [50, 500, 5_000] {
         let url = cluster::shared().url();
         let open = PostgresStore::open_with(&url, Path::new(""), Options::default());
-        let seconds = talk(&runtime, &plan, Arc::new(open.unwrap()), turns);
-        row(
-            "postgres",
-            turns,
-            runtime.block_on(relations(&url)),
-            seconds,
-        );
+        let seconds = talk(runtime, plan, Arc::new(open.unwrap()), turns);
+        let bytes = runtime.block_on(relations(&url));
+        row(shape, "postgres", turns, bytes, seconds);
     }
 }
 
-fn row(store: &str, turns: u64, bytes: u64, seconds: f64) {
+fn row(shape: &str, store: &str, turns: u64, bytes: u64, seconds: f64) {
     let each = bytes / turns;
-    println!("{store:9} {turns:6} {bytes:11} {each:11} {seconds:8.2}");
+    println!("{shape:8} {store:9} {turns:6} {bytes:11} {each:11} {seconds:8.2}");
 }
 
 /// Runs a chat, and closes the store; gives the seconds that it ran.

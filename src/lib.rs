@@ -98,10 +98,10 @@
 //!   `tests/travel.rs`.
 //! - A run's outcome does not depend on timing, on a stop after any step, or on a crash at any effect, and no finished
 //!   effect is made twice: `tests/run.rs`, `tests/processes.rs`.
-//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for half-filled
-//!   joins and states of `persist thread`, which are kept whole: `benches/`.
-//! - Nothing in a step costs in proportion to the size of the state or of the graph, only to what the step touches, but for what waits
-//!   (sends to `defer` nodes, half-filled joins) and states of `persist thread`, which are kept whole: `benches/`.
+//! - A step keeps what it changes, and nothing in proportion to the size of the state or of the graph, nor to what waits or lasts
+//!   between calls (`persist thread`): `benches/`, `tests/engine/lasting.rs`.
+//! - What a checkpoint has on top of those of frames further out is put together in one place, `run::kept::resolve`:
+//!   `tests/engine/lasting.rs`, `tests/travel.rs`.
 //! - Each crate in `Cargo.toml` has its reason in `docs/dependencies.md`: `tests/dependencies.rs`. Flows in the documents
 //!   compile and their commands do what is shown: `tests/docs.rs`, `tests/readme.rs`, `tests/cli.rs`.
 //!

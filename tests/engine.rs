@@ -10,6 +10,7 @@ mod engine {
     mod flow;
     mod forks;
     mod handlers;
+    mod lasting;
     mod limits;
     mod plain;
     mod remembers;

@@ -85,7 +85,7 @@ fn paired(answers: Vec<JsonArg>, interrupts: Vec<String>) -> Result<Vec<Answer>,
     let (given, named) = (answers.len(), interrupts.len());
     if given > 1 && named != given || named > given {
         let message = format!(
-            "{given} `--answer`s and {named} `--interrupt`s: which answer is to which interrupt isn't known"
+            "{given} of `--answer` and {named} of `--interrupt`: which answer is to which interrupt isn't known"
         );
         return Err(Failure::unusable(message).help(
             "write each with its own: `--interrupt ID --answer JSON --interrupt ID --answer JSON`",

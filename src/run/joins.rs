@@ -69,7 +69,7 @@ impl Joins {
         if now.is_empty() {
             let any = std::mem::take(&mut self.any);
             self.numbers.clear();
-            self.changes = 0;
+            (self.next, self.changes) = (0, 0);
             return any.then(|| write(Change::Clear));
         }
         if !goes_on {

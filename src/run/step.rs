@@ -8,26 +8,32 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use serde_json::{Map as JsonMap, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use crate::ir::{Channel, ErrorKind, FieldId};
-use crate::value::Value;
+use crate::ir::ErrorKind;
 
-use super::channel::Incoming;
 use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
-use super::event::{EventKind, Mode};
 use super::frame::Frame;
 use super::interrupt::OpenInterrupt;
 use super::limit::{TaskLimit, count_step};
-use super::plan::{GraphPlan, NodePlan, Plan};
-use super::schedule;
-use super::store::{Change, Checkpoint, FieldWrite, Record, Source};
-use super::task::{Next, Outcome, Output, Surroundings, Task, TaskRun, brief, join_path};
-use super::view::short_hash;
+use super::plan::{GraphPlan, NodePlan};
+use super::store::Source;
+use super::task::{Next, Outcome, Output, Surroundings, Task, TaskRun, join_path};
 use super::work;
+
+mod checkpoint;
+mod stops;
+mod told;
+mod trail;
+
+use stops::stops_before;
+use told::{finished, started};
+use trail::Trail;
+
+pub use checkpoint::{keep, kept_context, values};
+pub use stops::{ANY, BEFORE};
 
 /// How a frame came to rest.
 pub enum FrameEnd {
@@ -96,49 +102,6 @@ async fn one_step(
         .await
         .map_err(FrameEnd::Failed)
 }
-
-/// The nodes that the caller wants the run to stop before, where it has not been sent on.
-fn stops_before(cx: &RunContext, graph: &GraphPlan, frame: &Frame) -> Result<(), FrameEnd> {
-    if cx.interrupt_before.is_empty() {
-        return Ok(());
-    }
-    let mut open = Vec::new();
-    for task in &frame.agenda.tasks {
-        let name = &graph.nodes[task.node].name;
-        let path = join_path(&frame.path, name);
-        let key = frame
-            .task_key(name, task.send.as_ref().map(|(index, _)| *index))
-            .to_string();
-        let wanted = cx
-            .interrupt_before
-            .iter()
-            .any(|node| node == ANY || **node == **name || *node == path);
-        if wanted && cx.journal.finished(&key, BEFORE).is_none() {
-            let id = short_hash("stop", &format!("{}/{key}", cx.asking_thread()));
-            open.push(OpenInterrupt {
-                id,
-                node: name.to_string(),
-                path,
-                ask: Json::Null,
-                expect: None,
-                task: key,
-                effect: BEFORE.to_owned(),
-            });
-        }
-    }
-    if open.is_empty() {
-        Ok(())
-    } else {
-        Err(FrameEnd::Interrupted(open))
-    }
-}
-
-/// Stands for every node among those that a run stops before.
-pub const ANY: &str = "*";
-
-/// The effect that says that a run was sent on from a stop before a node.
-pub const BEFORE: &str = "before";
-
 async fn run_tasks(
     cx: &RunContext,
     graph: &GraphPlan,
@@ -373,232 +336,4 @@ fn located(error: RunError, frame: &Frame, node: &NodePlan) -> RunError {
         error.place = Some(Box::new(node.place.clone()));
     }
     error
-}
-
-fn started(around: &Surroundings<'_>, node: &NodePlan, task: &Task, effects: &EffectScope) {
-    if around.cx.wants(Mode::Tasks) {
-        let send = task.send.as_ref().map(|(index, _)| *index);
-        let kind = EventKind::TaskStarted { send };
-        around.cx.send(
-            around.path,
-            around.step,
-            Some(&node.name),
-            effects.task().to_owned(),
-            kind,
-        );
-    }
-}
-
-fn finished(
-    around: &Surroundings<'_>,
-    node: &NodePlan,
-    task: &Task,
-    effects: &EffectScope,
-    outcome: Outcome,
-) -> Outcome {
-    let cx = around.cx;
-    let send = |id, kind| cx.send(around.path, around.step, Some(&node.name), id, kind);
-    if let Outcome::Done(output) = &outcome
-        && cx.wants(Mode::Updates)
-    {
-        send(
-            effects.task().to_owned(),
-            EventKind::Updates(update(around.graph, output)),
-        );
-    }
-    if cx.wants(Mode::Tasks) {
-        let index = task.send.as_ref().map(|(index, _)| *index);
-        let (what, kind) = end_of(index, &outcome);
-        send(format!("{}#{what}", effects.task()), kind);
-    }
-    outcome
-}
-
-/// How a task ended, and what names that in its id: a task that has failed, waits or was stopped begins again with a resume, and
-/// may end another way then. What it comes to again has the same name.
-fn end_of(send: Option<u32>, outcome: &Outcome) -> (String, EventKind) {
-    let ended = |error| EventKind::TaskFinished { send, error };
-    match outcome {
-        Outcome::Done(_) => ("end".to_owned(), ended(None)),
-        Outcome::Failed(error) => {
-            let told = brief(error);
-            let name = match error.kind {
-                ErrorKind::Cancelled => "stop".to_owned(),
-                _ => short_hash("fail", &told.to_string()),
-            };
-            (name, ended(Some(told)))
-        }
-        Outcome::Interrupted(open) => {
-            let interrupts: Vec<String> = open.iter().map(|open| open.id.clone()).collect();
-            let name = short_hash("wait", &interrupts.join(" "));
-            let kind = EventKind::TaskInterrupted {
-                send,
-                interrupts,
-                paths: open.iter().map(OpenInterrupt::place).collect(),
-            };
-            (name, kind)
-        }
-    }
-}
-
-/// What a task wrote: for a gathering field what it added (a list where it wrote more than once), for
-/// any other its value.
-fn update(graph: &GraphPlan, output: &Output) -> Json {
-    if output.written.is_empty() {
-        return Json::Null;
-    }
-    let entries = output.written.iter().map(|written| {
-        let value = match &written.change {
-            Change::Append(items) => Json::Array(items.iter().map(|item| item.to_json()).collect()),
-            Change::Merge(entries) => entries
-                .iter()
-                .map(|(key, value)| (key.clone(), value.to_json()))
-                .collect(),
-            Change::Put(value) => put(graph, output, written.field, value),
-            Change::Clear => Json::Null,
-        };
-        (graph.fields[written.field].to_string(), value)
-    });
-    Json::Object(entries.collect())
-}
-
-fn put(graph: &GraphPlan, output: &Output, field: FieldId, value: &Value) -> Json {
-    let writes = output.writes.iter().filter(|write| write.field == field);
-    let writes: Vec<&Incoming> = writes.map(|write| &write.incoming).collect();
-    let whole = matches!(graph.channels[field], Channel::Last | Channel::AnyLast);
-    match writes.as_slice() {
-        [only] if !whole => only.value.to_json(),
-        several if !whole && several.iter().all(|write| !write.replace) => {
-            several.iter().map(|write| write.value.to_json()).collect()
-        }
-        _ => value.to_json(),
-    }
-}
-
-/// Keeps a committed step and tells those who watch.
-///
-/// # Errors
-/// Kind `store`.
-pub async fn keep(
-    cx: &RunContext,
-    plan: &Plan,
-    frame: &Frame,
-    changes: Vec<FieldWrite>,
-    source: Source,
-) -> Result<(), RunError> {
-    let graph = &plan.graphs[frame.graph];
-    // A step that is not kept is made again after a stop: it must not be what a run stops after.
-    if source == Source::Step && frame.tracked {
-        cx.note_commit();
-    }
-    if cx.journal.keeps() && frame.tracked {
-        let seq = cx.journal.take_seq();
-        let root = frame.key.is_empty();
-        let mut changes = changes;
-        changes.extend(cx.kept.changes(frame));
-        let mut schedule = schedule::to_json(graph, frame, cx.usage());
-        if root && source == Source::Input {
-            schedule::note_context(&mut schedule, kept_context(&frame.context));
-        }
-        if cx.is_first_kept() {
-            schedule::note_version(&mut schedule, &plan.version);
-        }
-        cx.journal.append(vec![Record::Checkpoint(Checkpoint {
-            seq,
-            frame: frame.key.to_string(),
-            step: frame.step,
-            root_step: if root {
-                frame.step
-            } else {
-                cx.journal.root_step()
-            },
-            run_id: cx.run_id.clone(),
-            source,
-            writes: changes,
-            schedule,
-            at: cx.ambient.kept_at().to_string(),
-        })]);
-        cx.journal.committed().await?;
-        if cx.wants(Mode::Checkpoints) {
-            let next = schedule::next_nodes(graph, &frame.agenda);
-            let kind = EventKind::Checkpoint {
-                checkpoint_id: seq,
-                next,
-            };
-            let id = format!("{}{}#checkpoint", frame.key, frame.step);
-            cx.send(&frame.path, frame.step, None, id, kind);
-        }
-    }
-    if cx.wants(Mode::Values) {
-        let id = format!("{}{}#values", frame.key, frame.step);
-        let kind = EventKind::Values(values(graph, frame));
-        cx.send(&frame.path, frame.step, None, id, kind);
-    }
-    Ok(())
-}
-
-/// A context as a thread keeps it.
-pub fn kept_context(context: &Value) -> Json {
-    match context.as_map() {
-        Some(map) if !map.is_empty() => context.to_json(),
-        _ => Json::Null,
-    }
-}
-
-/// All fields that have a value, as an object.
-pub fn values(graph: &GraphPlan, frame: &Frame) -> Json {
-    let entries = graph.fields.iter().zip(&frame.fields);
-    let entries =
-        entries.filter_map(|(name, value)| Some((name.to_string(), value.as_ref()?.to_json())));
-    Json::Object(entries.collect::<JsonMap<String, Json>>())
-}
-
-/// The last nodes that a frame has run, so that a run that goes in circles can say in which.
-#[derive(Default)]
-struct Trail {
-    nodes: std::collections::VecDeque<u32>,
-}
-
-/// Longest cycle that an error names.
-const LONGEST_CYCLE: usize = 32;
-
-impl Trail {
-    fn note(&mut self, frame: &Frame) {
-        if self.nodes.len() >= 2 * LONGEST_CYCLE {
-            self.nodes.pop_front();
-        }
-        self.nodes
-            .extend(frame.agenda.tasks.first().map(|task| task.node.0));
-    }
-
-    fn explain(&self, mut error: RunError, graph: &GraphPlan, frame: &Frame) -> RunError {
-        let nodes: Vec<u32> = self.nodes.iter().copied().rev().collect();
-        let cycle = (1..=nodes.len() / 2).find(|length| {
-            let first = nodes.iter().take(*length);
-            first.eq(nodes.iter().skip(*length).take(*length))
-        });
-        if let Some(length) = cycle {
-            let names = nodes
-                .iter()
-                .take(length)
-                .rev()
-                .filter_map(|id| graph.nodes.get(crate::ir::NodeId(*id)));
-            let names: Vec<&str> = names.map(|node| &*node.name).collect();
-            let again = names.first().copied().unwrap_or_default();
-            error.message = format!(
-                "{}; it goes round {} -> {again}",
-                error.message,
-                names.join(" -> ")
-            );
-        }
-        match frame
-            .agenda
-            .tasks
-            .first()
-            .map(|task| &graph.nodes[task.node].name)
-        {
-            Some(name) => error.in_node(name, &join_path(&frame.path, name)),
-            None => error,
-        }
-    }
 }

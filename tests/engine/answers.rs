@@ -148,9 +148,19 @@ async fn an_ambiguous_answer_is_refused() {
         assert!(message.contains(&open.id), "{message}");
     }
     assert!(!message.contains(&at(&asked, "once")[0].id), "{message}");
+    // With its index it is one of the two; one that there is not is none.
+    let places: Vec<String> = at(&asked, "deep/inner/sure")
+        .iter()
+        .map(|open| open.place())
+        .collect();
+    assert_ne!(places[0], places[1]);
+    for place in &places {
+        assert!(message.contains(place), "{message}");
+    }
+    let message = refused(&engine, &[to("deep/inner[7]/sure", json!(true))]).await;
+    assert!(message.contains("no open interrupt has"), "{message}");
     // Once one of the two is answered the path is enough.
-    let second = at(&asked, "deep/inner/sure")[1].id.clone();
-    resume(&engine, &[to(&second, json!(false))]).await;
+    resume(&engine, &[to(&places[1], json!(false))]).await;
     let left = resume(&engine, &[to("deep/inner/sure", json!(true))]).await;
     assert_eq!(left.interrupts.len(), 2);
 }

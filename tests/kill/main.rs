@@ -181,6 +181,7 @@ flows! {
     an_agent_in_a_loop: "loop" "{\"task\": \"step 3 times\"}"
     workers_side_by_side: "fan" "{\"items\": [\"a\", \"b\", \"c\"]}"
     graphs_in_graphs: "nested" "{\"task\": \"step 2 times\"}"
+    states_that_last: "lasting" "{\"task\": \"words\"}"
     two_questions_at_once: "ask" "{}"
     what_is_remembered: "remember" "{\"names\": [\"a\", \"b\", \"c\"]}"
     tools_that_fail_at_first: "retry" "{\"task\": \"flaky 2 times\"}"

@@ -55,8 +55,10 @@ pub fn load(
     if !doc.root.is_null() {
         let root = Cursor::new(&doc, &found);
         read(&root, profile, env, &mut config);
-        for unknown in memory::unknown_providers(&config, &root) {
-            root.report(unknown);
+        // Where settings are otherwise right, it is said by what uses memory.
+        if found.borrow().has_errors() {
+            let unknown = memory::unknown_providers(&config, &root);
+            unknown.into_iter().for_each(|one| root.report(one));
         }
     } else if let Some(profile) = profile {
         let root = Cursor::new(&doc, &found);

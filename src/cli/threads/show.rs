@@ -238,7 +238,9 @@ fn human(
         match help {
             // Its input was not taken.
             _ if standing.checkpoint == 0 => {
-                line("begin with", &format!("{} --input ..", hint.run_again()));
+                let mut again = hint.clone();
+                again.of_graph(&status.graph);
+                line("begin with", &format!("{} --input ..", again.run_again()));
             }
             Some(help) => line("help", &help),
             None => line("go on with", &hint.resume()),

@@ -126,7 +126,7 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
                     list(open)
                 ))),
                 _ => Err(StartError::refused(format!(
-                    "several interrupts are open at `{id}`; name one by its index or its id:{}",
+                    "several interrupts are open at `{id}`; name one by its id, or with its index:{}",
                     list(&named)
                 ))),
             }

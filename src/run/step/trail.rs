@@ -1,0 +1,61 @@
+//! What goes round in a run that has come to its limit.
+
+use crate::run::error::RunError;
+use crate::run::frame::Frame;
+use crate::run::plan::GraphPlan;
+use crate::run::task::join_path;
+
+/// The last nodes that a frame has run, so that a run that goes in circles can say in which.
+#[derive(Default)]
+pub(super) struct Trail {
+    nodes: std::collections::VecDeque<u32>,
+}
+
+/// Longest cycle that an error names.
+const LONGEST_CYCLE: usize = 32;
+
+impl Trail {
+    pub(super) fn note(&mut self, frame: &Frame) {
+        if self.nodes.len() >= 2 * LONGEST_CYCLE {
+            self.nodes.pop_front();
+        }
+        self.nodes
+            .extend(frame.agenda.tasks.first().map(|task| task.node.0));
+    }
+
+    pub(super) fn explain(
+        &self,
+        mut error: RunError,
+        graph: &GraphPlan,
+        frame: &Frame,
+    ) -> RunError {
+        let nodes: Vec<u32> = self.nodes.iter().copied().rev().collect();
+        let cycle = (1..=nodes.len() / 2).find(|length| {
+            let first = nodes.iter().take(*length);
+            first.eq(nodes.iter().skip(*length).take(*length))
+        });
+        if let Some(length) = cycle {
+            let names = nodes
+                .iter()
+                .take(length)
+                .rev()
+                .filter_map(|id| graph.nodes.get(crate::ir::NodeId(*id)));
+            let names: Vec<&str> = names.map(|node| &*node.name).collect();
+            let again = names.first().copied().unwrap_or_default();
+            error.message = format!(
+                "{}; it goes round {} -> {again}",
+                error.message,
+                names.join(" -> ")
+            );
+        }
+        match frame
+            .agenda
+            .tasks
+            .first()
+            .map(|task| &graph.nodes[task.node].name)
+        {
+            Some(name) => error.in_node(name, &join_path(&frame.path, name)),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a task tells those who watch.
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::run::error::RunError;
+use crate::run::event::{EventKind, Speaker};
+use crate::run::ordinal::Of;
+use crate::run::plan::EmitPlan;
+use crate::value::Value;
+
+use super::TaskRun;
+
+impl<'a> TaskRun<'a> {
+    pub(super) fn emit_all(&self, emits: &[EmitPlan], on_start: bool) -> Result<(), RunError> {
+        for emit in emits.iter().filter(|emit| emit.on_start == on_start) {
+            if let Some(when) = &emit.when
+                && !when.holds(&self.env())?
+            {
+                continue;
+            }
+            // Numbered and computed also when nobody watches, so that nothing depends on it.
+            let cx = self.around.cx;
+            let name = &cx.plan.flow.events[emit.event].name;
+            let id = self.effects.next(cx, Of::named("emit", name));
+            let mut payload = JsonMap::new();
+            for (name, code) in &emit.fields {
+                payload.insert(name.to_string(), self.eval(code)?.to_json());
+            }
+            self.send_custom(&id, emit, payload);
+        }
+        Ok(())
+    }
+
+    /// Sends one of the flow's own events.
+    pub fn send_custom(&self, id: &str, emit: &EmitPlan, payload: JsonMap<String, Json>) {
+        let name = self.around.cx.plan.flow.events[emit.event].name.clone();
+        let id = format!("{}#{id}", self.effects.task());
+        self.send(
+            id,
+            EventKind::Custom {
+                name,
+                payload: Json::Object(payload),
+            },
+        );
+    }
+
+    /// Sends an event of this node.
+    pub fn send(&self, id: String, kind: EventKind) {
+        self.around.cx.send(
+            self.around.path,
+            self.around.step,
+            Some(self.name),
+            id,
+            kind,
+        );
+    }
+
+    /// Whose words this node's are.
+    pub fn speaker(&self) -> Speaker {
+        Speaker {
+            task: self.effects.task().to_owned(),
+            send: self.effects.send(),
+        }
+    }
+
+    /// Sends a whole message.
+    pub fn say(&self, id: String, message: &Value) {
+        let (message, by) = (message.to_json(), self.speaker());
+        self.send(id, EventKind::Message { message, by });
+    }
+}
