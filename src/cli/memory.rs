@@ -1,13 +1,10 @@
 //! `graphc memory`
 
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Value as Json, json};
 
-use crate::base::SourceMap;
-use crate::embed::project::Project;
 use crate::run::ambient::{Ambient, SystemAmbient};
 use crate::run::memory::space::Pattern;
 use crate::run::memory::tool::shown;
@@ -16,10 +13,10 @@ use crate::run::store::StoreError;
 
 use super::pasted::Pasted;
 use super::run::session::runtime;
-use super::storage::Place;
+use super::storage::LookArgs;
 use super::threads::table::table;
 use super::threads::{Format, seconds};
-use super::{Context, Exit, Failure, output, settings};
+use super::{Context, Exit, Failure, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,12 +30,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where memory is kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
-    #[arg(long, value_name = "URL", global = true)]
-    pub store: Option<String>,
-    /// Form of what is printed
-    #[arg(long, value_enum, default_value_t, value_name = "FORM", global = true)]
-    pub format: Format,
+    /// Where.
+    #[command(flatten)]
+    pub look: LookArgs,
     /// What to do; `namespaces` where left out.
     #[command(subcommand)]
     pub action: Option<Action>,
@@ -87,11 +81,7 @@ pub enum Action {
 
 /// Looks into the long-term memory of the project around the current folder.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let project = Project::around(Path::new("."), context.config.as_deref())?;
-    let mut sources = SourceMap::new();
-    let config = settings::load(&project, context, &mut sources)?;
-    let place = Place::find(args.store.as_deref(), &config, &project)
-        .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+    let (place, _) = args.look.place(context)?;
     // What isn't there is not made just to be looked into: it holds nothing.
     let store = match place.is_there() {
         true => place.open(false)?,
@@ -99,10 +89,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let now = SystemAmbient.now().as_millisecond();
     let look = Look {
-        pasted: Pasted::new(args.store.as_deref(), context),
+        pasted: Pasted::new(args.look.store.as_deref(), context),
         access: Access::new(Some(store), Arc::default(), now, Json::Null),
         shown: place.to_string(),
-        format: args.format,
+        format: args.look.format,
         context,
     };
     runtime()?.block_on(async {

@@ -5,12 +5,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::config::Config;
+use crate::base::SourceMap;
 use crate::diag::Diagnostics;
 use crate::run::store::Store;
 use crate::store::{self, Options, Sync, open_with};
 
-use super::{Failure, files};
+use super::threads::Format;
+use super::{Context, Exit, Failure, files, settings};
 use crate::embed::project::{self, Project};
+
+/// Arguments of what looks into a store.
+#[derive(Debug, clap::Args)]
+pub struct LookArgs {
+    /// Where threads and long-term memory are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
+    #[arg(long, value_name = "URL", global = true)]
+    pub store: Option<String>,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t, value_name = "FORM", global = true)]
+    pub format: Format,
+}
+
+impl LookArgs {
+    /// The store of the project around the current folder, and the project's settings.
+    pub fn place(&self, context: &Context) -> Result<(Place, Config), Failure> {
+        let project = Project::around(Path::new("."), context.config.as_deref())?;
+        let mut sources = SourceMap::new();
+        let config = settings::load(&project, context, &mut sources)?;
+        let place = Place::find(self.store.as_deref(), &config, &project)
+            .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
+        Ok((place, config))
+    }
+}
 
 /// The store of a project without a word about it.
 pub const DEFAULT: &str = "sqlite:.graphc/threads.db";

@@ -125,7 +125,7 @@ graph Main {
   state { in items: list<int>, out said: list<string> via append }
   start -> spread
   node spread: branch { goto { when size(state.items) > 0 -> each n in state.items -> ask with { n: n }  else -> end } }
-  node ask: interrupt -> end { input { n: int }  ask input.n  expect string  set { said: [answer] } }
+  node ask: interrupt -> end { input { n: int }  ask { n: input.n } expect string  set { said: [answer] } }
 }
 "#;
         let files: std::collections::BTreeMap<_, _> =

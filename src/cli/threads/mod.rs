@@ -15,21 +15,19 @@ pub mod show;
 pub mod state;
 pub mod table;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value as Json, json};
 
 use crate::backend::config::ModelBinding;
-use crate::base::{SourceMap, name};
+use crate::base::name;
 use crate::run::store::{RunState, Store, StoreError, ThreadInfo};
 
 use super::pasted::Pasted;
 use super::run::session::runtime;
-use super::storage::Place;
-use super::{Context, Exit, Failure, settings};
-use crate::embed::project::Project;
+use super::storage::{LookArgs, Place};
+use super::{Context, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,12 +69,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where threads are kept, in place of the settings' store: `sqlite:PATH`, `postgres://..`
-    #[arg(long, value_name = "URL", global = true)]
-    pub store: Option<String>,
-    /// Form of what is printed
-    #[arg(long, value_enum, default_value_t, value_name = "FORM", global = true)]
-    pub format: Format,
+    /// Where.
+    #[command(flatten)]
+    pub look: LookArgs,
     /// What to do; `list` where left out.
     #[command(subcommand)]
     pub action: Option<Action>,
@@ -140,12 +135,8 @@ pub enum Action {
 
 /// Looks into the store of the project around the current folder.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let project = Project::around(Path::new("."), context.config.as_deref())?;
-    let mut sources = SourceMap::new();
-    let config = settings::load(&project, context, &mut sources)?;
-    let place = Place::find(args.store.as_deref(), &config, &project)
-        .map_err(|found| settings::say(&found, &sources, context, Exit::Unusable))?;
-    let mut shelf = Shelf::open(&place, args.store, args.format, context)?;
+    let (place, config) = args.look.place(context)?;
+    let mut shelf = Shelf::open(&place, args.look.store, args.look.format, context)?;
     let every = config.models.get("*").map(|entry| &entry.value);
     shelf.scripted = matches!(every, Some(ModelBinding::Scripted));
     let work = async {
