@@ -226,15 +226,19 @@ impl EffectScope {
         usable
     }
 
-    /// A key that is the same whenever this effect is asked for, and no other effect has.
+    /// A key that is the same whenever this effect is asked for, also where its node has another name by then, and no
+    /// other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
-        format!("{}/{}#{id}", cx.thread_id, self.task())
+        format!("{}/{}#{id}", cx.thread_id, cx.former_key(self.task()))
     }
 
     /// The id of the question whose answer is that effect: the same whenever it is asked, also in forks of the thread.
     pub fn question_id(&self, cx: &RunContext, id: &str) -> String {
         let thread = cx.asking_thread();
-        short_hash("i", &format!("{thread}/{}#{id}", self.task()))
+        short_hash(
+            "i",
+            &format!("{thread}/{}#{id}", cx.former_key(self.task())),
+        )
     }
 
     /// `now()`, `uuid()` or `random()`.

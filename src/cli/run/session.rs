@@ -472,6 +472,9 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "start a new run on the thread: {}",
             hint.run_again()
         )),
+        Gone::OneName => failure.help(
+            "give each a name of its own in the flow and in `migrate`, or go on under the version that the thread is of",
+        ),
         Gone::Question => failure.help(format!(
             "go on without an answer, as the flow is now: {}",
             hint.resume()

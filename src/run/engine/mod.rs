@@ -2,7 +2,7 @@
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
-//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`. `edit`
+//! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -19,6 +19,7 @@ use super::ambient::Ambient;
 use super::backends::Backends;
 use super::context::RunContext;
 use super::error::RunError;
+use super::former::FormerNames;
 use super::frame::Frame;
 use super::half_join::half_joins;
 use super::interrupt::{Answer, OpenInterrupt};
@@ -43,6 +44,7 @@ mod lease;
 mod live;
 mod migrate;
 mod names;
+mod one_name;
 mod prepare;
 mod result;
 mod stops;
@@ -242,6 +244,7 @@ impl Engine {
         cx.forked_from = image.status.forked_from.clone();
         cx.interrupt_before = stops;
         cx.count_known = image.status.state == RunState::Running;
+        cx.former = taken.former();
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
@@ -340,6 +343,8 @@ impl Engine {
             kept: Kept::new(keeps),
             images: Mutex::default(),
             forked_from: None,
+            root: graph,
+            former: FormerNames::of(&self.plan.flow),
             has_kept: AtomicBool::new(false),
         }
     }
