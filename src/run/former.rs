@@ -6,7 +6,7 @@
 //! as it lasts. Checkpoints of the run's graph keep them, beside what is left to do.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -51,8 +51,9 @@ impl FormerNames {
         };
     }
 
-    /// Where the run goes on under a version that says in `migrate` what has become of nodes.
-    pub fn under(mut self, flow: &Flow) -> Self {
+    /// Where the run goes on under a version that says in `migrate` what has become of nodes. One that the thread stands
+    /// at by its name of now, in the graph of that name, has that one already.
+    pub fn under(mut self, flow: &Flow, stands: &BTreeSet<(String, String)>) -> Self {
         for graph in &flow.graphs {
             let renames = &graph.migrate.nodes;
             if renames.is_empty() {
@@ -66,7 +67,11 @@ impl FormerNames {
             let mut names: BTreeMap<String, String> = moved.collect();
             for (old, now) in renames {
                 if !known.contains_key(now) {
-                    names.insert(now.clone(), former(&known, old));
+                    let name = match stands.contains(&(graph.name.clone(), now.clone())) {
+                        true => now,
+                        false => old,
+                    };
+                    names.insert(now.clone(), former(&known, name));
                 }
             }
             self.0.insert(graph.name.clone(), names);

@@ -88,6 +88,20 @@ fn nodes(graph: &Graph, frame: &FrameImage) -> Result<(), StartError> {
     Ok(())
 }
 
+/// All of them, each with the name of its graph.
+pub(super) fn stands(names: &Names<'_>, frames: &[FrameImage]) -> BTreeSet<(String, String)> {
+    let all = frames.iter().flat_map(|frame| {
+        let graph = names.graph_of(&frame.frame);
+        let graph = graph.and_then(|id| names.engine.plan.flow.graphs.get(id));
+        let nodes = graph.map(|graph| (graph, at_rest(frame)));
+        nodes.into_iter().flat_map(|(graph, nodes)| {
+            let nodes = nodes.into_iter();
+            nodes.map(|node| (graph.name.clone(), node))
+        })
+    });
+    all.collect()
+}
+
 /// Nodes that a frame knows of: tasks to come, what waits, joins, counted entries.
 fn at_rest(frame: &FrameImage) -> BTreeSet<String> {
     let schedule = &frame.schedule;

@@ -87,6 +87,7 @@ impl Engine {
         };
         let together = taken.image.frames.clone();
         taken.image.frames = together.iter().map(plain).collect();
+        let stands = one_name::stands(&names(migrates), &taken.image.frames);
         if migrates {
             let names = names(true);
             one_name::check(&names, &taken.image, held)?;
@@ -108,7 +109,7 @@ impl Engine {
         }
         if held == Held::Frame {
             fit::effects(&names, &taken.image.effects)?;
-            let former = taken.former().under(&self.plan.flow);
+            let former = taken.former().under(&self.plan.flow, &stands);
             if let Some(root) = taken.image.frames.first_mut() {
                 former.note(&mut root.schedule);
             }
