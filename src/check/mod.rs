@@ -32,6 +32,7 @@ pub mod leave;
 pub mod limit;
 pub mod narrow;
 pub mod order;
+mod pinned;
 pub mod poison;
 pub mod prompt;
 pub mod safety;
@@ -181,6 +182,7 @@ fn graph(program: &Program, id: GraphId, picture: &Picture, abreast: &Abreast) -
     entry::ways_on(program, graph, flow, &ends, &mut diags);
     leave::leaves(graph, &mut diags);
     context::contexts(program, graph, &mut diags);
+    pinned::constants(program, graph, &mut diags);
     based::bases(graph, &mut diags);
     cached::asking(program, graph, &mut diags);
     lasting::lost(graph, &mut diags);

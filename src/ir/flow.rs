@@ -373,6 +373,12 @@ pub struct Tool {
     pub at: Place,
 }
 
+/// The module of the tools that work on long-term memory.
+pub const MEMORY: &str = "std/memory";
+
+/// What a part of one of memory's namespaces begins with that stands for a constant of the run.
+pub const CONSTANT: &str = "$context.";
+
 impl Tool {
     /// Whether it is of that module of the standard library.
     pub fn is_of(&self, module: &str) -> bool {

@@ -267,8 +267,36 @@ impl Builder<'_> {
             })
     }
 
+    /// `goto match { state.x == 1 -> a .. }`: what stands in braces behind a target is arms, and the target no node's name.
+    fn arms_behind_a_word(&self, start: usize, only: Rule) -> Option<Diagnostic> {
+        if only != Rule::only_update {
+            return None;
+        }
+        let before = self.text.get(..start)?.trim_ascii_end();
+        let before = before.strip_suffix('{')?;
+        let head = before.trim_ascii_end();
+        let word = mistake::last_word(head);
+        let leads = head.strip_suffix(word)?.trim_ascii_end();
+        let leads = match mistake::last_word(leads) {
+            lead @ ("goto" | "start" | "on_error") => lead,
+            _ => return None,
+        };
+        if !matches!(word, "match" | "switch" | "case" | "if" | "select") {
+            return None;
+        }
+        let at = Span::new(self.file, head.len() - word.len(), before.len() + 1);
+        let message = format!("expected a target after `{leads}`, found `{word}`");
+        let help = format!(
+            "conditions are arms in braces: `{leads} {{ when CONDITION -> ..  else -> .. }}`"
+        );
+        Some(Diagnostic::new(&codes::SYNTAX_ERROR, message, at).help(help))
+    }
+
     /// A stretch whose first word begins nothing in this list.
     fn unknown(&self, slice: &str, start: usize, only: Rule) -> Option<Diagnostic> {
+        if let Some(found) = self.arms_behind_a_word(start, only) {
+            return Some(found);
+        }
         let word = mistake::first_word(slice);
         let (words, what) = words_of(only)?;
         let after = slice.get(word.len()..).unwrap_or("").trim_ascii_start();

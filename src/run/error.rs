@@ -64,10 +64,17 @@ pub struct RunError {
     pub cause: Option<Box<RunError>>,
     /// Of kind `version`: what of the thread the flow has no more.
     pub gone: Option<Box<Gone>>,
-    /// Whether a person has refused it: that is kept, and a resume comes to the same.
-    pub refused: bool,
-    /// The setting that lifts the limit that was reached: an option such as `--max-tasks`, or that of a graph in words.
-    pub lifted_by: Option<String>,
+    /// What a resume alone does not help against.
+    pub lasting: Option<Box<Lasting>>,
+}
+
+/// What a resume comes to again, unless something else is done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lasting {
+    /// A person has refused it, which is kept.
+    Refused,
+    /// A limit was reached that this setting lifts: an option such as `--max-tasks`, or that of a graph in words.
+    Limit(String),
 }
 
 impl RunError {
@@ -82,17 +89,29 @@ impl RunError {
             attempt: 0,
             cause: None,
             gone: None,
-            refused: false,
-            lifted_by: None,
+            lasting: None,
         }
     }
 
     /// An error about a limit that this setting lifts.
     pub fn lifted_by(self, setting: impl Into<String>) -> Self {
         Self {
-            lifted_by: Some(setting.into()),
+            lasting: Some(Box::new(Lasting::Limit(setting.into()))),
             ..self
         }
+    }
+
+    /// The setting that lifts the limit that was reached.
+    pub fn setting(&self) -> Option<&str> {
+        match self.lasting.as_deref() {
+            Some(Lasting::Limit(setting)) => Some(setting),
+            _ => None,
+        }
+    }
+
+    /// Whether a person has refused it.
+    pub fn is_refused(&self) -> bool {
+        self.lasting.as_deref() == Some(&Lasting::Refused)
     }
 
     /// An error of kind `version` about something that the flow has no more.
@@ -121,16 +140,16 @@ impl RunError {
         let mut json = json!({ "kind": self.kind.word(), "message": self.message });
         if let Some(entries) = json.as_object_mut() {
             let texts = [
-                ("node", &self.node),
-                ("path", &self.path),
-                ("lifted_by", &self.lifted_by),
+                ("node", self.node.as_deref()),
+                ("path", self.path.as_deref()),
+                ("lifted_by", self.setting()),
             ];
             for (key, value) in texts {
                 if let Some(value) = value {
                     entries.insert(key.into(), json!(value));
                 }
             }
-            if self.refused {
+            if self.is_refused() {
                 entries.insert("refused".into(), json!(true));
             }
             if let Some(place) = &self.place {
@@ -172,8 +191,10 @@ impl RunError {
                 .get("cause")
                 .map(|cause| Box::new(Self::from_kept(cause))),
             gone: None,
-            refused: json.get("refused") == Some(&json!(true)),
-            lifted_by: text("lifted_by"),
+            lasting: match (json.get("refused"), text("lifted_by")) {
+                (Some(Json::Bool(true)), _) => Some(Box::new(Lasting::Refused)),
+                (_, setting) => setting.map(|setting| Box::new(Lasting::Limit(setting))),
+            },
         }
     }
 

@@ -172,6 +172,7 @@ impl Frame {
             path: &self.path,
             context: &self.context,
             callers: &self.callers,
+            limits: &self.limits,
             step: self.step,
             made: self.before + self.made + begun,
             seen: OnceLock::new(),

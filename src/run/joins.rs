@@ -38,7 +38,7 @@ impl Joins {
     /// Notes what a checkpoint has, which has led to these joins of the graph.
     pub fn load(&mut self, image: &FrameImage, numbers: BTreeMap<JoinId, u64>) {
         let field = image.fields.get(JOINS);
-        let all = list(field).filter_map(|entry| number(entry));
+        let all = list(field).filter_map(number);
         self.next = all.max().map_or(0, |last| last + 1);
         self.changes = field.map_or(0, |field| field.changes);
         self.any = field.is_some();

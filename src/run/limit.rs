@@ -19,16 +19,26 @@ pub struct StepLimit {
     graph: String,
     most: u64,
     made: Arc<AtomicU64>,
+    /// Super-steps that led to the call.
+    from: u64,
 }
 
 impl StepLimit {
-    /// The limit of a call of that graph that has kept `made` super-steps, those of its own calls counted in.
-    pub fn new(graph: &str, most: u32, made: u64) -> Self {
+    /// The limit of a call of that graph to which `from` super-steps of the run have led, and that has kept `made`, those of its own
+    /// calls counted in.
+    pub fn new(graph: &str, most: u32, from: u64, made: u64) -> Self {
         Self {
             graph: graph.to_owned(),
             most: most.into(),
             made: Arc::new(AtomicU64::new(made)),
+            from,
         }
+    }
+
+    /// Super-steps that are left where so many of the run lead to one; those of calls beside it don't count.
+    pub fn remaining(&self, made: u64) -> u64 {
+        let within = made.saturating_sub(self.from);
+        self.most.saturating_sub(within)
     }
 }
 

@@ -102,7 +102,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<CheckpointInfo>, StoreError>;
 
-    /// Fields of a frame as they were after checkpoint `seq`; empty where there is none.
+    /// Fields of a frame as they were after checkpoint `seq`, as its checkpoints have them; empty where there is none. What a
+    /// frame has on top of those around it, [`kept::resolve`](super::kept::resolve) puts together.
     ///
     /// # Errors
     /// Where the store can't be read.

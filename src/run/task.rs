@@ -18,6 +18,7 @@ use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::Freshness;
 use super::interrupt::OpenInterrupt;
+use super::limit::StepLimit;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan};
 use super::view::{MessageIds, NodeEnv, View, ViewMark, Write, Written};
@@ -86,6 +87,8 @@ pub struct Surroundings<'a> {
     pub context: &'a Value,
     /// Graphs above that narrow tools.
     pub callers: &'a [GraphId],
+    /// Limits of the calls that the frame is in.
+    pub limits: &'a [StepLimit],
     /// Step of the frame.
     pub step: u64,
     /// Super-steps of the run that lead to it, this one counted in and those of calls beside it left out: the same however
@@ -102,7 +105,10 @@ impl Surroundings<'_> {
     pub fn facts(&self) -> &Value {
         self.facts.get_or_init(|| {
             let cx = self.cx;
-            let remaining = cx.remaining_steps(self.made);
+            let of_calls = self.limits.iter();
+            let of_calls = of_calls.map(|limit| limit.remaining(self.made));
+            let of_run = cx.remaining_steps(self.made);
+            let remaining = of_calls.min().map_or(of_run, |least| least.min(of_run));
             let facts = [
                 ("thread_id", Value::text(cx.thread_id.as_str())),
                 ("id", Value::text(cx.run_id.as_str())),

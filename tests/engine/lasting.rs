@@ -6,7 +6,8 @@ use std::sync::Arc;
 use graphc::run::engine::{Edit, Engine, Fork, RunOptions, RunResult, Written, under_way};
 use graphc::run::interrupt::Answer;
 use graphc::run::joins::{self, JOINS};
-use graphc::run::kept::{apart, plain};
+use graphc::run::journal::Durability;
+use graphc::run::kept::{apart, path, plain};
 use graphc::run::store::{
     Change, Checkpoint, Effects, FieldImage, FieldWrite, Keep, Record, RunState, Source, Store,
 };
@@ -78,6 +79,30 @@ graph Talk {
   node say: update { set { said: [state.text], rough: [state.text] } }
   node ask: interrupt { ask \"?\" expect string set { known: {answer: state.text} } goto { when answer.endsWith(\"5\") -> tell { set { best: answer } } else -> tell } }
   node tell: update -> end { set { log: [state.best + string(size(state.said)) + string(size(state.known)) + string(size(state.rough))] } }
+}
+";
+
+/// Calls of one path side by side, and calls in what has no checkpoints.
+const SHARED: &str = "
+graph Main {
+  state { in turns: int, in text: string, n: int via add = 0, out log: list<string> via append }
+  start -> spread
+  node spread: update -> each i in [1, 2, 3] -> mid with { i: i }
+  node mid: subgraph Mid -> loose { input { i: int } with { left: input.i } }
+  node loose: subgraph Mid -> again { persist none, with { left: 2 } }
+  node again: update { set { n: 1 } goto { when state.n < state.turns -> spread else -> end } }
+}
+graph Mid {
+  state { in text: string, in left: int = 2, out log: list<string> via append, n: int = 0 }
+  start -> talk
+  node talk: subgraph Talk -> again { persist thread }
+  node again: update { set { n: state.n + 1 } goto { when state.n < state.left -> talk else -> end } }
+}
+graph Talk {
+  state { in text: string, out log: list<string> via append, said: list<string> via append, known: map<string> via merge }
+  start -> say -> tell
+  node say: update { set { said: [state.text], known: {\"k\" + string(size(state.said)): state.text} } }
+  node tell: update -> end { set { log: [string(size(state.said)) + \" \" + string(size(state.known))] } }
 }
 ";
 
@@ -406,6 +431,98 @@ async fn a_changed_flow_takes_over_what_lies_on_what_lasts() {
         assert_eq!(said.len(), 6, "{to}: {kept}");
         assert_eq!(kept["fields"]["known"].as_object().unwrap().len(), 5);
     }
+}
+
+/// Two sends to one graph share the paths inside it: whichever call comes last, what is kept is what the run goes on with.
+#[tokio::test]
+async fn calls_that_share_a_path_keep_what_the_run_goes_on_with() {
+    let (engine, graph) = engine(SHARED, None, None);
+    let run = start(&engine, graph, 4).await;
+    assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+    let kept = (
+        state(&engine, "t", "mid/talk").await,
+        state(&engine, "t", "loose/talk").await,
+    );
+    let history = store(&engine).history("t", None, usize::MAX).await.unwrap();
+    for info in &history {
+        let to = format!("f{}", info.seq);
+        let wanted = Fork {
+            from: "t",
+            at: info.seq,
+            to: &to,
+            effects: Effects::All,
+        };
+        if engine.fork(&wanted).await.unwrap().state == RunState::Done {
+            continue;
+        }
+        let again = engine.resume(&to, &[], options()).await.unwrap();
+        assert_eq!(
+            again.state,
+            RunState::Done,
+            "{}: {:?}",
+            info.seq,
+            again.error
+        );
+        // Inside of a step it counts which of the calls side by side comes last.
+        if info.frame.is_empty() {
+            assert_eq!(again.values, run.values, "{}", info.seq);
+            let path = |path: &'static str| state(&engine, &to, path);
+            assert_eq!((path("mid/talk").await, path("loose/talk").await), kept);
+        }
+    }
+}
+
+/// Each call adds as many elements to its list as entries to its map: so it is at every checkpoint, also where the calls take turns.
+#[tokio::test]
+async fn calls_that_share_a_path_are_whole_at_each_checkpoint() {
+    for durability in [Durability::Sync, Durability::Async] {
+        let (engine, graph) = engine(SHARED, None, None);
+        let input = json!({ "turns": 3, "text": "x" });
+        let options = RunOptions {
+            durability,
+            ..options()
+        };
+        let run = engine.start(graph, "t", &input, options).await.unwrap();
+        assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+        let size = |value: Option<&Json>| {
+            let list = value.and_then(Json::as_array).map(Vec::len);
+            list.or_else(|| Some(value?.as_object()?.len()))
+        };
+        for seq in 1..=run.checkpoint_id.unwrap() {
+            let image = store(&engine).image_at("t", seq, Effects::Before).await;
+            for frame in under_way(&image.unwrap().frames).unwrap() {
+                let said = frame.fields.get("said").map(|f| f.value.to_json());
+                let known = frame.fields.get("known").map(|f| f.value.to_json());
+                assert_eq!(size(said.as_ref()), size(known.as_ref()), "{seq}");
+                for (name, kept) in &frame.fields {
+                    if path(name).is_none() {
+                        continue;
+                    }
+                    let kept = kept.value.to_json();
+                    let (said, known) = (&kept["fields"]["said"], &kept["fields"]["known"]);
+                    assert!(size(Some(said)) > Some(0), "{seq} {name}: {kept}");
+                    assert_eq!(size(Some(said)), size(Some(known)), "{seq} {name}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_lasts_in_what_has_no_checkpoints_stays_linear() {
+    let mut sizes = Vec::new();
+    for turns in [100, 800] {
+        let lines = SHARED
+            .lines()
+            .filter(|line| !line.contains("-> mid") && !line.contains("node mid"));
+        let flow: Vec<&str> = lines.collect();
+        let flow = flow.join("\n").replace("spread", "loose");
+        let (engine, graph) = engine(&flow, None, None);
+        let run = start(&engine, graph, turns).await;
+        assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+        sizes.push(bytes(&engine).await);
+    }
+    assert!(sizes[1] < sizes[0] * 11, "{sizes:?}");
 }
 
 /// What is taken apart is whole again.

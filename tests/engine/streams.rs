@@ -237,6 +237,34 @@ async fn a_slow_reader_gets_every_event_and_update() {
     assert_eq!(states.iter().sum::<u64>(), 5001);
 }
 
+/// One that pauses again and again, each time for less than a run waits, gets all of it too.
+#[tokio::test]
+async fn a_reader_that_pauses_loses_nothing() {
+    let (engine, graph) = emitting();
+    let (sink, mut events) = patient([Mode::Custom, Mode::Updates], Duration::from_millis(300));
+    let options = RunOptions {
+        events: Some(sink),
+        ..RunOptions::default()
+    };
+    let reader = tokio::spawn(async move {
+        let mut read = Vec::new();
+        while let Some(event) = events.next().await {
+            read.push(event);
+            if read.len() % 500 == 0 {
+                tokio::time::sleep(Duration::from_millis(60)).await;
+            }
+        }
+        read
+    });
+    let run = engine
+        .start(graph, "t", &json!({ "most": 5000 }), options)
+        .await;
+    assert_eq!(run.unwrap().state, RunState::Done);
+    let read = reader.await.unwrap();
+    assert_eq!(customs(&read), (1..=5000).collect::<Vec<_>>());
+    assert_eq!(read.len(), 10_000);
+}
+
 /// The states of calls of one node beside each other don't give way to each other.
 #[tokio::test]
 async fn each_call_has_a_last_state_of_its_own() {

@@ -8,7 +8,7 @@ use super::hint::Hint;
 /// What to do where the input of a run was not taken.
 pub fn not_begun(error: &RunError, hint: &Hint) -> String {
     let again = hint.run_again();
-    match error.lifted_by.as_deref().filter(|by| by.starts_with("--")) {
+    match error.setting().filter(|by| by.starts_with("--")) {
         Some(setting) => format!(
             "the input was not taken; with a higher limit (`{setting}`) run it again: {again} {setting} N --input .."
         ),
@@ -21,14 +21,14 @@ pub fn not_begun(error: &RunError, hint: &Hint) -> String {
 /// What to do about the error, with commands to paste; `None` where a resume is all there is to it.
 pub fn remedy(error: &RunError, hint: &Hint) -> Option<String> {
     let resume = hint.resume();
-    if error.refused {
+    if error.is_refused() {
         let node = error.node.as_deref().unwrap_or_default();
         return Some(format!(
             "the refusal is kept, a resume alone comes to it again; to be asked anew: {}; to go on from it, give `{node}` an `on_error`, and then: {resume}",
             hint.threads("fork", &["--afresh"]),
         ));
     }
-    if let Some(setting) = &error.lifted_by {
+    if let Some(setting) = error.setting() {
         return Some(match setting.strip_prefix("--") {
             Some(_) => {
                 let more = match error.kind {

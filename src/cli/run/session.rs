@@ -227,8 +227,9 @@ impl<'a> Session<'a> {
         if let Leg::Start { graph, .. } = &first
             && self.engine.entry() != Some(*graph)
         {
-            let flow = &self.engine.plan.flow;
-            self.hint.of_graph(&flow.graphs[*graph].name);
+            let graph = self.engine.plan.flow.graphs.get(*graph);
+            let name = graph.map(|graph| graph.name.clone());
+            name.iter().for_each(|name| self.hint.of_graph(name));
         }
         let signals = Signals::listen(self.hint.resume());
         self.options.cancel = signals.cancel.clone();

@@ -310,6 +310,7 @@ impl Engine {
         journal: Journal,
         options: &RunOptions,
     ) -> RunContext {
+        let keeps = journal.keeps();
         let own_limit = self.plan.flow.graphs[graph].recursion_limit.map(u64::from);
         RunContext {
             plan: self.plan.clone(),
@@ -336,7 +337,7 @@ impl Engine {
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
             count_known: false,
-            kept: Kept::default(),
+            kept: Kept::new(keeps),
             images: Mutex::default(),
             forked_from: None,
             has_kept: AtomicBool::new(false),

@@ -116,7 +116,8 @@ impl Engine {
         let at = self.ambient.kept_at().to_string();
         let frames = taken.image.frames.iter_mut();
         for ((new, old), changed) in frames.zip(together).zip(changed) {
-            if !changed && !(any && lies_on_others(old)) {
+            let apart_too = any && lies_on_others(old);
+            if !changed && !apart_too {
                 *new = old.clone();
                 continue;
             }

@@ -7,15 +7,13 @@ use serde_json::{Map as JsonMap, Value as Json};
 use crate::expr::Type;
 use crate::expr::accept::accept;
 use crate::expr::ty::TypeTable;
+use crate::ir::flow::CONSTANT;
 use crate::run::tool::ToolError;
 use crate::value::Value;
 
 use super::Access;
 use super::space::{self, Space};
 use super::tool::invalid;
-
-/// How a part of a namespace names a constant of the run.
-const CONSTANT: &str = "$context.";
 
 /// Arguments, which are of their types.
 pub(super) struct Args<'c> {

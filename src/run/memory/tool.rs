@@ -22,8 +22,7 @@ use super::{
 /// Most levels of lists and objects in a value: it is handed out inside of a list of items, which has to be a result itself.
 const MOST_LEVELS: usize = MAX_DEPTH as usize - 10;
 
-/// The module that they are of.
-pub const MODULE: &str = "std/memory";
+pub use crate::ir::flow::MEMORY as MODULE;
 
 /// How memory works, where a project has something to say about it.
 #[derive(Clone, Default)]

@@ -12,7 +12,7 @@ pub(super) struct Trail {
 }
 
 /// Longest cycle that an error names.
-const LONGEST_CYCLE: usize = 32;
+const LONGEST_CYCLE: usize = 256;
 
 impl Trail {
     pub(super) fn note(&mut self, frame: &Frame) {

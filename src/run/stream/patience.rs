@@ -1,7 +1,7 @@
 //! How long a run waits for a reader that falls behind.
 //!
-//! At most [`PATIENCE`] at once, and over a long run at most that and a tenth of its time: a reader slows a run, but never
-//! without bound.
+//! At most [`PATIENCE`] at once, and over a long run at most that, a tenth of its time and [`FOR_EACH`] for each event that the
+//! reader has taken: one that reads slowly slows a run and loses nothing; one that has stopped holds it up once.
 
 use std::time::Duration;
 
@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 /// The longest that a run waits for a reader that takes nothing.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a reader gives back with an event that it takes.
+pub const FOR_EACH: Duration = Duration::from_millis(125);
 
 /// Time that does not wait gives back one part in this many.
 const SHARE: u32 = 10;
@@ -51,6 +54,12 @@ impl Patience {
         self.waits.then(|| now + self.left)
     }
 
+    /// The reader has taken an event for which the run would have waited.
+    pub fn taken(&mut self, now: Instant) {
+        self.settle(now);
+        self.left = self.left.saturating_add(FOR_EACH).min(self.most);
+    }
+
     /// Nobody waits any more.
     pub fn go_on(&mut self, now: Instant) {
         self.settle(now);
@@ -74,5 +83,21 @@ mod tests {
         assert_eq!(patience.wait(after(30)), Some(after(32)));
         patience.go_on(after(31));
         assert_eq!(patience.wait(after(31)), Some(after(32)));
+    }
+
+    #[test]
+    fn comes_back_with_what_is_read() {
+        let start = Instant::now();
+        let mut patience = Patience::new(start, PATIENCE);
+        let mut now = start;
+        for _ in 0..100 {
+            patience.wait(now);
+            now += Duration::from_secs(5);
+            (0..40).for_each(|_| patience.taken(now));
+        }
+        assert_eq!(patience.wait(now), Some(now + PATIENCE));
+        (0..9).for_each(|_| patience.taken(now + PATIENCE));
+        let left = Duration::from_millis(9 * 125);
+        assert_eq!(patience.wait(now + PATIENCE), Some(now + PATIENCE + left));
     }
 }

@@ -188,6 +188,7 @@ impl Queue {
         if !is_loose(&event) {
             self.firm -= 1;
             self.firm_bytes -= queued.weight;
+            self.patience.taken(now);
         }
         if self.has_room() {
             self.patience.go_on(now);

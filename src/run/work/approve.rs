@@ -8,7 +8,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use crate::expr::accept::accept_fields;
 use crate::ir::{ErrorKind, Flow, Tool, ToolId};
 use crate::run::effect::EffectScope;
-use crate::run::error::RunError;
+use crate::run::error::{Lasting, RunError};
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::ordinal::Of;
 use crate::run::plan::NodePlan;
@@ -122,7 +122,7 @@ pub fn settle(
                 None => "a person refused this call".to_owned(),
             };
             let refused = RunError {
-                refused: true,
+                lasting: Some(Box::new(Lasting::Refused)),
                 ..RunError::new(ErrorKind::ToolError, message)
             };
             Err(refused.into())

@@ -53,7 +53,7 @@ pub async fn work(
     let kept = cx.steps_within(&key);
     child
         .limits
-        .extend(limit.map(|most| StepLimit::new(&called.name, most, kept)));
+        .extend(limit.map(|most| StepLimit::new(&called.name, most, child.before, kept)));
     child.tracked = frame.tracked && persist != Persist::None;
     let lasting = (persist == Persist::Thread).then(|| lasting(run));
     child.callers.clone_from(&frame.callers);
