@@ -274,6 +274,7 @@ fn find(bencher: Bencher, store: impl Store, near: bool) {
         limit: 10,
         offset: 0,
         refresh: false,
+        most_bytes: usize::MAX,
     };
     bencher.bench_local(|| {
         let memory = store.memory().unwrap();

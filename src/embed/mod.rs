@@ -30,7 +30,12 @@
 //! A run is one future: [`Engine::start`] begins one, [`Engine::resume`] goes on with a thread, with answers to what it asks. Both end
 //! with a [`RunResult`]: a run that has failed, stopped or asks something is no [`StartError`]. [`Engine::fork`] and [`Engine::edit`]
 //! go back in a thread. What happens on the way is read from
-//! an [`EventStream`]. [`RunOptions`] bounds, cancels and drains it. The programs below `examples/` do each of these.
+//! an [`EventStream`]. [`RunOptions`] bounds, cancels and drains it. The programs below `examples/` run a flow, read its stream, answer what
+//! it asks in another process and bring a model, a tool and an `extern` node.
+//!
+//! Who drops the future of a run stops it where it stands, as a killed process would: calls under way are cut off and made again, or asked
+//! about, by a resume. What had finished is still written, by the runtime, and then the thread is given back: a resume that comes at
+//! once may find it in use for a moment ([`StartError::Store`] with [`StoreError::Busy`]). [`RunOptions`]' `cancel` and `drain` stop a run in order.
 //!
 //! Traits are implemented with [`async_trait`](macro@async_trait); the other crates whose types are part of this
 //! interface are `serde_json`, `futures_util` ([`ChatStream`]) and `tokio_util` ([`CancellationToken`]). A runtime of `tokio` with its time
@@ -51,28 +56,37 @@ pub use tokio_util::sync::CancellationToken;
 
 pub use build::{BuildError, EngineBuilder};
 pub use load::{LoadError, Refused, load};
+pub use text::FileError;
 
 #[doc(no_inline)]
 pub use crate::ir::ErrorKind;
 #[doc(no_inline)]
 pub use crate::run::ambient::Ambient;
 #[doc(no_inline)]
-pub use crate::run::engine::{Edit, Engine, Fork, RunOptions, RunResult, StartError};
+pub use crate::run::engine::{
+    Edit, Edited, Engine, Fork, Gone, RunOptions, RunResult, StartError, Written,
+};
 #[doc(no_inline)]
-pub use crate::run::event::{Event, EventKind, Mode};
+pub use crate::run::error::{Passage, RunError};
+#[doc(no_inline)]
+pub use crate::run::event::{Event, EventKind, Mode, Speaker};
 #[doc(no_inline)]
 pub use crate::run::extern_node::{ExternCall, ExternNode};
 #[doc(no_inline)]
-pub use crate::run::interrupt::Answer;
+pub use crate::run::half_join::HalfJoin;
+#[doc(no_inline)]
+pub use crate::run::interrupt::{Answer, OpenInterrupt};
+#[doc(no_inline)]
+pub use crate::run::journal::Durability;
 #[doc(no_inline)]
 pub use crate::run::memory::{Embedder, Embedding, Settings as MemorySettings};
 #[doc(no_inline)]
 pub use crate::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
-    ToolCallRequest, Usage,
+    OutputSpec, ToolCallRequest, ToolChoice, ToolSpec, Usage,
 };
 #[doc(no_inline)]
-pub use crate::run::store::{Effects, RunState, Store};
+pub use crate::run::store::{Effects, RunState, Store, StoreError};
 #[doc(no_inline)]
 pub use crate::run::stream::{EventSink, EventStream, channel};
 #[doc(no_inline)]

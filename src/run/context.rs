@@ -38,9 +38,9 @@ pub struct RunContext {
     /// Who watches, where anybody does.
     pub events: Option<EventSink>,
     /// The thread.
-    pub thread_id: String,
+    pub thread_id: Arc<str>,
     /// The run.
-    pub run_id: String,
+    pub run_id: Arc<str>,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
     /// Asked to stop once the super-steps under way are committed.
@@ -106,6 +106,8 @@ impl RunContext {
                 step,
                 node,
                 skipped: 0,
+                thread_id: self.thread_id.clone(),
+                run_id: self.run_id.clone(),
                 kind,
             });
         }

@@ -1,5 +1,7 @@
 //! What a run tells while it runs: one closed type, read by the command line, tests and servers alike.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -64,6 +66,10 @@ pub struct Event {
     pub node: Option<String>,
     /// What was left out for a reader that fell behind: of tokens, those that follow its text; of a state, older ones.
     pub skipped: u64,
+    /// The thread. Several runs may have one stream.
+    pub thread_id: Arc<str>,
+    /// The run.
+    pub run_id: Arc<str>,
     /// What happened.
     pub kind: EventKind,
 }

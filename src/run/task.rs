@@ -110,8 +110,8 @@ impl Surroundings<'_> {
             let of_run = cx.remaining_steps(self.made);
             let remaining = of_calls.min().map_or(of_run, |least| least.min(of_run));
             let facts = [
-                ("thread_id", Value::text(cx.thread_id.as_str())),
-                ("id", Value::text(cx.run_id.as_str())),
+                ("thread_id", Value::text(cx.thread_id.clone())),
+                ("id", Value::text(cx.run_id.clone())),
                 ("step", Value::Int(self.step as i64)),
                 (
                     "remaining_steps",

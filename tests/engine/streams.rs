@@ -13,7 +13,7 @@ use graphc::run::event::{Event, EventKind, Mode};
 use graphc::run::model::{ChatDelta, FinishReason, ModelError};
 use graphc::run::store::RunState;
 use graphc::run::stream::{BYTES, EVENTS, EventStream, HARD, channel, patient};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::flow::{Model, Tool, engine};
 
@@ -263,6 +263,40 @@ async fn a_reader_that_pauses_loses_nothing() {
     let read = reader.await.unwrap();
     assert_eq!(customs(&read), (1..=5000).collect::<Vec<_>>());
     assert_eq!(read.len(), 10_000);
+}
+
+/// Runs that have one stream are told apart, and the state of one does not give way to that of another.
+#[tokio::test]
+async fn runs_may_share_a_stream() {
+    let (engine, graph) = emitting();
+    let (sink, mut events) = channel([Mode::Values]);
+    let options = |sink| RunOptions {
+        events: Some(sink),
+        ..RunOptions::default()
+    };
+    let (one, other) = (options(sink.clone()), options(sink));
+    let input = json!({ "most": 2000 });
+    let (one, other) = tokio::join!(
+        engine.start(graph, "one", &input, one),
+        engine.start(graph, "other", &input, other),
+    );
+    let mut told: BTreeMap<String, (u64, Json)> = BTreeMap::new();
+    while let Some(event) = events.next().await {
+        let run = match &*event.thread_id {
+            "one" => one.as_ref(),
+            _ => other.as_ref(),
+        };
+        assert_eq!(*event.run_id, run.unwrap().run_id);
+        let EventKind::Values(state) = event.kind else {
+            panic!("{:?}", event.kind);
+        };
+        let (states, last) = told.entry(event.thread_id.to_string()).or_default();
+        *states += event.skipped + 1;
+        *last = state["n"].clone();
+    }
+    let all = (2001, json!(2000));
+    let all = [("one", &all), ("other", &all)].map(|(id, all)| (id.to_owned(), all.clone()));
+    assert_eq!(told, all.into());
 }
 
 /// The states of calls of one node beside each other don't give way to each other.

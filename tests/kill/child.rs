@@ -67,6 +67,7 @@ pub struct Hand {
     /// Things done to the store.
     done: Arc<AtomicU64>,
     drain: CancellationToken,
+    cancel: CancellationToken,
 }
 
 impl Hand {
@@ -99,13 +100,15 @@ impl Hand {
             },
             _ => Options::default(),
         };
-        let (done, drain) = (Arc::new(AtomicU64::new(0)), CancellationToken::new());
+        let done = Arc::new(AtomicU64::new(0));
+        let (drain, cancel) = (CancellationToken::new(), CancellationToken::new());
         let store = DoomedStore {
             inner: open_with(&job.url, Path::new(""), options).unwrap(),
             doom: job.doom,
             log: job.log.clone(),
             done: done.clone(),
             drain: drain.clone(),
+            cancel: cancel.clone(),
         };
         let engine = Engine {
             backends: Backends {
@@ -122,6 +125,7 @@ impl Hand {
             job,
             done,
             drain,
+            cancel,
         }
     }
 
@@ -132,6 +136,7 @@ impl Hand {
         let options = RunOptions {
             stop_after_steps,
             drain: self.drain.clone(),
+            cancel: self.cancel.clone(),
             ..self.job.options()
         };
         self.engine.start(graph, THREAD, &input, options).await
@@ -154,6 +159,7 @@ impl Hand {
         let answers: Vec<_> = answer.into_iter().collect();
         let options = RunOptions {
             drain: self.drain.clone(),
+            cancel: self.cancel.clone(),
             ..self.job.options()
         };
         self.engine.resume(thread_id, &answers, options).await

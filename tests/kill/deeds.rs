@@ -182,7 +182,7 @@ pub fn torment(case: &Case, kind: &str, url: impl Fn(&Place) -> String) {
         let doom = point.map(|point| Doom {
             at: (point / MOMENTS.len()) as u64 + 1,
             moment: MOMENTS[point % MOMENTS.len()],
-            drained: None,
+            asked: None,
         });
         let place = calm.another(&point.map_or("count".to_owned(), |point| point.to_string()));
         let address = url(&place);

@@ -24,13 +24,22 @@ pub enum Moment {
     After,
 }
 
+/// How a run is asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ask {
+    /// As by SIGTERM: it finishes its super-step.
+    Drain,
+    /// As by Ctrl-C: it stops before its next effect.
+    Cancel,
+}
+
 /// The end of a process: at the `at`th thing that it does to the store, from 1.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Doom {
     pub at: u64,
     pub moment: Moment,
-    /// How many things ahead of that the process is asked to stop.
-    pub drained: Option<u64>,
+    /// How the process is asked to stop before, and how many things ahead of that.
+    pub asked: Option<(Ask, u64)>,
 }
 
 impl Doom {
@@ -45,7 +54,7 @@ impl Doom {
                 1 => Moment::During(20 * (at * 7 % 32)),
                 _ => Moment::After,
             },
-            drained: None,
+            asked: None,
         }
     }
 }
@@ -57,8 +66,9 @@ pub struct DoomedStore {
     /// Where it says which effects are kept.
     pub log: PathBuf,
     pub done: Arc<AtomicU64>,
-    /// Asks the run to stop.
+    /// Ask the run to stop.
     pub drain: CancellationToken,
+    pub cancel: CancellationToken,
 }
 
 /// Ends this process as nothing else does.
@@ -73,9 +83,14 @@ fn kill() -> ! {
 impl DoomedStore {
     async fn count<T>(&self, work: impl Future<Output = T>, over: impl FnOnce(&T)) -> T {
         let number = self.done.fetch_add(1, Ordering::SeqCst) + 1;
-        let drains = |doom: Doom| doom.drained.is_some_and(|ahead| doom.at <= number + ahead);
-        if self.doom.is_some_and(drains) {
-            self.drain.cancel();
+        if let Some(doom) = self.doom
+            && let Some((ask, ahead)) = doom.asked
+            && doom.at <= number + ahead
+        {
+            match ask {
+                Ask::Drain => self.drain.cancel(),
+                Ask::Cancel => self.cancel.cancel(),
+            }
         }
         let doom = self.doom.filter(|doom| doom.at == number);
         let moment = doom.map(|doom| doom.moment);

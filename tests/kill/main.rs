@@ -27,12 +27,12 @@ mod kept;
 mod place;
 mod world;
 
-use doom::Doom;
+use doom::{Ask, Doom};
 use place::{Ended, Place};
 use serde_json::Value as Json;
 
 /// Fewer things than that lie between the word that a process is to stop and its end.
-const DRAINED: u64 = 3;
+const AHEAD: u64 = 3;
 
 /// How many things that a process does to the store lie between two kills, at most, where it is killed twice.
 const SECOND: u64 = 7;
@@ -57,8 +57,8 @@ fn points(all: usize, few: usize) -> Vec<usize> {
 struct Way {
     name: &'static str,
     durability: &'static str,
-    /// Whether they are asked to stop before.
-    drained: bool,
+    /// How they are asked to stop before.
+    ask: Option<Ask>,
     /// Points that are tried of it, where nothing else is asked for.
     few: usize,
 }
@@ -67,18 +67,22 @@ const fn way(name: &'static str, durability: &'static str, few: usize) -> Way {
     Way {
         name,
         durability,
-        drained: false,
+        ask: None,
         few,
     }
 }
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 5] = [
     way("sync", "sync", 2),
     way("async", "async", 3),
     way("exit", "exit", 1),
     Way {
-        drained: true,
+        ask: Some(Ask::Drain),
         ..way("drained", "async", 2)
+    },
+    Way {
+        ask: Some(Ask::Cancel),
+        ..way("cancelled", "async", 1)
     },
 ];
 
@@ -94,7 +98,7 @@ fn torment(flow: &str, input: &str, store: &str, url: impl Fn(&Place) -> String)
         let all = done as usize * 3;
         let tried = points(all, way.few);
         for point in &tried {
-            strike((&calm, &state), *point, way.drained, &url);
+            strike((&calm, &state), *point, way.ask, &url);
         }
         println!("{name}: {} of {all} points", tried.len());
     }
@@ -104,11 +108,11 @@ fn torment(flow: &str, input: &str, store: &str, url: impl Fn(&Place) -> String)
 fn strike(
     (calm, state): (&Place, &Json),
     point: usize,
-    drained: bool,
+    ask: Option<Ask>,
     url: &impl Fn(&Place) -> String,
 ) {
     let mut doom = Doom::nth(point);
-    doom.drained = drained.then_some(point as u64 % DRAINED);
+    doom.asked = ask.map(|ask| (ask, point as u64 % AHEAD));
     // Every third is killed once more on its way.
     let again = point.is_multiple_of(3).then(|| Doom {
         at: 1 + point as u64 % SECOND,
@@ -126,8 +130,10 @@ fn strike(
             })
         };
         if let Ended::Done { done, state } = process(Some(doom)) {
-            match (doom.drained, state) {
-                (Some(ahead), Json::Null) if ahead > 0 => doom.drained = Some(ahead - 1),
+            match (doom.asked, state) {
+                (Some((ask, ahead)), Json::Null) if ahead > 0 => {
+                    doom.asked = Some((ask, ahead - 1));
+                }
                 _ => {
                     assert!(doom.at > done && done > 1, "{doom:?} was passed by");
                     doom.at = done - 1;

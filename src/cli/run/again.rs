@@ -75,6 +75,8 @@ mod tests {
             step: 0,
             node: None,
             skipped: 0,
+            thread_id: "t".into(),
+            run_id: "r".into(),
             kind,
         }
     }

@@ -346,6 +346,8 @@ mod tests {
             node: Some(node.to_owned()),
             id: String::new(),
             skipped: 0,
+            thread_id: "t".into(),
+            run_id: "r".into(),
             kind: EventKind::Token {
                 text: text.to_owned(),
                 model: "m".to_owned(),

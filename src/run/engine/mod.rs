@@ -322,8 +322,8 @@ impl Engine {
             journal,
             ambient: self.ambient.clone(),
             events: options.events.clone(),
-            thread_id: thread_id.to_owned(),
-            run_id,
+            thread_id: thread_id.into(),
+            run_id: run_id.into(),
             cancel: options.cancel.clone(),
             drain: options.drain.clone(),
             slots: options
@@ -383,7 +383,7 @@ impl Engine {
             state,
             graph: self.plan.flow.graphs[frame.graph].name.clone(),
             version: self.plan.version.clone(),
-            run_id: cx.run_id.clone(),
+            run_id: cx.run_id.to_string(),
             interrupts: interrupts
                 .iter()
                 .filter_map(|open| serde_json::to_value(open).ok())
@@ -437,7 +437,8 @@ impl Engine {
                 .collect()
         };
         let (output, values) = (pick(crate::ir::FieldMode::is_out), pick(|_| true));
-        let (thread_id, run_id, usage) = (cx.thread_id.clone(), cx.run_id.clone(), cx.usage());
+        let (thread_id, run_id, usage) =
+            (cx.thread_id.to_string(), cx.run_id.to_string(), cx.usage());
         let checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
         if let Err(failed) = cx.journal.close().await {
             // What the run came to is not kept, whatever it was: that counts first.

@@ -51,7 +51,7 @@ pub async fn keep(
             } else {
                 cx.journal.root_step()
             },
-            run_id: cx.run_id.clone(),
+            run_id: cx.run_id.to_string(),
             source,
             writes: changes,
             schedule,

@@ -6,6 +6,7 @@
 //! by [`Event::skipped`], and by [`EventKind::Dropped`] in the place of what was there.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
@@ -32,9 +33,9 @@ pub struct Queue {
     firm: usize,
     firm_bytes: usize,
     /// The last event of each task that has any.
-    last_of: HashMap<String, u64>,
+    last_of: HashMap<Of, u64>,
     /// The last state of each graph under way that has any ([`whose`]).
-    state_of: HashMap<String, u64>,
+    state_of: HashMap<Of, u64>,
     patience: Patience,
     /// Whether the run has given up waiting for the reader.
     gave_up: bool,
@@ -48,6 +49,9 @@ pub struct Queue {
     ended: bool,
     closed: bool,
 }
+
+/// What events are of: the thread, and what of it.
+type Of = (Arc<str>, String);
 
 struct Queued {
     event: Event,
@@ -110,7 +114,7 @@ impl Queue {
             }
             EventKind::Dropped { .. } => {}
             _ => {
-                self.last_of.insert(event.task().to_owned(), position);
+                self.last_of.insert(task_of(&event), position);
             }
         }
         let weight = weight(&event);
@@ -124,7 +128,7 @@ impl Queue {
 
     /// Puts a token to those before it, where its task has said nothing else since.
     fn join(&mut self, event: &Event) -> bool {
-        let last = self.last_of.get(event.task());
+        let last = self.last_of.get(&task_of(event));
         let Some(waiting) = last.and_then(|position| self.events.get_mut(position)) else {
             return false;
         };
@@ -183,7 +187,7 @@ impl Queue {
         self.bytes -= queued.weight;
         match &event.kind {
             EventKind::Values(_) => forget(&mut self.state_of, &whose(&event), position),
-            _ => forget(&mut self.last_of, event.task(), position),
+            _ => forget(&mut self.last_of, &task_of(&event), position),
         }
         if !is_loose(&event) {
             self.firm -= 1;
@@ -283,14 +287,20 @@ impl Queue {
 
 /// Which graph a state is of: the way there through nodes and sends, whichever super-steps made the calls. Of calls that
 /// are made one after the other the newer takes the older's place, of calls side by side each has its own.
-fn whose(state: &Event) -> String {
+fn whose(state: &Event) -> Of {
     let calls = state.task().rsplit_once('/').map_or("", |(calls, _)| calls);
     let calls = calls.split('/');
     let calls = calls.map(|call| call.split_once(':').map_or(call, |(_, node)| node));
-    calls.collect::<Vec<_>>().join("/")
+    let calls = calls.collect::<Vec<_>>().join("/");
+    (state.thread_id.clone(), calls)
 }
 
-fn forget(last: &mut HashMap<String, u64>, name: &str, position: u64) {
+/// The task that an event is of.
+fn task_of(event: &Event) -> Of {
+    (event.thread_id.clone(), event.task().to_owned())
+}
+
+fn forget(last: &mut HashMap<Of, u64>, name: &Of, position: u64) {
     if last.get(name) == Some(&position) {
         last.remove(name);
     }
@@ -304,6 +314,8 @@ fn dropped(events: u64) -> Event {
         step: 0,
         node: None,
         skipped: 0,
+        thread_id: Arc::from(""),
+        run_id: Arc::from(""),
         kind: EventKind::Dropped { events },
     }
 }

@@ -94,8 +94,8 @@ async fn one_attempt(
         return Err(cancelled().into());
     }
     let context = CallContext {
-        thread_id: cx.thread_id.clone(),
-        run_id: cx.run_id.clone(),
+        thread_id: cx.thread_id.to_string(),
+        run_id: cx.run_id.to_string(),
         node: run.path(),
         send: run.effects.send(),
         ordinal: cx.journal.count("tool", &call.name),

@@ -211,8 +211,8 @@ async fn one_attempt(
     };
     let limit = model.timeout_ms.map(Duration::from_millis);
     let context = CallContext {
-        thread_id: cx.thread_id.clone(),
-        run_id: cx.run_id.clone(),
+        thread_id: cx.thread_id.to_string(),
+        run_id: cx.run_id.to_string(),
         node: path.to_owned(),
         send: run.effects.send(),
         ordinal: cx.journal.count("model", path),

@@ -170,8 +170,8 @@ async fn one_attempt(
         doubt::begin(run, call, id, begun, (attempt, &args)).await?;
     }
     let context = CallContext {
-        thread_id: cx.thread_id.clone(),
-        run_id: cx.run_id.clone(),
+        thread_id: cx.thread_id.to_string(),
+        run_id: cx.run_id.to_string(),
         node: run.path(),
         send: run.effects.send(),
         ordinal: cx.journal.count("tool", &plan.name),
