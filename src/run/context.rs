@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
+use super::cut_off::CutOff;
 use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
 use super::journal::Journal;
@@ -37,6 +38,10 @@ pub struct RunContext {
     pub thread_id: Arc<str>,
     /// The run.
     pub run_id: Arc<str>,
+    /// What the thread's keys are told from those of another life of its id by ([`ThreadStatus::life`](super::store::ThreadStatus::life)).
+    pub life: Option<Arc<str>>,
+    /// Calls that were cut off, until it is kept by what.
+    pub cut_off: CutOff,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
     /// Asked to stop once the super-steps under way are committed.
