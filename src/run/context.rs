@@ -12,6 +12,7 @@ use crate::ir::GraphId;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
+use super::cut_off::CutOff;
 use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
 use super::former::FormerNames;
@@ -41,6 +42,10 @@ pub struct RunContext {
     pub thread_id: Arc<str>,
     /// The run.
     pub run_id: Arc<str>,
+    /// What the thread's keys are told from those of another life of its id by ([`ThreadStatus::life`](super::store::ThreadStatus::life)).
+    pub life: Option<Arc<str>>,
+    /// Calls that were cut off, until it is kept by what.
+    pub cut_off: CutOff,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
     /// Asked to stop once the super-steps under way are committed.

@@ -303,18 +303,18 @@ async fn run_task(
     let work = work::run(around, frame, node, task, effects);
     let done = match node.timeout {
         None => work.await,
-        Some(limit) => match tokio::time::timeout(limit, work).await {
-            Ok(done) => done,
-            Err(_) => {
+        Some(limit) => match effects.waits.limited(limit, work).await {
+            Some(done) => done,
+            None => {
                 let message = format!(
                     "node `{}` took longer than {}",
                     node.name,
                     crate::base::duration::show(limit)
                 );
-                Err(work::Stop::Failed(RunError::new(
-                    ErrorKind::Timeout,
-                    message,
-                )))
+                let error = RunError::new(ErrorKind::Timeout, message);
+                let cx = around.cx;
+                cx.cut_off.settle(cx, Some(effects.task()), &error);
+                Err(work::Stop::Failed(error))
             }
         },
     };
