@@ -109,6 +109,8 @@ pub enum Gone {
     OneName,
     /// A question that a task has asked, and does not ask any more.
     Question,
+    /// The graph that the thread belongs to: whatever runs on the thread is a run of it.
+    Graph,
     /// Something that `migrate` has no words for.
     Other,
 }
