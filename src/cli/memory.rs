@@ -143,25 +143,27 @@ impl Look<'_> {
             prefix: Space::prefix(parts(space)?).map_err(Failure::unusable)?,
             filter: Filter::default(),
             near: None,
-            limit: limit as usize,
+            // One more than is shown tells whether there are more.
+            limit: (limit as usize).saturating_add(1),
             most_bytes: usize::MAX,
             offset: offset as usize,
             refresh: false,
         };
         let now = self.access.now;
         let found = self.access.with(|items| items.search(&search, now)).await;
-        let found = found.map_err(failed)?;
+        let mut found = found.map_err(failed)?;
+        let more = found.len() > limit as usize;
+        found.truncate(limit as usize);
         match self.format {
             Format::Json => {
                 let lines = found.iter().map(|item| format!("{}\n", shown(item)));
-                output::print(&lines.collect::<String>())
+                output::print(&lines.collect::<String>())?;
             }
             Format::Human if found.is_empty() => {
                 let all = Space::prefix(Vec::new()).map_err(Failure::unusable)?;
                 let any = self.access.with(|items| items.spaces(&all, now)).await;
                 let any = !any.map_err(failed)?.is_empty();
                 self.nothing(space.filter(|_| any && offset == 0), any && offset > 0);
-                Ok(())
             }
             Format::Human => {
                 let row = |item: &Item| {
@@ -176,9 +178,15 @@ impl Look<'_> {
                     [path(&item.space), item.key.clone(), updated, value]
                 };
                 let rows: Vec<[String; 4]> = found.iter().map(row).collect();
-                output::print(&table(["NAMESPACE", "KEY", "UPDATED", "VALUE"], &rows))
+                output::print(&table(["NAMESPACE", "KEY", "UPDATED", "VALUE"], &rows))?;
             }
         }
+        if more {
+            let next = u64::from(offset) + u64::from(limit);
+            self.context
+                .say(&format!("more: add `--offset {next}`, or a higher `--limit`"));
+        }
+        Ok(())
     }
 
     async fn get(&self, space: &str, key: &str) -> Result<(), Failure> {

@@ -231,9 +231,10 @@ impl EffectScope {
         usable
     }
 
-    /// A key that is the same whenever this effect is asked for, and no other effect has.
+    /// A key that is the same whenever this effect is asked for, also where its node has another name by then, and no
+    /// other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
-        let task = self.task();
+        let task = cx.former_key(self.task());
         match &cx.life {
             Some(life) => format!("{}~{life}/{task}#{id}", cx.thread_id),
             None => format!("{}/{task}#{id}", cx.thread_id),
@@ -243,7 +244,10 @@ impl EffectScope {
     /// The id of the question whose answer is that effect: the same whenever it is asked, also in forks of the thread.
     pub fn question_id(&self, cx: &RunContext, id: &str) -> String {
         let thread = cx.asking_thread();
-        short_hash("i", &format!("{thread}/{}#{id}", self.task()))
+        short_hash(
+            "i",
+            &format!("{thread}/{}#{id}", cx.former_key(self.task())),
+        )
     }
 
     /// `now()`, `uuid()` or `random()`.

@@ -74,7 +74,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// The task that words belong to: several of one node may speak at the same time.
+/// The task that words or an attempt belong to: several of one node may be under way at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Speaker {
     /// Its key, which is the `id` of its beginning.
@@ -149,6 +149,8 @@ pub enum EventKind {
         error: Json,
         /// Until the next attempt, in milliseconds.
         wait_ms: u64,
+        /// The task that makes it.
+        by: Speaker,
     },
     /// A super-step was committed.
     Checkpoint {
@@ -253,8 +255,9 @@ impl EventKind {
                 attempt,
                 error,
                 wait_ms,
+                by,
             } => {
-                json!({ "event": "retrying", "attempt": attempt, "error": error, "wait_ms": wait_ms })
+                json!({ "event": "retrying", "attempt": attempt, "error": error, "wait_ms": wait_ms, "task": by.task, "send": by.send })
             }
             EventKind::Checkpoint {
                 checkpoint_id,

@@ -96,12 +96,15 @@ async fn one_step(
     count_step(cx, &frame.limits)
         .map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
     trail.note(frame);
-    let outputs = run_tasks(cx, graph, frame, stop).await?;
+    let outputs = run_tasks(cx, graph, frame, stop)
+        .await
+        .map_err(|end| trail.explain_call(end, graph, frame))?;
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)
 }
+
 async fn run_tasks(
     cx: &RunContext,
     graph: &GraphPlan,

@@ -55,6 +55,13 @@ pub fn open_with(url: &str, base: &Path, options: Options) -> Result<Arc<dyn Sto
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
         return Ok(Arc::new(PostgresStore::open_with(url, base, options)?));
     }
+    if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        return Err(StoreError::Unavailable {
+            message: format!(
+                "the address of the store has no `//` behind `postgres:`: expected {FORMS}"
+            ),
+        });
+    }
     // What follows the scheme may hold a password: only the scheme is shown.
     let scheme = url.split(':').next().unwrap_or_default();
     let hint = name::closest(scheme, ["sqlite", "postgres", "postgresql", "memory"])

@@ -66,6 +66,15 @@ impl Hint {
         self.command("run", &graph.collect::<Vec<_>>())
     }
 
+    /// The command that begins on a new thread, with whatever graph the flow begins with.
+    pub fn run_apart(&self) -> String {
+        let words = self.words.iter().map(String::as_str);
+        // Behind the file stand `--thread` and its id.
+        let words = words.enumerate().filter(|(at, _)| !(1..3).contains(at));
+        let words: Vec<&str> = words.map(|(_, word)| word).collect();
+        self.pasted.command(&[&["run"], words.as_slice()].concat())
+    }
+
     /// The command without an answer.
     pub fn resume(&self) -> String {
         self.command("resume", &[])

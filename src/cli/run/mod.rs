@@ -16,6 +16,7 @@ pub mod scene;
 pub mod session;
 pub mod signals;
 mod snippet;
+mod stops;
 pub mod watch;
 
 use std::path::PathBuf;
@@ -112,9 +113,13 @@ pub struct RunOptions {
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| {
-        format!("expected a duration such as `500ms`, `10s`, `5m`, `2h` or `7d`, found `{text}`")
-    })
+    match duration::parse(text) {
+        Some(Duration::ZERO) => Err("it leaves no time: expected more than 0".to_owned()),
+        Some(given) => Ok(given),
+        None => Err(format!(
+            "expected a duration such as `500ms`, `10s`, `5m`, `2h` or `7d`, found `{text}`"
+        )),
+    }
 }
 
 /// What a stream shows.

@@ -184,6 +184,7 @@ impl Progress {
                 attempt,
                 error,
                 wait_ms,
+                ..
             } => {
                 self.end_words();
                 let wait = duration::show(Duration::from_millis(wait_ms));

@@ -20,7 +20,6 @@ use crate::run::store::{RunState, Store};
 use crate::run::stream;
 use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
-use crate::scenario::fit::nodes;
 
 use super::super::pasted::Pasted;
 use super::super::{Context, Exit, Failure, files, flow, settings, storage, threads};
@@ -30,6 +29,7 @@ use super::remedy::{not_begun, remedy};
 use super::scene;
 use super::signals::Signals;
 use super::snippet;
+use super::stops::known_nodes;
 use super::watch::Watch;
 use super::{Durability, RunOptions};
 
@@ -357,8 +357,27 @@ impl<'a> Session<'a> {
         self.watch = reader
             .await
             .map_err(|error| Failure::unusable(format!("could not show the run: {error}")))?;
-        let migrates = self.options.migrate;
-        ended.map_err(|error| not_started(error, &self.engine.plan.flow, migrates, &self.hint))
+        match ended {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                let migrates = self.options.migrate;
+                let hint = self.hint_of_thread().await;
+                Err(not_started(error, &self.engine.plan.flow, migrates, &hint))
+            }
+        }
+    }
+
+    /// The hint, with the thread's graph where a new run has to name it.
+    async fn hint_of_thread(&self) -> Hint {
+        let mut hint = self.hint.clone();
+        let flow = &self.engine.plan.flow;
+        let entry = self.engine.entry().and_then(|entry| flow.graphs.get(entry));
+        if let Ok(Some(thread)) = self.store.thread(&self.thread).await
+            && entry.is_none_or(|entry| entry.name != thread.status.graph)
+        {
+            hint.of_graph(&thread.status.graph);
+        }
+        hint
     }
 
     /// A new input on a thread that has something left to do lets go of that.
@@ -472,6 +491,13 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "start a new run on the thread: {}",
             hint.run_again()
         )),
+        Gone::OneName => failure.help(
+            "give each a name of its own in the flow and in `migrate`, or go on under the version that the thread is of",
+        ),
+        Gone::Graph => failure.help(format!(
+            "name a file that has it, or start a run on a thread of its own: {}",
+            hint.run_apart()
+        )),
         Gone::Question => failure.help(format!(
             "go on without an answer, as the flow is now: {}",
             hint.resume()
@@ -493,52 +519,6 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "say in the graph what became of it, as in `migrate {{ rename field {old} -> new }}` or `migrate {{ drop field {old} }}`, and add `--migrate`"
         )),
     }
-}
-
-/// Refuses nodes that are not there: by path from a graph that may run, or by name in any.
-fn known_nodes(flow: &Flow, wanted: &[String]) -> Result<(), Failure> {
-    for path in wanted {
-        let Err(why) = known_node(flow, path) else {
-            continue;
-        };
-        let last = path.rsplit('/').next().unwrap_or(path);
-        let all = flow
-            .graphs
-            .entries()
-            .flat_map(|(id, _)| nodes::all(flow, id));
-        let all: Vec<String> = all.map(|(path, _)| path).collect();
-        let near = name::closest(path, all.iter().map(String::as_str));
-        let by_name = || all.iter().find(|known| nodes::is_named(known, last));
-        let failure = Failure::unusable(format!("`--interrupt-before`: {why}"));
-        return Err(match near.or(by_name().map(String::as_str)) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure,
-        });
-    }
-    Ok(())
-}
-
-fn known_node(flow: &Flow, path: &str) -> Result<(), String> {
-    if path == crate::run::step::ANY {
-        return Ok(());
-    }
-    if !path.contains('/') {
-        let mut nodes = flow.graphs.iter().flat_map(|graph| graph.nodes.iter());
-        return match nodes.any(|node| node.name == path) {
-            true => Ok(()),
-            false => Err(format!("no graph has a node `{path}`")),
-        };
-    }
-    let from = flow.graphs.entries().map(|(id, _)| id);
-    let mut why = None;
-    // A graph that can be entered comes first, for the words.
-    for graph in flow.entry.into_iter().chain(from) {
-        match nodes::find(flow, graph, path) {
-            Ok(_) => return Ok(()),
-            Err(message) => why = why.or(Some(message)),
-        }
-    }
-    Err(why.unwrap_or_else(|| format!("no graph has a node `{path}`")))
 }
 
 /// An id that can be read out: `t-` and eight letters and digits that aren't taken for others.

@@ -239,6 +239,9 @@ pub fn failed(error: StoreError) -> Failure {
     Failure::unusable(error.to_string())
 }
 
+/// What is shown of a thread that a process runs: no other can go on with it.
+const RUNNING: &str = "running";
+
 /// What is shown of a thread whose process has died on the way.
 const CUT_OFF: &str = "cut off";
 
@@ -246,7 +249,7 @@ const CUT_OFF: &str = "cut off";
 async fn word(store: &Arc<dyn Store>, info: &ThreadInfo) -> Result<&'static str, Failure> {
     Ok(match info.status.state {
         RunState::Running => match store.is_held(&info.thread_id).await.map_err(failed)? {
-            true => "running",
+            true => RUNNING,
             false => CUT_OFF,
         },
         RunState::Done => "done",

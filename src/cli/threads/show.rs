@@ -17,7 +17,7 @@ use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::run::remedy::remedy;
 use super::super::{Context, Failure, output};
-use super::{Format, Shelf, failed, flow, next, put_fork, put_status, seconds, word};
+use super::{Format, RUNNING, Shelf, failed, flow, next, put_fork, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -231,7 +231,8 @@ fn human(
         line("stopped", &format!("before {}", places.join(", ")));
     }
     // An answer passes stops too.
-    if newest && asked.is_empty() && !matches!(status.state, RunState::Done) {
+    let rests = newest && word != RUNNING;
+    if rests && asked.is_empty() && !matches!(status.state, RunState::Done) {
         let error = status.error.as_ref().map(RunError::from_kept);
         let error = error.filter(|_| status.state == RunState::Failed);
         let help = error.as_ref().and_then(|error| remedy(error, hint));
@@ -248,8 +249,10 @@ fn human(
     }
     for interrupt in asked {
         out.push_str(&ask::question(interrupt));
-        let command = hint.answer(interrupt, flow);
-        out.push_str(&format!("  {command}\n"));
+        if word != RUNNING {
+            let command = hint.answer(interrupt, flow);
+            out.push_str(&format!("  {command}\n"));
+        }
     }
     let state = Json::Object(standing.state.clone());
     out.push_str(&format!("\n{state:#}\n"));

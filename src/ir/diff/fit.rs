@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::name::list;
 use crate::expr::constraint::Constraints;
-use crate::expr::ty::{EnumType, RecordField, RecordId, Type, TypeTable};
+use crate::expr::ty::{EnumType, Record, RecordField, RecordId, Type, TypeTable};
 
 /// On which way a value goes from one version to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,11 +137,11 @@ impl Fit<'_> {
         };
         for field in &to.fields {
             let name = format!("`{}.{}`", to.name, field.name);
-            match from.fields.iter().find(|f| f.name == field.name) {
+            match from.fields.iter().find(|f| self.is_one(to, f, field)) {
                 Some(known) => {
                     self.ty(&known.ty, &field.ty)
                         .map_err(|why| format!("{name}: {why}"))?;
-                    self.asks(known, field)
+                    self.asks(to, (known, field))
                         .map_err(|why| format!("{name}: {why}"))?;
                 }
                 None if self.way == Way::Taken && !field.required() => {}
@@ -155,7 +155,7 @@ impl Fit<'_> {
         let gone = from
             .fields
             .iter()
-            .find(|f| !to.fields.iter().any(|field| field.name == f.name));
+            .find(|f| !to.fields.iter().any(|field| self.is_one(to, f, field)));
         match gone {
             Some(field) if self.way != Way::Taken => {
                 Err(format!("`{}.{}` is gone", from.name, field.name))
@@ -164,8 +164,21 @@ impl Fit<'_> {
         }
     }
 
+    /// Whether what an old field's name gave is read as the new field, which may know it by its `@alias`. What goes
+    /// outside has a field's own name.
+    fn is_one(&self, new: &Record, from: &RecordField, to: &RecordField) -> bool {
+        match self.way {
+            Way::Taken => from.name == to.name,
+            Way::Kept | Way::Given => means(new, &from.name, to),
+        }
+    }
+
     /// Whether a field asks no more of its values than it did.
-    fn asks(&self, from: &RecordField, to: &RecordField) -> Result<(), String> {
+    fn asks(
+        &self,
+        record: &Record,
+        (from, to): (&RecordField, &RecordField),
+    ) -> Result<(), String> {
         if self.way == Way::Taken {
             return match tighter(&from.constraints, &to.constraints) {
                 Some(which) => Err(format!("its `@{which}` allows more than before")),
@@ -176,7 +189,8 @@ impl Fit<'_> {
             return Err("it can't be left out any more".to_owned());
         }
         let (old, new) = (&from.constraints, &to.constraints);
-        if old.alias != new.alias {
+        let alias = old.alias.as_deref();
+        if alias.is_some_and(|alias| !means(record, alias, to)) {
             return Err("it has another `@alias`".to_owned());
         }
         match tighter(old, new) {
@@ -184,6 +198,13 @@ impl Fit<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a name in a value from outside, or out of a store, means a field of a record: its outer name, or its own where
+/// that is no other field's outer one.
+fn means(record: &Record, name: &str, field: &RecordField) -> bool {
+    let others = || record.fields.iter().any(|other| other.outer_name() == name);
+    field.outer_name() == name || (field.name == name && !others())
 }
 
 /// The enums of a type of texts.

@@ -2,7 +2,7 @@
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
-//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`. `edit`
+//! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ use super::backends::Backends;
 use super::context::RunContext;
 use super::cut_off::CutOff;
 use super::error::RunError;
+use super::former::FormerNames;
 use super::frame::Frame;
 use super::half_join::half_joins;
 use super::interrupt::{Answer, OpenInterrupt};
@@ -47,6 +48,7 @@ mod lease;
 mod live;
 mod migrate;
 mod names;
+mod one_name;
 mod prepare;
 mod result;
 mod stops;
@@ -253,6 +255,7 @@ impl Engine {
         cx.life = image.status.life.as_deref().map(Arc::from);
         cx.interrupt_before = stops;
         cx.count_known = image.status.state == RunState::Running;
+        cx.former = taken.former();
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
@@ -353,6 +356,8 @@ impl Engine {
             life: None,
             cut_off: CutOff::default(),
             forked_from: None,
+            root: graph,
+            former: FormerNames::of(&self.plan.flow),
             has_kept: AtomicBool::new(false),
         }
     }

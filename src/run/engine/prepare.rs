@@ -197,7 +197,7 @@ impl Engine {
             let message = format!(
                 "the thread belongs to graph `{name}`, which the flow does not have any more"
             );
-            let gone = Gone::Other;
+            let gone = Gone::Graph;
             StartError::Version { message, gone }
         })
     }

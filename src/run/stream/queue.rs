@@ -100,7 +100,7 @@ impl Queue {
         let loose = is_loose(&event);
         let too_many = self.events.len() >= HARD || (is_full && !loose && self.gave_up);
         match too_many {
-            true => self.leave_out(),
+            true => self.leave_out(&event),
             false => self.append(event),
         }
     }
@@ -160,20 +160,31 @@ impl Queue {
             event.skipped += older.event.skipped + 1;
         } else if self.events.len() >= HARD || self.bytes >= HARD_BYTES {
             // As many graphs at the same time as there are sends: each has one that waits.
-            return self.leave_out();
+            return self.leave_out(&event);
         }
         self.append(event);
     }
 
     /// Counts an event that nobody gets.
-    fn leave_out(&mut self) {
-        if let Some(mut last) = self.events.last_entry()
-            && let EventKind::Dropped { events } = &mut last.get_mut().event.kind
-        {
-            *events += 1;
-            return;
+    fn leave_out(&mut self, event: &Event) {
+        if let Some(mut last) = self.events.last_entry() {
+            let gap = &mut last.get_mut().event;
+            if let EventKind::Dropped { events } = &mut gap.kind {
+                *events += 1;
+                // Of several runs nobody's.
+                if gap.run_id != event.run_id {
+                    (gap.thread_id, gap.run_id) = (Arc::from(""), Arc::from(""));
+                }
+                return;
+            }
         }
-        self.append(dropped(1));
+        self.append(Event {
+            ns: event.ns.clone(),
+            step: event.step,
+            thread_id: event.thread_id.clone(),
+            run_id: event.run_id.clone(),
+            ..dropped(1)
+        });
     }
 
     /// The next event to read.

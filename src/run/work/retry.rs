@@ -173,6 +173,7 @@ where
                 attempt: number,
                 error: brief(&failure.error),
                 wait_ms,
+                by: run.speaker(),
             },
         );
         tokio::select! {

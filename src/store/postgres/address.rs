@@ -81,6 +81,10 @@ impl Address {
             true => whole.to_owned(),
             false => format!("{whole}?{drivers}"),
         };
+        // With an `@` behind the `?`, the `?` may be one of the password.
+        if !query.contains('@') {
+            each_is_valid(&drivers)?;
+        }
         // What the driver says of an address may quote any part of it.
         let mut config: Config = url.parse().map_err(|_| {
             refused(
@@ -132,19 +136,41 @@ fn options(query: &str) -> Result<(Vec<Pair>, String), StoreError> {
                 own.push((key.to_owned(), value.into_owned()));
             }
             Some(_) => drivers.push(pair),
-            // It may be a part of a password with a `?` in it.
             None => {
                 let hint = name::closest(key, OPTIONS)
                     .map(|near| format!("; did you mean `{near}`?"))
                     .unwrap_or_default();
                 let known = name::list(OPTIONS);
-                return Err(refused(&format!(
-                    "has an option behind its `?` that isn't one of {known}{hint}"
-                )));
+                let which = match is_no_secret(query, key) {
+                    true => format!("`{key}` behind its `?`, which"),
+                    false => "an option behind its `?` that".to_owned(),
+                };
+                return Err(refused(&format!("has {which} isn't one of {known}{hint}")));
             }
         }
     }
     Ok((own, drivers.join("&")))
+}
+
+/// Whether a name behind the `?` is surely no part of a password: of one with a `?` in it, or of one that is an option and has
+/// a `&` in it.
+fn is_no_secret(query: &str, key: &str) -> bool {
+    let is_word = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_word && query.contains(&format!("{key}=")) && !query.contains(['@', '%']) && !query.contains("password=")
+}
+
+/// Names the option whose value the driver doesn't take.
+fn each_is_valid(drivers: &str) -> Result<(), StoreError> {
+    for pair in drivers.split('&').filter(|pair| !pair.is_empty()) {
+        let alone = format!("postgres://?{pair}").parse::<Config>();
+        if alone.is_err() {
+            let key = pair.split('=').next().unwrap_or_default();
+            return Err(refused(&format!(
+                "has a value for `{key}` behind its `?` that PostgreSQL doesn't take"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Adds what an address needn't say.
@@ -307,7 +333,16 @@ mod tests {
         let cases = [
             ("postgres://u:hunter2@h:no/d", "isn't one that PostgreSQL"),
             ("postgres://u:hun?ter2@h/d", "has an option behind its `?`"),
+            ("postgres://h/d?schma=x", "has `schma` behind its `?`"),
             ("postgres://h/d?schma=x", "did you mean `schema`?"),
+            (
+                "postgres:///d?password=hu&hun=ter2",
+                "has an option behind its `?`",
+            ),
+            (
+                "postgres://h/d?connect_timeout=abc&user=u",
+                "has a value for `connect_timeout`",
+            ),
             ("postgres://h/d?schema=", "has no name for `schema`"),
             (
                 "postgres://h/d?schema=pg_toast",

@@ -1,11 +1,27 @@
 //! What SQLite and the system report, in words that say what can be done.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Error, ErrorCode};
 
 use crate::run::store::StoreError;
+
+/// Whether a file, or one that would be made there, lies in a file system that is mounted for reading alone. SQLite says of
+/// such a file what it says of one that it can't open.
+fn is_read_only(path: &Path) -> bool {
+    let probe = path.with_added_extension("probe");
+    let made = match path.exists() {
+        true => File::options().append(true).open(path),
+        false => File::create_new(&probe),
+    };
+    if made.is_ok() && !path.exists() {
+        let _ = std::fs::remove_file(&probe);
+    }
+    made.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
+}
 
 /// Turns errors of one kind of work on one file into [`StoreError`]s.
 #[derive(Clone)]
@@ -59,6 +75,10 @@ impl Failure {
             Some(ErrorCode::SystemIoFailure) => unavailable(format!(
                 "the store `{path}` can't be {doing}: {error}; check the disk and the space left \
                  on it, then resume"
+            )),
+            Some(ErrorCode::CannotOpen) if is_read_only(&self.path) => unavailable(format!(
+                "the store `{path}` can't be {doing}: its file system is read-only; mount it for \
+                 writing, or choose another store"
             )),
             Some(ErrorCode::CannotOpen) => unavailable(format!(
                 "the store `{path}` can't be {doing}: check that it is a file and that its folder \
