@@ -36,8 +36,7 @@ async fn deleted(engine: &Engine, thread: &str) {
 /// A fork of that name writes to memory, whatever a deleted one of that name has written.
 #[tokio::test]
 async fn a_fork_under_the_name_of_a_deleted_one_writes() {
-    let tool = Tool::new(|_| async { Ok(json!(1)) });
-    let (engine, graph) = engine(MEMORY, None, Some(tool));
+    let (engine, graph) = engine(MEMORY, None, None);
     begin(&engine, graph).await;
     let fork = Fork {
         from: "t",
