@@ -5,6 +5,7 @@ mod engine {
     mod answers;
     mod beside;
     mod built;
+    mod cut_off;
     mod drain;
     mod earlier;
     mod flow;
@@ -12,6 +13,7 @@ mod engine {
     mod handlers;
     mod lasting;
     mod limits;
+    mod lives;
     mod plain;
     mod remembers;
     mod retries;
@@ -19,6 +21,7 @@ mod engine {
     mod stops;
     mod streams;
     mod told;
+    mod unkept;
     mod unreadable;
     mod usage;
 }

@@ -7,6 +7,7 @@ use graphc::backend::tool::http::HttpTool;
 use graphc::backend::wire::Wire;
 use graphc::base::SourceMap;
 use graphc::ir::ErrorKind;
+use graphc::run::model::CallContext;
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use serde_json::{Value as Json, json};
 
@@ -14,6 +15,15 @@ use super::context::context;
 use super::server::{Asked, Reply, Server, json as answer, with_headers};
 
 async fn run(http: &str, args: Json, reply: Reply) -> (Asked, Result<Json, ToolError>) {
+    run_in(http, args, reply, &context()).await
+}
+
+async fn run_in(
+    http: &str,
+    args: Json,
+    reply: Reply,
+    cx: &CallContext,
+) -> (Asked, Result<Json, ToolError>) {
     let server = Server::start(vec![reply]).await;
     let mut sources = SourceMap::new();
     let file = sources.add("graphc.yaml", &format!("tools:\n  kb:\n    http: {http}\n"));
@@ -32,7 +42,7 @@ async fn run(http: &str, args: Json, reply: Reply) -> (Asked, Result<Json, ToolE
         args: args.as_object().unwrap().clone(),
     };
     let tool: Arc<dyn ToolBackend> = Arc::new(HttpTool::new(*spec, Wire::new()));
-    let result = tool.call(call, &context()).await;
+    let result = tool.call(call, cx).await;
     (server.only(), result)
 }
 
@@ -52,6 +62,21 @@ async fn a_request_is_made_of_templates() {
         asked.json(),
         json!({ "query": "{{ x }}", "text": "find {{ x }}!", "limit": 2, "all": ["x", "y z"] })
     );
+}
+
+/// A thread's id may hold what a header can't.
+#[tokio::test]
+async fn a_key_is_sent_as_a_header_takes_it() {
+    let sent = async |key: &str| {
+        let mut cx = context();
+        cx.idempotency_key = key.to_owned();
+        let get = r#"{ url: "${URL}/x" }"#;
+        let (asked, result) = run_in(get, json!({}), answer(204, ""), &cx).await;
+        result.unwrap();
+        asked.header("idempotency-key").unwrap().to_owned()
+    };
+    assert_eq!(sent("a\nb 1%/0:n").await, "a%0Ab 1%25/0:n");
+    assert_eq!(sent("100%/0:n").await, "100%/0:n");
 }
 
 #[tokio::test]

@@ -517,6 +517,53 @@ async fn max_concurrency_of_a_provider_lasts_to_the_end_of_a_stream() {
     assert_eq!(tokio::join!(second, rest), (2, 1));
 }
 
+/// Waiting for a place is no time of a call: neither of its provider's timeout nor of the one that it is given.
+#[tokio::test]
+async fn waiting_for_a_place_is_no_time_of_a_call() {
+    let server = Server::start(vec![slow(&[(0, WORD), (200, STOP)]); 4]).await;
+    let mut settings = settings(&server.url);
+    settings.max_concurrency = Some(1);
+    settings.timeout = Some(Duration::from_millis(450));
+    let model = OpenAi::new(settings, Wire::new());
+    let one = async || {
+        let cx = context();
+        let asked = async {
+            let mut stream = model.stream(request(true), &cx).await?;
+            while let Some(delta) = stream.next().await {
+                delta?;
+            }
+            Ok::<_, ModelError>(())
+        };
+        let limit = Duration::from_millis(450);
+        cx.waits.limited(limit, asked).await.map(Result::unwrap)
+    };
+    let all = tokio::join!(one(), one(), one(), one());
+    assert_eq!(all, (Some(()), Some(()), Some(()), Some(())));
+    // One that has its place has so long and no longer.
+    let cx = context();
+    let limit = Duration::from_millis(50);
+    let late = cx.waits.limited(limit, tokio::time::sleep(2 * limit));
+    assert!(late.await.is_none());
+}
+
+/// More than is read of a reply is no failure of the server, and would come again.
+#[tokio::test]
+async fn a_stream_without_end_is_cut_off_with_the_bound() {
+    let beat = format!(": {}\n", "x".repeat(1 << 10)).repeat(1 << 10);
+    let server = Server::start(vec![slow(&vec![(0, beat.as_str()); 66])]).await;
+    let cx = CallContext {
+        timeout: None,
+        ..context()
+    };
+    let asked = ask(settings(&server.url), request(true), &cx).await;
+    let (_, error) = asked.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidRequest);
+    assert_eq!(
+        error.message,
+        "the reply of `local` is longer than 64 MiB, which is the most that is read of one"
+    );
+}
+
 #[tokio::test]
 async fn what_can_not_be_said_is_refused_before_anything_is_sent() {
     let server = Server::start(Vec::new()).await;

@@ -27,6 +27,7 @@ pub type Act =
 pub struct Tool {
     act: Box<Act>,
     pub calls: Mutex<Vec<String>>,
+    keys: Mutex<Vec<String>>,
 }
 
 impl Tool {
@@ -37,6 +38,7 @@ impl Tool {
         Arc::new(Self {
             act: Box::new(move |call| Box::pin(act(call))),
             calls: Mutex::default(),
+            keys: Mutex::default(),
         })
     }
 
@@ -44,11 +46,18 @@ impl Tool {
     pub fn calls(&self) -> Vec<String> {
         self.calls.lock().unwrap().clone()
     }
+
+    /// The idempotency keys that it was called under, in order.
+    pub fn keys(&self) -> Vec<String> {
+        self.keys.lock().unwrap().clone()
+    }
 }
 
 #[async_trait]
 impl ToolBackend for Tool {
-    async fn call(&self, call: ToolCall, _: &CallContext) -> Result<Json, ToolError> {
+    async fn call(&self, call: ToolCall, cx: &CallContext) -> Result<Json, ToolError> {
+        let key = cx.idempotency_key.clone();
+        self.keys.lock().unwrap().push(key);
         let shown = format!("{} {}", call.tool, Json::Object(call.args.clone()));
         self.calls.lock().unwrap().push(shown);
         (self.act)(call).await

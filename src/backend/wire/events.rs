@@ -76,7 +76,7 @@ impl Events {
     /// The next event's data; `None` at the end of the reply.
     ///
     /// # Errors
-    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidOutput` for one that is too long, `ServerError` for what is no stream
+    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidRequest` for one that is too long, `ServerError` for what is no stream
     /// of events.
     pub async fn next(&mut self) -> Result<Option<String>, Failure> {
         let next = self.bounds.within(self.inner.next()).await?;

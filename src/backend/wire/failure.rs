@@ -69,7 +69,7 @@ impl Failure {
         )
     }
 
-    /// A reply takes more bytes than is read of one. It would again, so that no policy which has not been told to asks anew.
+    /// A reply takes more bytes than is read of one. It would again: of a kind that no policy tries again by itself.
     pub fn too_long(peer: Peer<'_>, limit: usize) -> Self {
         let limit = match limit >> 20 {
             0 => format!("{limit} bytes"),
@@ -81,7 +81,7 @@ impl Failure {
         );
         Self {
             in_doubt: true,
-            ..Self::new(ErrorKind::InvalidOutput, message)
+            ..Self::new(ErrorKind::InvalidRequest, message)
         }
     }
 

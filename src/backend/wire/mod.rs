@@ -119,7 +119,7 @@ pub async fn send(
 /// Reads the body of a reply.
 ///
 /// # Errors
-/// `Network` where the connection breaks, `InvalidOutput` where it is longer than `limit` bytes.
+/// `Network` where the connection breaks, `InvalidRequest` where it is longer than `limit` bytes.
 pub async fn body(
     mut response: Response,
     limit: usize,
