@@ -73,6 +73,7 @@ fn status() -> Record {
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),
+        life: None,
         forked_from: None,
         at: AT.into(),
     })

@@ -1,5 +1,6 @@
 //! What all tasks of a run share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
+use crate::ir::GraphId;
+
 use super::ambient::Ambient;
 use super::backends::Backends;
+use super::cut_off::CutOff;
 use super::error::RunError;
 use super::event::{Event, EventKind, Mode};
+use super::former::FormerNames;
 use super::journal::Journal;
 use super::kept::Kept;
 use super::limit::TaskLimit;
@@ -37,6 +42,10 @@ pub struct RunContext {
     pub thread_id: Arc<str>,
     /// The run.
     pub run_id: Arc<str>,
+    /// What the thread's keys are told from those of another life of its id by ([`ThreadStatus::life`](super::store::ThreadStatus::life)).
+    pub life: Option<Arc<str>>,
+    /// Calls that were cut off, until it is kept by what.
+    pub cut_off: CutOff,
     /// Cancelled from outside.
     pub cancel: CancellationToken,
     /// Asked to stop once the super-steps under way are committed.
@@ -65,6 +74,10 @@ pub struct RunContext {
     pub images: Mutex<BTreeMap<String, FrameImage>>,
     /// What the thread was forked from, where it was.
     pub forked_from: Option<ForkedFrom>,
+    /// The run's graph.
+    pub root: GraphId,
+    /// Names that nodes had when the run began.
+    pub former: FormerNames,
     /// Whether this process has kept a checkpoint.
     pub has_kept: AtomicBool,
 }
@@ -162,6 +175,11 @@ impl RunContext {
     pub fn asking_thread(&self) -> &str {
         let forked = self.forked_from.as_ref();
         forked.map_or(&self.thread_id, |from| &from.first)
+    }
+
+    /// A task's key by the names that its nodes had when the run began: what the outside knows it by.
+    pub fn former_key<'k>(&self, task: &'k str) -> Cow<'k, str> {
+        self.former.task(&self.plan.flow, self.root, task)
     }
 
     /// Whether this is the first checkpoint that this process keeps; notes that it is kept.

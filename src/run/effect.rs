@@ -17,6 +17,7 @@ use super::ordinal::{Of, Ordinals};
 use super::request::Request;
 use super::task::{Surroundings, Task};
 use super::view::short_hash;
+use super::waits::Waits;
 use super::work::retry::{Attempted, Failure};
 
 /// Id and kind of the record of an error that was handled.
@@ -38,6 +39,8 @@ pub struct EffectScope {
     part: Vec<u64>,
     /// Cancelled when the run is, or when another task of the step has failed.
     pub stop: CancellationToken,
+    /// The task's waiting for its turn.
+    pub waits: Waits,
 }
 
 impl EffectScope {
@@ -51,6 +54,7 @@ impl EffectScope {
             rank: None,
             part: Vec::new(),
             stop,
+            waits: Waits::default(),
         }
     }
 
@@ -153,6 +157,7 @@ impl EffectScope {
             rank: self.rank.clone(),
             part: Vec::new(),
             stop: self.stop.clone(),
+            waits: self.waits.clone(),
         }
     }
 
@@ -226,15 +231,23 @@ impl EffectScope {
         usable
     }
 
-    /// A key that is the same whenever this effect is asked for, and no other effect has.
+    /// A key that is the same whenever this effect is asked for, also where its node has another name by then, and no
+    /// other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
-        format!("{}/{}#{id}", cx.thread_id, self.task())
+        let task = cx.former_key(self.task());
+        match &cx.life {
+            Some(life) => format!("{}~{life}/{task}#{id}", cx.thread_id),
+            None => format!("{}/{task}#{id}", cx.thread_id),
+        }
     }
 
     /// The id of the question whose answer is that effect: the same whenever it is asked, also in forks of the thread.
     pub fn question_id(&self, cx: &RunContext, id: &str) -> String {
         let thread = cx.asking_thread();
-        short_hash("i", &format!("{thread}/{}#{id}", self.task()))
+        short_hash(
+            "i",
+            &format!("{thread}/{}#{id}", cx.former_key(self.task())),
+        )
     }
 
     /// `now()`, `uuid()` or `random()`.

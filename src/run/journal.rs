@@ -55,6 +55,8 @@ pub struct Journal {
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
+    /// Position of the latest checkpoint that the store has kept.
+    kept_seq: Arc<AtomicU64>,
     /// Tasks that wait for the store.
     waiting: Arc<AtomicUsize>,
     state: Mutex<State>,
@@ -146,6 +148,7 @@ impl Journal {
             named_from: 0,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(1),
+            kept_seq: Arc::default(),
             waiting: Arc::default(),
             state: Mutex::default(),
         }
@@ -161,11 +164,13 @@ impl Journal {
         let (queue, jobs) = mpsc::unbounded_channel();
         let failed = Arc::new(OnceLock::new());
         let behind = Arc::new(Behind::default());
+        let kept_seq = Arc::new(AtomicU64::new(image.map_or(0, |image| image.last_seq)));
         let writing = Writing {
             store,
             lease: Some(lease),
             failed: failed.clone(),
             behind: behind.clone(),
+            kept_seq: kept_seq.clone(),
         };
         let task = tokio::spawn(write(writing, jobs));
         let effects = image
@@ -195,6 +200,7 @@ impl Journal {
             named_from: 0,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
+            kept_seq,
             waiting: Arc::default(),
             state: Mutex::new(State {
                 counts,
@@ -271,6 +277,11 @@ impl Journal {
     /// The position that was taken last.
     pub fn last_seq(&self) -> u64 {
         self.next_seq.load(Ordering::Relaxed) - 1
+    }
+
+    /// Where the position of the latest checkpoint stands that the store has kept, 0 where it has none; also once the journal is closed.
+    pub fn kept_seq(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.kept_seq)
     }
 
     /// How many effects of that kind and subject the thread has had, this one not counted; counts it.
@@ -441,6 +452,7 @@ struct Writing {
     lease: Option<Lease>,
     failed: Arc<OnceLock<StoreError>>,
     behind: Arc<Behind>,
+    kept_seq: Arc<AtomicU64>,
 }
 
 impl Drop for Writing {
@@ -454,6 +466,17 @@ impl Drop for Writing {
             let store = Arc::clone(&self.store);
             runtime.spawn(async move { store.release(lease).await });
         }
+    }
+}
+
+/// Notes the latest checkpoint among records that are kept.
+fn note_kept(kept_seq: &AtomicU64, records: &[Record]) {
+    let seqs = records.iter().filter_map(|record| match record {
+        Record::Checkpoint(checkpoint) => Some(checkpoint.seq),
+        _ => None,
+    });
+    if let Some(latest) = seqs.max() {
+        kept_seq.fetch_max(latest, Ordering::Release);
     }
 }
 
@@ -484,14 +507,19 @@ async fn write(
             lease,
             failed,
             behind,
+            kept_seq,
         } = &writing;
         // After an error nothing more is written: later records would stand on ones that are missing.
         if failed.get().is_none()
             && !batch.is_empty()
             && let Some(lease) = lease
-            && let Err(error) = store.append(lease, &batch).await
         {
-            let _ = failed.set(error);
+            match store.append(lease, &batch).await {
+                Ok(()) => note_kept(kept_seq, &batch),
+                Err(error) => {
+                    let _ = failed.set(error);
+                }
+            }
         }
         // Not only cleared: what one long append took is not held for the run's life.
         batch = Vec::new();

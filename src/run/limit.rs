@@ -42,6 +42,9 @@ impl StepLimit {
     }
 }
 
+/// What lifts the limit of a run.
+pub const OF_RUN: &str = "--recursion-limit";
+
 /// Counts a super-step against the limit of the run and those of the calls that it is in, `limits`.
 ///
 /// # Errors
@@ -51,7 +54,7 @@ pub fn count_step(cx: &RunContext, limits: &[StepLimit]) -> Result<(), RunError>
     let reached = |message| RunError::new(ErrorKind::RecursionLimit, message);
     if made >= cx.step_limit {
         let message = format!("the run has made {made} super-steps, which is its limit");
-        return Err(reached(message).lifted_by("--recursion-limit"));
+        return Err(reached(message).lifted_by(OF_RUN));
     }
     for limit in limits {
         let made = limit.made.fetch_add(1, Ordering::Relaxed);

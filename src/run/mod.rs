@@ -6,7 +6,7 @@
 //! Inside, a step is a pure state machine ([`frame`]: outputs in the fixed order -> writes -> next
 //! tasks) with the I/O around it in one place ([`step`]). Reading order: [`plan`] (what is run),
 //! [`task`] and [`view`] (one node's visit), [`channel`] (reducers), [`freshness`], `clash`, [`frame`], [`visits`], [`waiting`], [`joins`], `growth`, [`step`], [`work`]
-//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`], [`request`] and [`journal`] (what is never done twice), [`kept`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
+//! (the kinds' own work), [`update`] (an edit as a step of its own), [`effect`], [`ordinal`], [`former`], [`request`], `cut_off` and [`journal`] (what is never done twice), [`waits`] (time that is no task's own), [`kept`] (states of called graphs that last), [`memory`] (what outlasts threads), [`engine`].
 //!
 //! Not here: any backend, any store, any text of the command line.
 
@@ -20,11 +20,13 @@ pub mod backends;
 pub mod channel;
 mod clash;
 pub mod context;
+mod cut_off;
 pub mod effect;
 pub mod engine;
 pub mod error;
 pub mod event;
 pub mod extern_node;
+pub mod former;
 pub mod frame;
 pub mod freshness;
 mod growth;
@@ -51,4 +53,5 @@ pub mod update;
 pub mod view;
 pub mod visits;
 pub mod waiting;
+pub mod waits;
 pub mod work;

@@ -13,6 +13,7 @@ use crate::ir::ErrorKind;
 use crate::value::List;
 
 use super::memory::Access;
+use super::waits::Waits;
 
 /// A chat model at some provider. Object safe: a Rust program adds its own in a few lines.
 #[async_trait]
@@ -181,6 +182,9 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// For a tool of the standard library, what it works on.
     pub memory: Option<Access>,
+    /// Where a backend says that it waits for its turn, which counts as the time of nothing that is bounded: neither of the
+    /// call nor of its node.
+    pub waits: Waits,
 }
 
 /// Why a model call failed.

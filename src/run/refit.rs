@@ -58,6 +58,15 @@ pub fn refit_write(
     refit(&flow.types, ty, value)
 }
 
+/// Why the value of a field does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is not of the field's type: what was expected, and what was found.
+    Type(String),
+    /// It is, and breaks a bound of the field: likewise.
+    Bounds(String),
+}
+
 /// The same of the value of a field, and of its bounds, which its first value alone may break: only writes are asked.
 ///
 /// # Errors
@@ -67,13 +76,13 @@ pub fn refit_field(
     field: &Field,
     begins_with: Option<&Value>,
     kept: &mut FieldImage,
-) -> Result<(), String> {
-    if let Some(value) = refit(types, &field.ty, &kept.value)? {
+) -> Result<(), Unfit> {
+    if let Some(value) = refit(types, &field.ty, &kept.value).map_err(Unfit::Type)? {
         *kept = FieldImage { value, changes: 0 };
     }
     let begins = begins_with.is_some_and(|first| *first == kept.value);
     match field.constraints.broken_by(&kept.value).into_iter().next() {
-        Some(broken) if !begins => Err(broken),
+        Some(broken) if !begins => Err(Unfit::Bounds(broken)),
         _ => Ok(()),
     }
 }

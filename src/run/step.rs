@@ -96,12 +96,15 @@ async fn one_step(
     count_step(cx, &frame.limits)
         .map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
     trail.note(frame);
-    let outputs = run_tasks(cx, graph, frame, stop).await?;
+    let outputs = run_tasks(cx, graph, frame, stop)
+        .await
+        .map_err(|end| trail.explain_call(end, graph, frame))?;
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)
 }
+
 async fn run_tasks(
     cx: &RunContext,
     graph: &GraphPlan,
@@ -300,18 +303,18 @@ async fn run_task(
     let work = work::run(around, frame, node, task, effects);
     let done = match node.timeout {
         None => work.await,
-        Some(limit) => match tokio::time::timeout(limit, work).await {
-            Ok(done) => done,
-            Err(_) => {
+        Some(limit) => match effects.waits.limited(limit, work).await {
+            Some(done) => done,
+            None => {
                 let message = format!(
                     "node `{}` took longer than {}",
                     node.name,
                     crate::base::duration::show(limit)
                 );
-                Err(work::Stop::Failed(RunError::new(
-                    ErrorKind::Timeout,
-                    message,
-                )))
+                let error = RunError::new(ErrorKind::Timeout, message);
+                let cx = around.cx;
+                cx.cut_off.settle(cx, Some(effects.task()), &error);
+                Err(work::Stop::Failed(error))
             }
         },
     };

@@ -390,6 +390,11 @@ pub struct ThreadStatus {
     /// What the thread was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// What tells this thread from others that have had its id and were deleted: a part of its calls' idempotency keys, the same
+    /// as long as the thread is there. `None` of a thread that an earlier version of the program has begun, or a run under
+    /// `Durability::Exit`, and where the id is all that such keys have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<String>,
     /// Nodes that the last run was told to stop before, by name or path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupt_before: Vec<String>,

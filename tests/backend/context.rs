@@ -18,6 +18,7 @@ pub fn context() -> CallContext {
         timeout: Some(Duration::from_secs(20)),
         cancel: CancellationToken::new(),
         memory: None,
+        waits: Default::default(),
     }
 }
 

@@ -179,6 +179,7 @@ async fn called(store: &Arc<MemoryStore>, tool: &str, args: Json) -> Result<Json
         timeout: None,
         cancel: <_>::default(),
         memory: Some(Access::new(Some(store), <_>::default(), 1, Json::Null)),
+        waits: <_>::default(),
     };
     MemoryTool::default().call(call, &cx).await
 }

@@ -23,6 +23,7 @@ pub fn status(state: RunState) -> Record {
         context: serde_json::Value::Null,
         usage: json!({ "input_tokens": 3 }),
         named_from: Some(0),
+        life: Some("b5".into()),
         forked_from: None,
         interrupt_before: vec!["ask".into()],
         at: AT.into(),

@@ -2,7 +2,8 @@
 //!
 //! Lines of a script: what the first version begins with (`input JSON`; `hang`: its first call never ends); the verdict on the
 //! change (`diff GROUP`, `found CODE..`); what is done (`resume`, `migrate`, either with `NODE JSON` to answer, `answer NODE JSON`,
-//! `run JSON`: a new run); what is refused for the version, the thread being as it was (`refuse NODE JSON`, `refused REASON`,
+//! `run JSON`: a new run; `cut`, with `NODE JSON` to answer, and `cut-migrated`: a resume whose process dies in its call, the first under
+//! `--durability exit`); what is refused for the version, the thread being as it was (`refuse NODE JSON`, `refused REASON`,
 //! `not-migrated REASON`); what has come of it (`waits NODES`, `output`, `fails`, `calls`, `models`, `keys`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
 use graphc::run::engine::{Engine, RunOptions, RunResult, StartError};
 use graphc::run::interrupt::Answer;
+use graphc::run::journal::Durability;
 use graphc::run::model::{
     CallContext, ChatDelta, ChatModel, ChatRequest, ChatStream, FinishReason, ModelError,
     ToolCallRequest,
@@ -128,23 +130,51 @@ impl Played<'_> {
         answer: Option<(&str, &str)>,
         migrate: bool,
     ) -> Result<(), StartError> {
-        let answers = answer.map(|(node, value)| {
-            let open = self.last.iter().flat_map(|last| &last.interrupts);
-            let open = open.clone().find(|open| open.node == node);
-            let open = open.unwrap_or_else(|| panic!("{}: `{node}` is not open", self.at));
-            Answer {
-                interrupt: Some(open.id.clone()),
-                value: serde_json::from_str(value).unwrap(),
-            }
-        });
-        let answers: Vec<Answer> = answers.into_iter().collect();
         let options = RunOptions {
             migrate,
             ..RunOptions::default()
         };
+        let answers: Vec<Answer> = answer
+            .map(|answer| self.given(answer))
+            .into_iter()
+            .collect();
         let result = engine.resume("t", &answers, options).await?;
         self.last = Some(result);
         Ok(())
+    }
+
+    fn given(&self, (node, value): (&str, &str)) -> Answer {
+        let open = self.last.iter().flat_map(|last| &last.interrupts);
+        let open = open.clone().find(|open| open.node == node);
+        let open = open.unwrap_or_else(|| panic!("{}: `{node}` is not open", self.at));
+        Answer {
+            interrupt: Some(open.id.clone()),
+            value: serde_json::from_str(value).unwrap(),
+        }
+    }
+
+    /// Goes on until a call that never ends, and is given up there.
+    async fn cut(&mut self, engine: &Engine, answer: Option<(&str, &str)>, migrate: bool) {
+        let answers: Vec<Answer> = answer
+            .map(|answer| self.given(answer))
+            .into_iter()
+            .collect();
+        let options = RunOptions {
+            migrate,
+            durability: match migrate {
+                true => Durability::Async,
+                false => Durability::Exit,
+            },
+            ..RunOptions::default()
+        };
+        *self.world.hangs.lock().unwrap() = true;
+        let run = engine.resume("t", &answers, options);
+        let ended = tokio::time::timeout(Duration::from_millis(100), run).await;
+        assert!(ended.is_err(), "{}: {ended:?}", self.at);
+        *self.world.hangs.lock().unwrap() = false;
+        while self.store.is_held("t").await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// The version is refused, with that in its reason, and the thread is as it was.
@@ -178,6 +208,10 @@ impl Played<'_> {
                 let answer = (!rest.is_empty()).then(pair);
                 let resumed = self.resume(engine, answer, verb == "migrate").await;
                 resumed.unwrap_or_else(|error| panic!("{at}: {error}"));
+            }
+            "cut" | "cut-migrated" => {
+                let answer = (!rest.is_empty()).then(pair);
+                self.cut(engine, answer, verb == "cut-migrated").await;
             }
             "answer" => {
                 let resumed = self.resume(engine, Some(pair()), false).await;

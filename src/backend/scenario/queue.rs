@@ -172,6 +172,7 @@ mod tests {
             timeout: None,
             cancel: CancellationToken::new(),
             memory: None,
+            waits: Default::default(),
         }
     }
 

@@ -76,7 +76,7 @@ impl Events {
     /// The next event's data; `None` at the end of the reply.
     ///
     /// # Errors
-    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `ServerError` for what is no stream
+    /// `Network` for a broken connection, `Timeout`, `Cancelled`, `InvalidOutput` for one that is too long, `ServerError` for what is no stream
     /// of events.
     pub async fn next(&mut self) -> Result<Option<String>, Failure> {
         let next = self.bounds.within(self.inner.next()).await?;
@@ -93,6 +93,9 @@ impl Events {
             Some(Err(EventStreamError::Transport(Broken::Silent(idle)))) => {
                 self.silent = true;
                 Err(Failure::silent(&self.peer, idle))
+            }
+            Some(Err(EventStreamError::Transport(Broken::TooLong))) => {
+                Err(Failure::too_long(peer, LIMIT))
             }
             Some(Err(error)) => Err(Failure::server(format!(
                 "`{}` sent a stream that can't be read: {error}",

@@ -69,6 +69,22 @@ impl Failure {
         )
     }
 
+    /// A reply takes more bytes than is read of one. It would again, so that no policy which has not been told to asks anew.
+    pub fn too_long(peer: Peer<'_>, limit: usize) -> Self {
+        let limit = match limit >> 20 {
+            0 => format!("{limit} bytes"),
+            mib => format!("{mib} MiB"),
+        };
+        let message = format!(
+            "the reply of `{}` is longer than {limit}, which is the most that is read of one",
+            peer.name
+        );
+        Self {
+            in_doubt: true,
+            ..Self::new(ErrorKind::InvalidOutput, message)
+        }
+    }
+
     /// Whether our side ended the call: its time was up, or the run was cancelled.
     pub fn is_ours(&self) -> bool {
         matches!(self.kind, ErrorKind::Cancelled | ErrorKind::Timeout)

@@ -9,6 +9,7 @@ mod failure;
 mod redirect;
 mod retry_after;
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -73,6 +74,25 @@ pub struct Peer<'a> {
     pub secrets: &'a Secrets,
 }
 
+/// An idempotency key as a header takes it: what is none of a header's characters, a line break say, as `%0A`. A key
+/// without such ones is what it is.
+pub fn key(key: &str) -> Cow<'_, str> {
+    if !key.contains(char::is_control) {
+        return Cow::Borrowed(key);
+    }
+    let mut taken = String::with_capacity(key.len() + 8);
+    for char in key.chars() {
+        if !char.is_control() && char != '%' {
+            taken.push(char);
+            continue;
+        }
+        for byte in char.encode_utf8(&mut [0; 4]).bytes() {
+            taken.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    Cow::Owned(taken)
+}
+
 /// Sends a request and waits for the head of the reply.
 ///
 /// # Errors
@@ -99,7 +119,7 @@ pub async fn send(
 /// Reads the body of a reply.
 ///
 /// # Errors
-/// `Network` where the connection breaks, `ServerError` where it is longer than `limit` bytes.
+/// `Network` where the connection breaks, `InvalidOutput` where it is longer than `limit` bytes.
 pub async fn body(
     mut response: Response,
     limit: usize,
@@ -112,10 +132,7 @@ pub async fn body(
         match chunk.map_err(|error| Failure::transport(peer, error))? {
             None => return Ok(bytes),
             Some(chunk) if bytes.len() + chunk.len() > limit => {
-                return Err(Failure::server(format!(
-                    "`{}` answered with more than {limit} bytes",
-                    peer.name
-                )));
+                return Err(Failure::too_long(peer, limit));
             }
             Some(chunk) => bytes.extend_from_slice(&chunk),
         }

@@ -491,6 +491,9 @@ fn not_started(error: StartError, flow: &Flow, migrates: bool, hint: &Hint) -> F
             "start a new run on the thread: {}",
             hint.run_again()
         )),
+        Gone::OneName => failure.help(
+            "give each a name of its own in the flow and in `migrate`, or go on under the version that the thread is of",
+        ),
         Gone::Graph => failure.help(format!(
             "name a file that has it, or start a run on a thread of its own: {}",
             hint.run_apart()

@@ -87,7 +87,16 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
         let file = flow::of(&info.status, context).map(|(file, _)| file);
         let hint = shelf.hint(file.as_deref().unwrap_or("FILE"), &to, context);
         said(&fork, status.state, &next, (&hint, context));
-        return print(shelf, &fork, status.state, &next);
+        let in_doubt = engine::fork_in_doubt(store, &fork).await;
+        let in_doubt =
+            in_doubt.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
+        for tool in &in_doubt {
+            context.say(&format!(
+                "warning: a call of `{tool}` had begun in {}, and it is not known whether it happened: {to} makes it again without asking",
+                args.thread
+            ));
+        }
+        return print(shelf, &fork, (status.state, &next), &in_doubt);
     }
     let named = args.edit.flow.as_deref();
     let (file, engine) = edit::engine(named, &info.status, store, context)?;
@@ -126,17 +135,25 @@ fn said(fork: &Fork<'_>, state: RunState, next: &[String], (hint, context): (&Hi
     context.say(&format!("go on with: {}", hint.resume()));
 }
 
-fn print(shelf: &Shelf, fork: &Fork<'_>, state: RunState, next: &[String]) -> Result<(), Failure> {
+fn print(
+    shelf: &Shelf,
+    fork: &Fork<'_>,
+    (state, next): (RunState, &[String]),
+    in_doubt: &[String],
+) -> Result<(), Failure> {
     output::print(&match shelf.format {
         Format::Human => format!("{}\n", fork.to),
         Format::Json => {
-            let json = json!({
+            let mut json = json!({
                 "thread_id": fork.to,
                 "forked_from": { "thread_id": fork.from, "checkpoint_id": fork.at.to_string() },
                 "checkpoint_id": fork.at.to_string(),
                 "status": state,
                 "next": next,
             });
+            if let (false, Some(entries)) = (in_doubt.is_empty(), json.as_object_mut()) {
+                entries.insert("in_doubt".to_owned(), json!(in_doubt));
+            }
             format!("{json}\n")
         }
     })

@@ -108,17 +108,19 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
             list(open)
         ))),
         (Some(id), open) => {
-            let exact = open
-                .iter()
-                .find(|known| known.id == id || known.place() == id);
-            let named: Vec<&OpenInterrupt> = match exact {
-                Some(exact) => vec![*exact],
-                None => open
-                    .iter()
-                    .filter(|known| known.is_at(id))
-                    .copied()
-                    .collect(),
+            let all = |wanted: &dyn Fn(&OpenInterrupt) -> bool| -> Vec<&OpenInterrupt> {
+                let found = open.iter().copied();
+                found.filter(|known| wanted(known)).collect()
             };
+            // Several questions of one task have one place; what names one exactly names no other.
+            let ways: [&dyn Fn(&OpenInterrupt) -> bool; 3] = [
+                &|known| known.id == id,
+                &|known| known.place() == id,
+                &|known| known.is_at(id),
+            ];
+            let named = ways.into_iter().map(|way| all(way));
+            let named = named.into_iter().find(|found| !found.is_empty());
+            let named = named.unwrap_or_default();
             match named.as_slice() {
                 [only] => Ok(only),
                 [] => Err(StartError::refused(format!(

@@ -166,6 +166,9 @@ impl Engine {
         let plan = &self.plan.graphs[place.graph];
         let name = as_node.name().to_owned();
         let mut schedule = schedule::to_json(plan, &frame, used_before(&taken.image));
+        if frame.key.is_empty() {
+            taken.former().note(&mut schedule);
+        }
         schedule::note_edit(&mut schedule, &name);
         schedule::note_version(&mut schedule, &self.plan.version);
         let mut seq = image.last_seq;

@@ -12,7 +12,7 @@ use crate::expr::accept::accept;
 use crate::ir::{Field, Graph, GraphId, Node};
 use crate::run::frame::{is_log, log_name};
 use crate::run::joins::JOINS;
-use crate::run::refit::{refit_field, refit_fields, refit_write};
+use crate::run::refit::{Unfit, refit_field, refit_fields, refit_write};
 use crate::run::step::BEFORE;
 use crate::run::store::{EffectRecord, FieldImage, FrameImage};
 use crate::run::visits::VISITS;
@@ -214,7 +214,7 @@ impl Fit<'_> {
             .enumerate()
         {
             let made = refit_write(&self.engine.plan.flow, field, replaced && at == 0, value)
-                .map_err(|why| self.unfit(field, &why))?;
+                .map_err(|why| self.unfit(field, &Unfit::Type(why)))?;
             changed |= made.is_some();
             values.push(made.unwrap_or_else(|| value.clone()));
         }
@@ -227,10 +227,14 @@ impl Fit<'_> {
         Ok(())
     }
 
-    fn unfit(&self, field: &Field, why: &str) -> StartError {
+    fn unfit(&self, field: &Field, why: &Unfit) -> StartError {
         let (name, graph) = (&field.name, &self.graph.name);
+        let what = match why {
+            Unfit::Type(why) => format!("is not of its type any more: {why}"),
+            Unfit::Bounds(why) => format!("is out of its bounds now: {why}"),
+        };
         let message = format!(
-            "the flow has changed since the thread's last step, and field `{name}` of graph `{graph}` is not of its type any more: {why}"
+            "the flow has changed since the thread's last step, and field `{name}` of graph `{graph}` {what}"
         );
         refused(message, Gone::Value(name.clone()))
     }

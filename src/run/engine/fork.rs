@@ -1,5 +1,6 @@
 //! Forks: a new thread from another one's past, which stays as it is.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -8,13 +9,14 @@ use crate::run::ambient::Ambient;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::schedule;
 use crate::run::store::{
-    Effects, ForkedFrom, Record, RunState, Source, Store, StoreError, ThreadImage, ThreadInfo,
-    ThreadStatus,
+    EffectKey, EffectRecord, Effects, ForkedFrom, Record, RunState, Source, Store, StoreError,
+    ThreadImage, ThreadInfo, ThreadStatus,
 };
+use crate::run::work::doubt;
 
 use super::edit::{Edit, Edited, Target};
 use super::lease::HeldLease;
-use super::{Engine, StartError, open_interrupts};
+use super::{Engine, StartError, life, open_interrupts};
 
 /// Checkpoints that are looked at at a time.
 const PAGE: usize = 64;
@@ -128,6 +130,31 @@ async fn begin(
     Ok((source, image))
 }
 
+/// Tools that are `@idempotent(false)` of which a call had begun behind the checkpoint, and nobody knows whether it happened: a
+/// fork without later results does not know of them, and makes them again.
+///
+/// # Errors
+/// As [`fork`] of a thread or checkpoint that isn't there.
+pub async fn fork_in_doubt(
+    store: &Arc<dyn Store>,
+    wanted: &Fork<'_>,
+) -> Result<Vec<String>, StartError> {
+    if wanted.effects != Effects::Before {
+        return Ok(Vec::new());
+    }
+    let (from, at) = (wanted.from, wanted.at);
+    let known = store.image_at(from, at, Effects::Before).await?.effects;
+    let known: BTreeSet<EffectKey> = known.iter().map(EffectRecord::key).collect();
+    let all = store.image_at(from, at, Effects::All).await?;
+    let root_step = all.frames.first().map_or(0, |root| root.step);
+    let since = all
+        .effects
+        .iter()
+        .filter(|effect| effect.root_step >= root_step && !known.contains(&effect.key()));
+    let tools: BTreeSet<String> = doubt::open_calls(since).into_iter().collect();
+    Ok(tools.into_iter().collect())
+}
+
 async fn make(
     store: &Arc<dyn Store>,
     lease: &HeldLease,
@@ -171,6 +198,7 @@ async fn status(
                 .unwrap_or_default()
         ),
         named_from: old.named_from,
+        life: Some(life(&ambient.uuid(u64::MAX))),
         interrupt_before: old.interrupt_before.clone(),
         forked_from: Some(ForkedFrom {
             thread_id: wanted.from.to_owned(),

@@ -2,10 +2,11 @@
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
-//! counts), `migrate` and `names` (what they are called now), `fit` (whether it fits). What a run came to is in `result`. `edit`
+//! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,11 +15,14 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
+use crate::value::Value;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
 use super::context::RunContext;
+use super::cut_off::CutOff;
 use super::error::RunError;
+use super::former::FormerNames;
 use super::frame::Frame;
 use super::half_join::half_joins;
 use super::interrupt::{Answer, OpenInterrupt};
@@ -30,6 +34,7 @@ use super::plan::Plan;
 use super::step::{FrameEnd, keep, kept_context, run_frame};
 use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
 use super::stream::EventSink;
+use super::view::short_hash;
 use super::visits::{VISITS, Visits};
 use super::work::doubt;
 
@@ -43,6 +48,7 @@ mod lease;
 mod live;
 mod migrate;
 mod names;
+mod one_name;
 mod prepare;
 mod result;
 mod stops;
@@ -50,7 +56,7 @@ mod take_over;
 
 pub use answers::open_interrupts;
 pub use edit::{Edit, Edited, Written, path as frame_path};
-pub use fork::{Fork, fork};
+pub use fork::{Fork, fork, fork_in_doubt};
 pub use live::under_way;
 pub use result::{Gone, RunResult, StartError};
 
@@ -157,6 +163,12 @@ impl Engine {
         let journal = self.journal(held.lease, &options, image.as_ref());
         let run_id = self.ambient.uuid(u64::MAX);
         let mut cx = self.context(graph, thread_id, run_id, journal, &options);
+        cx.life = match &image {
+            Some(image) => image.status.life.as_deref().map(Arc::from),
+            // A run that keeps nothing before its end is begun anew where its process dies, and its calls have the same keys then.
+            None if options.durability == Durability::Exit => None,
+            None => Some(life(&cx.run_id).into()),
+        };
         let forked = image.as_ref().map(|image| &image.status.forked_from);
         cx.forked_from = forked.cloned().flatten();
         let kept = image.as_ref().map(|image| image.frames.as_slice());
@@ -240,8 +252,10 @@ impl Engine {
         );
         cx.usage = Mutex::new(used_before(&image));
         cx.forked_from = image.status.forked_from.clone();
+        cx.life = image.status.life.as_deref().map(Arc::from);
         cx.interrupt_before = stops;
         cx.count_known = image.status.state == RunState::Running;
+        cx.former = taken.former();
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
@@ -339,7 +353,11 @@ impl Engine {
             count_known: false,
             kept: Kept::new(keeps),
             images: Mutex::default(),
+            life: None,
+            cut_off: CutOff::default(),
             forked_from: None,
+            root: graph,
+            former: FormerNames::of(&self.plan.flow),
             has_kept: AtomicBool::new(false),
         }
     }
@@ -362,7 +380,9 @@ impl Engine {
                 "the run took longer than {}",
                 crate::base::duration::show(limit)
             );
-            FrameEnd::Failed(RunError::new(ErrorKind::Timeout, message).lifted_by("--timeout"))
+            let error = RunError::new(ErrorKind::Timeout, message);
+            cx.cut_off.settle(cx, None, &error);
+            FrameEnd::Failed(error.lifted_by("--timeout"))
         })
     }
 
@@ -387,10 +407,20 @@ impl Engine {
             context: kept_context(&frame.context),
             usage: json!(cx.usage()),
             named_from: Some(cx.journal.first_named()),
+            life: cx.life.as_deref().map(str::to_owned),
             forked_from: cx.forked_from.clone(),
             interrupt_before: cx.interrupt_before.clone(),
             at: self.ambient.kept_at().to_string(),
         })
+    }
+
+    /// The state of the root at a checkpoint, of a run whose store has failed; empty where it can't be read either.
+    async fn state_kept(&self, thread_id: &str, at: Option<u64>) -> BTreeMap<String, Value> {
+        let (Some(store), Some(at)) = (&self.store, at) else {
+            return BTreeMap::new();
+        };
+        let read = tokio::time::timeout(READ_AGAIN, store.state(thread_id, "", at)).await;
+        read.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     /// Keeps what the run came to, unless the thread is to stay as it was, gives it back and says it.
@@ -431,14 +461,29 @@ impl Engine {
                 .filter_map(|(field, value)| Some((field.name.clone(), value.as_ref()?.to_json())))
                 .collect()
         };
-        let (output, values) = (pick(crate::ir::FieldMode::is_out), pick(|_| true));
+        let (mut output, mut values): (Entries, Entries) =
+            (pick(crate::ir::FieldMode::is_out), pick(|_| true));
         let (thread_id, run_id, usage) =
             (cx.thread_id.to_string(), cx.run_id.to_string(), cx.usage());
-        let checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
+        let mut checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
+        let kept = cx.journal.kept_seq();
         if let Err(failed) = cx.journal.close().await {
             // What the run came to is not kept, whatever it was: that counts first.
             state = RunState::Failed;
             interrupts.clear();
+            half.clear();
+            checkpoint_id = Some(kept.load(Ordering::Acquire)).filter(|seq| *seq > 0);
+            let fields = self.state_kept(&thread_id, checkpoint_id).await;
+            let names = |name: &String| fields.contains_key(name);
+            output.retain(|name, _| names(name));
+            values.retain(|name, _| names(name));
+            for (name, value) in &fields {
+                for entries in [&mut output, &mut values] {
+                    if let Some(entry) = entries.get_mut(name) {
+                        *entry = value.to_json();
+                    }
+                }
+            }
             error = Some(RunError {
                 cause: error
                     .filter(|error| error.kind != ErrorKind::Store)
@@ -461,6 +506,17 @@ impl Engine {
             in_doubt: Vec::new(),
         }
     }
+}
+
+/// Fields that a result shows.
+type Entries = serde_json::Map<String, Json>;
+
+/// Longest wait for a store that has failed to say what it has kept.
+const READ_AGAIN: Duration = Duration::from_secs(2);
+
+/// The life of a thread that begins with a new id.
+fn life(id: &str) -> String {
+    short_hash("", id).trim_start_matches('-').to_owned()
 }
 
 /// Tools of which a call had begun in the step that a thread stands at, and nobody knows whether it happened.

@@ -105,6 +105,8 @@ pub enum Gone {
     Calls(String),
     /// A node that the run was to stop before.
     Stop(String),
+    /// Two things that `migrate` gives one name.
+    OneName,
     /// A question that a task has asked, and does not ask any more.
     Question,
     /// The graph that the thread belongs to: whatever runs on the thread is a run of it.

@@ -5,6 +5,7 @@
 //! that the thread is of this version from then on.
 
 use crate::ir::GraphId;
+use crate::run::former::FormerNames;
 use crate::run::kept::{apart, lies_on_others, path, plain};
 use crate::run::schedule;
 use crate::run::store::{
@@ -15,7 +16,7 @@ use crate::run::store::{
 use super::fit::Held;
 use super::live::{live, under_way};
 use super::names::Names;
-use super::{Engine, StartError, fit, migrate};
+use super::{Engine, StartError, fit, migrate, one_name};
 
 /// A thread as this version of the flow has it.
 pub(super) struct TakenOver {
@@ -37,6 +38,14 @@ impl TakenOver {
             },
             checkpoints: Vec::new(),
             effects: Vec::new(),
+        })
+    }
+
+    /// The names that nodes had when its run began.
+    pub fn former(&self) -> FormerNames {
+        let root = self.image.frames.first();
+        root.map_or_else(FormerNames::default, |root| {
+            FormerNames::kept(&root.schedule)
         })
     }
 
@@ -78,8 +87,10 @@ impl Engine {
         };
         let together = taken.image.frames.clone();
         taken.image.frames = together.iter().map(plain).collect();
+        let stands = one_name::stands(&names(migrates), &taken.image.frames);
         if migrates {
             let names = names(true);
+            one_name::check(&names, &taken.image, held)?;
             for frame in &mut taken.image.frames {
                 *frame = migrate::frame(&names, frame);
             }
@@ -98,6 +109,10 @@ impl Engine {
         }
         if held == Held::Frame {
             fit::effects(&names, &taken.image.effects)?;
+            let former = taken.former().under(&self.plan.flow, &stands);
+            if let Some(root) = taken.image.frames.first_mut() {
+                former.note(&mut root.schedule);
+            }
         }
         self.note(&mut taken, &live(&image.frames), &together);
         Ok(taken)

@@ -36,6 +36,9 @@ pub async fn keep(
         if root && source == Source::Input {
             schedule::note_context(&mut schedule, kept_context(&frame.context));
         }
+        if root {
+            cx.former.note(&mut schedule);
+        }
         if cx.is_first_kept() {
             schedule::note_version(&mut schedule, &plan.version);
         }

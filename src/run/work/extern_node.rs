@@ -106,6 +106,7 @@ async fn one_attempt(
         // It may have done its work already: a run that is cancelled waits for it.
         cancel: CancellationToken::new(),
         memory: None,
+        waits: run.effects.waits.clone(),
     };
     let name = call.name.clone();
     let made = backend.run(call, &context).await;

@@ -222,6 +222,7 @@ async fn one_attempt(
         timeout: limit,
         cancel: run.effects.stop.clone(),
         memory: None,
+        waits: run.effects.waits.clone(),
     };
     let asked = async {
         let mut reply = Reply {
@@ -249,9 +250,12 @@ async fn one_attempt(
     let limited = async {
         match limit {
             None => asked.await,
-            Some(limit) => tokio::time::timeout(limit, asked)
+            Some(limit) => run
+                .effects
+                .waits
+                .limited(limit, asked)
                 .await
-                .unwrap_or_else(|_| {
+                .unwrap_or_else(|| {
                     let message = format!(
                         "model `{}` took longer than {}",
                         model.name,

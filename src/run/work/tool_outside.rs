@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::expr::Type;
 use crate::expr::accept::{Mismatch, accept};
 use crate::ir::{ErrorKind, Tool, ToolId};
+use crate::run::cut_off::Cut;
 use crate::run::effect::cancelled;
 use crate::run::error::RunError;
 use crate::run::memory::{self, Access, MemoryTool};
@@ -189,7 +190,17 @@ async fn one_attempt(
                 run.around.context.to_json(),
             )
         }),
+        waits: run.effects.waits.clone(),
     };
+    // Where it is cut off from outside, the question about it has to say how.
+    let under_way = begun.map(|_| {
+        cx.cut_off.watch(Cut {
+            task: call.scope.task().to_owned(),
+            id: format!("{id}!{attempt}"),
+            tool: plan.name.to_string(),
+            request: Request::new(&json!(args)),
+        })
+    });
     let made = backend.call(
         ToolCall {
             tool: plan.name.to_string(),
@@ -199,18 +210,26 @@ async fn one_attempt(
     );
     let made = match plan.timeout {
         None => made.await,
-        Some(limit) => tokio::time::timeout(limit, made).await.unwrap_or_else(|_| {
-            let message = format!(
-                "tool `{}` took longer than {}",
-                plan.name,
-                crate::base::duration::show(limit)
-            );
-            Err(crate::run::tool::ToolError::new(
-                ErrorKind::Timeout,
-                message,
-            ))
-        }),
+        Some(limit) => run
+            .effects
+            .waits
+            .limited(limit, made)
+            .await
+            .unwrap_or_else(|| {
+                let message = format!(
+                    "tool `{}` took longer than {}",
+                    plan.name,
+                    crate::base::duration::show(limit)
+                );
+                Err(crate::run::tool::ToolError::new(
+                    ErrorKind::Timeout,
+                    message,
+                ))
+            }),
     };
+    if let Some(under_way) = under_way {
+        under_way.ended();
+    }
     let once = begun.is_some();
     let result = made.map_err(|mut error| {
         if once && error.in_doubt {

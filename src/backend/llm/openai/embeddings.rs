@@ -44,13 +44,13 @@ impl Embeddings {
 
     async fn batch(&self, texts: &[String], cx: &CallContext) -> Result<Vec<Vec<f32>>, Failure> {
         let provider = &self.provider;
-        let bounds = Bounds::new(cx, provider.settings.timeout);
         let mut body = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
         if let (Some(dimensions), Some(body)) = (self.dimensions, body.as_object_mut()) {
             body.insert("dimensions".to_owned(), json!(dimensions));
         }
         let post = provider.post("embeddings", cx)?.json(&body);
-        let _slot = provider.slot(&bounds).await?;
+        let _slot = provider.slot(cx).await?;
+        let bounds = Bounds::new(cx, provider.settings.timeout);
         let post = post.header(ACCEPT, "application/json");
         let response = wire::send(post, provider.peer(), &bounds).await?;
         let bytes = wire::body(response, LIMIT, provider.peer(), &bounds).await?;

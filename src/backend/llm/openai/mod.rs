@@ -186,7 +186,7 @@ impl OpenAi {
             }
         }
         if !cx.idempotency_key.is_empty() {
-            post = post.header("Idempotency-Key", &cx.idempotency_key);
+            post = post.header("Idempotency-Key", &*wire::key(&cx.idempotency_key));
         }
         for (name, value) in &self.settings.headers {
             post = post.header(name, value.reveal());
@@ -194,20 +194,29 @@ impl OpenAi {
         Ok(post)
     }
 
-    /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number.
-    async fn slot(&self, bounds: &Bounds) -> Result<Option<OwnedSemaphorePermit>, Failure> {
-        match &self.slots {
+    /// A place among the calls at the same time, kept until it is dropped; `None` where there may be any number. Waiting for one
+    /// is no time of the call, nor of its node.
+    async fn slot(&self, cx: &CallContext) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        let Some(slots) = &self.slots else {
+            return Ok(None);
+        };
+        if let Ok(free) = slots.clone().try_acquire_owned() {
+            return Ok(Some(free));
+        }
+        let _waits = cx.waits.begin();
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(Failure::cancelled().unsent()),
             // The semaphore is never closed, so there is always a slot in the end.
-            Some(slots) => Ok(bounds.within(slots.clone().acquire_owned()).await?.ok()),
-            None => Ok(None),
+            slot = slots.clone().acquire_owned() => Ok(slot.ok()),
         }
     }
 
     async fn ask(&self, request: ChatRequest, cx: &CallContext) -> Result<ChatStream, Failure> {
-        let bounds = Bounds::new(cx, self.settings.timeout);
         let body = request::body(&request, &self.settings)?;
         let post = self.post("chat/completions", cx)?.json(&body);
-        let slot = self.slot(&bounds).await?;
+        let slot = self.slot(cx).await?;
+        let bounds = Bounds::new(cx, self.settings.timeout);
         let accepted = match request.stream {
             true => "text/event-stream",
             false => "application/json",

@@ -72,6 +72,7 @@ pub async fn seed(script: &Script, mut access: Access, thread_id: &str) -> Resul
             timeout: None,
             cancel: Default::default(),
             memory: Some(access.clone()),
+            waits: Default::default(),
         };
         let made = tool.call(call, &cx).await;
         made.map_err(|error| error.message)?;

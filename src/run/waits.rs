@@ -1,0 +1,105 @@
+//! Time that a task waits for others to be done, which is none of its own: a place among the calls that a provider takes
+//! at a time.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The waiting of one task, of all of its calls. Clones are of the same task.
+#[derive(Debug, Clone, Default)]
+pub struct Waits(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Calls that wait now.
+    waiting: u32,
+    /// When the first of them began to.
+    since: Option<Instant>,
+    /// Time waited before that.
+    before: Duration,
+}
+
+/// Counts as waiting until it is dropped.
+pub struct Waiting<'w>(&'w Shared);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.waiting = state.waiting.saturating_sub(1);
+        if state.waiting == 0
+            && let Some(since) = state.since.take()
+        {
+            state.before += since.elapsed();
+        }
+        drop(state);
+        self.0.changed.notify_waiters();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Time waited so far, and whether that goes on.
+    fn waited(&self, now: Instant) -> (Duration, bool) {
+        let state = self.state();
+        let since = state
+            .since
+            .map(|since| now.saturating_duration_since(since));
+        (state.before + since.unwrap_or_default(), since.is_some())
+    }
+}
+
+impl Waits {
+    /// A call begins to wait: limits of the task and of its calls stand still until the result is dropped.
+    pub fn begin(&self) -> Waiting<'_> {
+        let mut state = self.0.state();
+        state.waiting += 1;
+        state.since.get_or_insert_with(Instant::now);
+        drop(state);
+        self.0.changed.notify_waiters();
+        Waiting(&self.0)
+    }
+
+    /// Waits for `work`, but not for longer than `limit`, time of waiting left out; `None` where that is over, and `work` is
+    /// dropped then.
+    pub async fn limited<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
+        tokio::pin!(work);
+        let began = Instant::now();
+        let (before, _) = self.0.waited(began);
+        loop {
+            let changed = self.0.changed.notified();
+            tokio::pin!(changed);
+            // Listens before it looks: a change in between is not missed.
+            changed.as_mut().enable();
+            let now = Instant::now();
+            let (waited, waits) = self.0.waited(now);
+            let own = now
+                .saturating_duration_since(began)
+                .saturating_sub(waited.saturating_sub(before));
+            let left = limit.saturating_sub(own);
+            let over = async {
+                match waits {
+                    true => std::future::pending().await,
+                    false => tokio::time::sleep(left).await,
+                }
+            };
+            tokio::select! {
+                biased;
+                done = &mut work => return Some(done),
+                () = changed => {}
+                () = over => return None,
+            }
+        }
+    }
+}
