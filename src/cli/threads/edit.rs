@@ -173,7 +173,11 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
         };
         let arrive = half.missing.first().map_or("", String::as_str);
         let arrive = hint.threads("state", &[&["--as", arrive], more.as_slice()].concat());
-        let comes = half.missing.iter().any(|node| edited.next.contains(node));
+        let next = || edited.next.iter().filter_map(|task| task.split('[').next());
+        let comes = half
+            .missing
+            .iter()
+            .any(|node| next().any(|next| next == node));
         let how = match (comes, edited.next.is_empty()) {
             (true, _) => "which runs next".to_owned(),
             (false, true) => {
