@@ -184,7 +184,9 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
                 format!("which nothing leads to now; let it arrive too with: {arrive}")
             }
             (false, false) => {
-                format!("if nothing that runs leads there, let it arrive after the run with: {arrive}")
+                format!(
+                    "if nothing that runs leads there, let it arrive after the run with: {arrive}"
+                )
             }
         };
         context.say(&format!("{} waits for {missing}, {how}", half.shown()));
