@@ -183,8 +183,9 @@ impl Look<'_> {
         }
         if more {
             let next = u64::from(offset) + u64::from(limit);
-            self.context
-                .say(&format!("more: add `--offset {next}`, or a higher `--limit`"));
+            self.context.say(&format!(
+                "more: add `--offset {next}`, or a higher `--limit`"
+            ));
         }
         Ok(())
     }

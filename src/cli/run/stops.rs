@@ -32,14 +32,19 @@ fn known(flow: &Flow, path: &str) -> Result<(), Failure> {
         .flat_map(|(graph, node)| behind(graph, node))
         .collect();
     let within = path.rfind('/').and_then(|end| path.get(..=end));
-    let behind = behind.iter().map(|name| format!("`{}{name}`", within.unwrap_or_default()));
+    let behind = behind
+        .iter()
+        .map(|name| format!("`{}{name}`", within.unwrap_or_default()));
     let behind: Vec<String> = behind.collect();
     let failure = failure(format!(
         "`{path}` is a `branch`: it takes no step, so that no run stops before it"
     ));
     Err(match behind.is_empty() {
         true => failure,
-        false => failure.help(format!("it leads to {}: name one of those", behind.join(", "))),
+        false => failure.help(format!(
+            "it leads to {}: name one of those",
+            behind.join(", ")
+        )),
     })
 }
 
@@ -132,10 +137,12 @@ fn led_to(branch: &Node) -> Vec<NodeId> {
     for target in targets.chain(ends) {
         match target {
             Target::Node(node) | Target::Each { worker: node, .. } => led.push(*node),
-            Target::Computed { table, .. } => led.extend(table.iter().filter_map(|end| match end.to {
-                Target::Node(node) => Some(node),
-                _ => None,
-            })),
+            Target::Computed { table, .. } => {
+                led.extend(table.iter().filter_map(|end| match end.to {
+                    Target::Node(node) => Some(node),
+                    _ => None,
+                }))
+            }
             _ => {}
         }
     }

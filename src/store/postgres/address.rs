@@ -155,8 +155,13 @@ fn options(query: &str) -> Result<(Vec<Pair>, String), StoreError> {
 /// Whether a name behind the `?` is surely no part of a password: of one with a `?` in it, or of one that is an option and has
 /// a `&` in it.
 fn is_no_secret(query: &str, key: &str) -> bool {
-    let is_word = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    is_word && query.contains(&format!("{key}=")) && !query.contains(['@', '%']) && !query.contains("password=")
+    let is_word = key
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_word
+        && query.contains(&format!("{key}="))
+        && !query.contains(['@', '%'])
+        && !query.contains("password=")
 }
 
 /// Names the option whose value the driver doesn't take.
