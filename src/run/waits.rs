@@ -2,6 +2,7 @@
 //! at a time.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -75,8 +76,12 @@ impl Waits {
 
     /// Waits for `work`, but not for longer than `limit`, time of waiting left out; `None` where that is over, and `work` is
     /// dropped then.
-    pub async fn limited<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
-        tokio::pin!(work);
+    pub async fn limited<F: Future>(
+        &self,
+        limit: Duration,
+        work: Pin<Box<F>>,
+    ) -> Option<F::Output> {
+        let mut work = work;
         let began = readers_clock();
         let (before, _) = self.0.waited(began);
         loop {
