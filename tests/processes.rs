@@ -457,6 +457,11 @@ fn a_killed_run_is_shown_as_cut_off() {
     let list = threads(&["threads", "--format", "json"]);
     assert_eq!(json(&list)["status"], "running");
     assert_eq!(json(&list)["held"], true);
+    // Nobody else can go on with it meanwhile.
+    let shown = threads(&["threads", "show", "t"]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("status      running"), "{shown}");
+    assert!(!shown.contains("graphc resume"), "{shown}");
     child.kill().unwrap();
     child.wait().unwrap();
     let list = threads(&["threads", "--format", "json"]);

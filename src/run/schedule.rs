@@ -220,6 +220,19 @@ pub fn next_names(json: &Json) -> Vec<&str> {
     names
 }
 
+/// The tasks that were to run at a checkpoint, in order: their nodes' names, with the index of a send (`work[1]`).
+pub fn next_tasks(json: &Json) -> Vec<String> {
+    let tasks = json.get("tasks").and_then(Json::as_array);
+    let named = tasks.into_iter().flatten().filter_map(|task| {
+        let node = task.get("node")?.as_str()?;
+        Some(match task.get("send").and_then(Json::as_u64) {
+            Some(send) => format!("{node}[{send}]"),
+            None => node.to_owned(),
+        })
+    });
+    named.collect()
+}
+
 /// Notes in a checkpoint which node its edit stands for.
 pub fn note_edit(json: &mut Json, node: &str) {
     if let Some(entries) = json.as_object_mut() {

@@ -36,6 +36,10 @@ fn what_is_no_store_is_refused() {
             "unknown store `sqlit`: expected `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory`; \
              did you mean `sqlite`?",
         ),
+        (
+            "postgres:/x",
+            "the address of the store has no `//` behind `postgres:`: expected `sqlite:PATH`",
+        ),
         ("", "unknown store ``: expected `sqlite:PATH`"),
         (
             "postgres://u:secret@h:port/db",

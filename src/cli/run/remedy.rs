@@ -24,7 +24,7 @@ pub fn remedy(error: &RunError, hint: &Hint) -> Option<String> {
     if error.is_refused() {
         let node = error.node.as_deref().unwrap_or_default();
         return Some(format!(
-            "the refusal is kept, a resume alone comes to it again; to be asked anew: {}; to go on from it, give `{node}` an `on_error`, and then: {resume}",
+            "the refusal is kept, a resume alone comes to it again; to be asked anew, and with that all other calls of the super-step made again: {}; to go on from it, give `{node}` an `on_error`, and then: {resume}",
             hint.threads("fork", &["--afresh"]),
         ));
     }

@@ -173,10 +173,21 @@ pub fn say(edited: &Edited, thread: &str, hint: &Hint, context: &Context) {
         };
         let arrive = half.missing.first().map_or("", String::as_str);
         let arrive = hint.threads("state", &[&["--as", arrive], more.as_slice()].concat());
-        let comes = half.missing.iter().any(|node| edited.next.contains(node));
-        let how = match comes {
-            true => "which runs next".to_owned(),
-            false => format!("which nothing leads to now; let it arrive too with: {arrive}"),
+        let next = || edited.next.iter().filter_map(|task| task.split('[').next());
+        let comes = half
+            .missing
+            .iter()
+            .any(|node| next().any(|next| next == node));
+        let how = match (comes, edited.next.is_empty()) {
+            (true, _) => "which runs next".to_owned(),
+            (false, true) => {
+                format!("which nothing leads to now; let it arrive too with: {arrive}")
+            }
+            (false, false) => {
+                format!(
+                    "if nothing that runs leads there, let it arrive after the run with: {arrive}"
+                )
+            }
         };
         context.say(&format!("{} waits for {missing}, {how}", half.shown()));
     }

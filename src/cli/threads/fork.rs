@@ -4,13 +4,14 @@ use serde_json::json;
 
 use crate::run::ambient::SystemAmbient;
 use crate::run::engine::{self, Edit, Fork};
+use crate::run::schedule::next_tasks;
 use crate::run::store::{Effects, RunState};
 
 use super::super::run::hint::Hint;
 use super::super::run::session::new_thread;
 use super::super::{Context, Failure, output};
 use super::edit::{self, EditArgs};
-use super::{Format, Shelf, flow, next, state};
+use super::{Format, Shelf, flow, state};
 
 /// Arguments of `graphc threads fork`.
 #[derive(Debug, clap::Args)]
@@ -80,7 +81,9 @@ pub async fn run(shelf: &Shelf, args: Args, context: &Context) -> Result<(), Fai
             forked.map_err(|error| edit::refused(shelf, error, &args.thread, "--as-node"))?;
         let image = store.load(&to).await.map_err(super::failed)?;
         let root = image.as_ref().and_then(|image| image.frames.first());
-        let next = root.map(|root| next(&root.schedule)).unwrap_or_default();
+        let next = root
+            .map(|root| next_tasks(&root.schedule))
+            .unwrap_or_default();
         let file = flow::of(&info.status, context).map(|(file, _)| file);
         let hint = shelf.hint(file.as_deref().unwrap_or("FILE"), &to, context);
         said(&fork, status.state, &next, (&hint, context));

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use crate::run::frame::is_log;
 use crate::run::kept::name::own_field;
-use crate::run::schedule;
+use crate::run::schedule::{self, next_tasks};
 use crate::run::store::{CheckpointInfo, ForkedFrom, Source, ThreadInfo};
 
 use super::super::{Context, Failure, output};
 use super::table::table;
-use super::{Format, Shelf, failed, next, seconds};
+use super::{Format, Shelf, failed, seconds};
 
 /// Prints checkpoints, newest first, at most `limit`, those before `before`.
 pub async fn run(
@@ -140,7 +140,7 @@ fn line(checkpoint: &CheckpointInfo, kin: &Kin<'_>) -> serde_json::Value {
         "step": checkpoint.step,
         "source": checkpoint.source,
         "fields": fields(checkpoint),
-        "next": next(&checkpoint.schedule),
+        "next": next_tasks(&checkpoint.schedule),
         "run_id": checkpoint.run_id,
         "at": checkpoint.at,
     });
@@ -166,7 +166,7 @@ fn row(checkpoint: &CheckpointInfo, kin: &Kin<'_>) -> [String; 8] {
         checkpoint.step.to_string(),
         by(checkpoint, kin),
         fields(checkpoint).join(", "),
-        next(&checkpoint.schedule).join(", "),
+        next_tasks(&checkpoint.schedule).join(", "),
         kin.forks(checkpoint.seq).join(", "),
         seconds(&checkpoint.at),
     ]

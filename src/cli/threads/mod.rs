@@ -289,16 +289,3 @@ pub fn seconds(at: &str) -> String {
         None => at.to_owned(),
     }
 }
-
-/// The nodes that a checkpoint's schedule has next.
-fn next(schedule: &serde_json::Value) -> Vec<String> {
-    let tasks = schedule.get("tasks").and_then(|tasks| tasks.as_array());
-    let nodes = tasks.into_iter().flatten().filter_map(|task| {
-        let node = task.get("node")?.as_str()?;
-        Some(match task.get("send").and_then(|send| send.as_u64()) {
-            Some(send) => format!("{node}[{send}]"),
-            None => node.to_owned(),
-        })
-    });
-    nodes.collect()
-}

@@ -10,6 +10,7 @@ use crate::run::engine::{open_interrupts, under_way};
 use crate::run::error::RunError;
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::schedule::next_tasks;
 use crate::run::store::{Effects, RunState, Store, ThreadInfo};
 use crate::value::Value;
 
@@ -17,7 +18,7 @@ use super::super::run::ask;
 use super::super::run::hint::Hint;
 use super::super::run::remedy::remedy;
 use super::super::{Context, Failure, output};
-use super::{Format, RUNNING, Shelf, failed, flow, next, put_fork, put_status, seconds, word};
+use super::{Format, RUNNING, Shelf, failed, flow, put_fork, put_status, seconds, word};
 
 /// The state of a thread at a checkpoint.
 struct Standing {
@@ -78,7 +79,7 @@ async fn newest(store: &Arc<dyn Store>, thread: &str) -> Result<Standing, Failur
             checkpoint: newest,
             frame: String::new(),
             graph: None,
-            next: next(&root.schedule),
+            next: next_tasks(&root.schedule),
             state: root
                 .fields
                 .into_iter()
@@ -120,7 +121,7 @@ async fn at(
             .get("graph")
             .and_then(Json::as_str)
             .map(str::to_owned),
-        next: next(&checkpoint.schedule),
+        next: next_tasks(&checkpoint.schedule),
         frame: checkpoint.frame,
         state: state
             .into_iter()

@@ -8,11 +8,12 @@ use crate::base::name::list;
 use crate::run::engine::{Edit, Edited, frame_path, under_way};
 use crate::run::frame::is_log;
 use crate::run::interrupt::OpenInterrupt;
+use crate::run::schedule::next_tasks;
 use crate::run::store::{Effects, FrameImage, Store, ThreadImage, ThreadInfo};
 
 use super::super::{Context, Failure, output};
 use super::edit::{self, EditArgs};
-use super::{Format, Shelf, flow, next};
+use super::{Format, Shelf, flow};
 
 /// Arguments of `graphc threads state`.
 #[derive(Debug, clap::Args)]
@@ -156,7 +157,7 @@ fn print(
             put("frame", json!(found.frame));
         }
         put("step", json!(found.step));
-        put("next", json!(next(&found.schedule)));
+        put("next", json!(next_tasks(&found.schedule)));
         let fields = found.fields.iter().filter(|(name, _)| !is_log(name));
         state.extend(fields.map(|(name, field)| (name.clone(), field.value.to_json())));
     }
@@ -195,6 +196,6 @@ fn call(frame: &FrameImage) -> Json {
         "path": frame_path(&frame.frame),
         "frame": frame.frame,
         "checkpoint_id": frame.seq.to_string(),
-        "next": next(&frame.schedule),
+        "next": next_tasks(&frame.schedule),
     })
 }

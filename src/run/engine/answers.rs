@@ -127,10 +127,14 @@ fn find<'o>(open: &[&'o OpenInterrupt], id: Option<&str>) -> Result<&'o OpenInte
                     "no open interrupt has the id or path `{id}`; open is:{}",
                     list(open)
                 ))),
-                _ => Err(StartError::refused(format!(
-                    "several interrupts are open at `{id}`; name one by its id, or with its index:{}",
-                    list(&named)
-                ))),
+                [first, others @ ..] => {
+                    let apart = others.iter().any(|other| other.place() != first.place());
+                    let or = if apart { ", or with its index" } else { "" };
+                    Err(StartError::refused(format!(
+                        "several interrupts are open at `{id}`; name one by its id{or}:{}",
+                        list(&named)
+                    )))
+                }
             }
         }
     }

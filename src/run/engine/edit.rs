@@ -61,9 +61,9 @@ pub struct Edited {
     pub frame: String,
     /// The node that it stood for, or `start`.
     pub as_node: String,
-    /// Names of the nodes of the frame that run next.
+    /// The tasks of the frame that run next, by the names of their nodes, with the index of a send: `work[1]`.
     pub next: Vec<String>,
-    /// Names of the nodes that were to run, and have given way.
+    /// The tasks that were to run, and have given way.
     pub replaced: Vec<String>,
     /// Joins of the frame that wait for members: where none of those is to run, nobody comes there.
     pub half_joins: Vec<HalfJoin>,
@@ -146,10 +146,7 @@ impl Engine {
         let mut frame = place.frame;
         restore(&mut frame, &self.plan.graphs[place.graph], place.image)
             .map_err(StartError::from_run)?;
-        let replaced: Vec<String> = schedule::next_names(&place.image.schedule)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let replaced = schedule::next_tasks(&place.image.schedule);
         let writes = self.values(&self.plan.flow.graphs[place.graph], &edit.writes)?;
         // Ids of effects have the step: none of what was to run must answer what runs now.
         frame.step = match frame.key.is_empty() {
@@ -188,7 +185,7 @@ impl Engine {
             checkpoint: next_seq(),
             frame: frame.key.to_string(),
             as_node: name,
-            next: schedule::next_nodes(plan, &frame.agenda),
+            next: schedule::next_tasks(&schedule),
             half_joins: half_joins(plan, &frame.agenda),
             replaced,
             dropped,

@@ -338,6 +338,29 @@ mod tests {
     use super::*;
     use crate::run::stream::PATIENCE;
 
+    /// A gap is of the run whose events are missing, and of nobody where those of several are; it stands where the first is.
+    #[test]
+    fn a_gap_says_whose_events_are_missing() {
+        let event = |run: &str, step: u64| Event {
+            ns: format!("call_{run}"),
+            step,
+            thread_id: Arc::from("t"),
+            run_id: Arc::from(run),
+            ..dropped(0)
+        };
+        let mut queue = Queue::new(Patience::new(Instant::now(), PATIENCE));
+        queue.leave_out(&event("a", 3));
+        queue.leave_out(&event("a", 4));
+        let gap = queue.pop(Instant::now()).expect("a gap");
+        let place = (&*gap.ns, gap.step, &*gap.thread_id, &*gap.run_id);
+        assert_eq!(place, ("call_a", 3, "t", "a"));
+        assert_eq!(gap.kind, EventKind::Dropped { events: 2 });
+        queue.leave_out(&event("a", 3));
+        queue.leave_out(&event("b", 9));
+        let gap = queue.pop(Instant::now()).expect("a gap");
+        assert_eq!((&*gap.ns, &*gap.run_id), ("call_a", ""));
+    }
+
     /// Each graph has a last state that waits, but not each of very many.
     #[test]
     fn states_of_very_many_graphs_are_bounded() {

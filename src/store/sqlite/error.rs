@@ -12,15 +12,19 @@ use crate::run::store::StoreError;
 /// Whether a file, or one that would be made there, lies in a file system that is mounted for reading alone. SQLite says of
 /// such a file what it says of one that it can't open.
 fn is_read_only(path: &Path) -> bool {
-    let probe = path.with_added_extension("probe");
-    let made = match path.exists() {
+    let opened = match path.exists() {
         true => File::options().append(true).open(path),
-        false => File::create_new(&probe),
+        false => {
+            let mut probe = path.as_os_str().to_owned();
+            probe.push("-probe");
+            let made = File::create_new(&probe);
+            if made.is_ok() {
+                let _ = std::fs::remove_file(&probe);
+            }
+            made
+        }
     };
-    if made.is_ok() && !path.exists() {
-        let _ = std::fs::remove_file(&probe);
-    }
-    made.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Turns errors of one kind of work on one file into [`StoreError`]s.
