@@ -28,7 +28,7 @@ pub trait Ambient: Send + Sync {
     }
 }
 
-/// The clock by which a run waits for whoever reads its events: the real one always, since a reader lives by that. No
+/// The clock by which a run waits for others (who reads its events, a place at a provider): the real one always, since they live by that. No
 /// part of what a run computes.
 pub fn readers_clock() -> tokio::time::Instant {
     tokio::time::Instant::now()

@@ -303,7 +303,7 @@ async fn run_task(
     let work = work::run(around, frame, node, task, effects);
     let done = match node.timeout {
         None => work.await,
-        Some(limit) => match effects.waits.limited(limit, work).await {
+        Some(limit) => match effects.waits.limited(limit, Box::pin(work)).await {
             Some(done) => done,
             None => {
                 let message = format!(

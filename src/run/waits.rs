@@ -2,11 +2,14 @@
 //! at a time.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+use super::ambient::readers_clock;
 
 /// The waiting of one task, of all of its calls. Clones are of the same task.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +68,7 @@ impl Waits {
     pub fn begin(&self) -> Waiting<'_> {
         let mut state = self.0.state();
         state.waiting += 1;
-        state.since.get_or_insert_with(Instant::now);
+        state.since.get_or_insert_with(readers_clock);
         drop(state);
         self.0.changed.notify_waiters();
         Waiting(&self.0)
@@ -73,16 +76,20 @@ impl Waits {
 
     /// Waits for `work`, but not for longer than `limit`, time of waiting left out; `None` where that is over, and `work` is
     /// dropped then.
-    pub async fn limited<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
-        tokio::pin!(work);
-        let began = Instant::now();
+    pub async fn limited<F: Future>(
+        &self,
+        limit: Duration,
+        work: Pin<Box<F>>,
+    ) -> Option<F::Output> {
+        let mut work = work;
+        let began = readers_clock();
         let (before, _) = self.0.waited(began);
         loop {
             let changed = self.0.changed.notified();
             tokio::pin!(changed);
             // Listens before it looks: a change in between is not missed.
             changed.as_mut().enable();
-            let now = Instant::now();
+            let now = readers_clock();
             let (waited, waits) = self.0.waited(now);
             let own = now
                 .saturating_duration_since(began)

@@ -535,14 +535,19 @@ async fn waiting_for_a_place_is_no_time_of_a_call() {
             Ok::<_, ModelError>(())
         };
         let limit = Duration::from_millis(450);
-        cx.waits.limited(limit, asked).await.map(Result::unwrap)
+        cx.waits
+            .limited(limit, Box::pin(asked))
+            .await
+            .map(Result::unwrap)
     };
     let all = tokio::join!(one(), one(), one(), one());
     assert_eq!(all, (Some(()), Some(()), Some(()), Some(())));
     // One that has its place has so long and no longer.
     let cx = context();
     let limit = Duration::from_millis(50);
-    let late = cx.waits.limited(limit, tokio::time::sleep(2 * limit));
+    let late = cx
+        .waits
+        .limited(limit, Box::pin(tokio::time::sleep(2 * limit)));
     assert!(late.await.is_none());
 }
 

@@ -253,7 +253,7 @@ async fn one_attempt(
             Some(limit) => run
                 .effects
                 .waits
-                .limited(limit, asked)
+                .limited(limit, Box::pin(asked))
                 .await
                 .unwrap_or_else(|| {
                     let message = format!(

@@ -213,7 +213,7 @@ async fn one_attempt(
         Some(limit) => run
             .effects
             .waits
-            .limited(limit, made)
+            .limited(limit, Box::pin(made))
             .await
             .unwrap_or_else(|| {
                 let message = format!(
