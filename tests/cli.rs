@@ -174,6 +174,7 @@ fn stable(text: &str) -> String {
             "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
             "[ID]",
         ),
+        (r#""life":"[0-9a-f]{12}""#, r#""life":"[ID]""#),
         (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
         (r"\bt-[0-9a-hjkmnp-tv-z]{8}\b", "[THREAD]"),
         (r"\(\d+\.\d s\)", "([SECONDS])"),

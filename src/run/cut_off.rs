@@ -44,7 +44,7 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
             let mut cut = self.among.0.lock();
-            let cut = cut.as_mut().map_or_else(PoisonError::get_mut, |cut| cut);
+            let cut = cut.as_mut().unwrap_or_else(PoisonError::get_mut);
             cut.push(call);
         }
     }
