@@ -14,11 +14,13 @@ use graphc::ir::ErrorKind;
 use graphc::run::ambient::SystemAmbient;
 use graphc::run::backends::Backends;
 use graphc::run::engine::{Edit, Engine, Fork, RunOptions, StartError, Written, fork};
+use graphc::run::event::{EventKind, Mode};
 use graphc::run::interrupt::Answer;
 use graphc::run::model::CallContext;
 use graphc::run::store::{
     Around, EffectRecord, Effects, Lease, Record, RunState, Store, StoreError,
 };
+use graphc::run::stream::channel;
 use graphc::run::tool::{ToolBackend, ToolCall, ToolError};
 use graphc::store::MemoryStore;
 use serde_json::{Value as Json, json};
@@ -289,8 +291,10 @@ graph G {
     );
     bench.store.refuses.store(true, Ordering::SeqCst);
     let graph = bench.engine.plan.flow.graph("G").unwrap();
+    let (sink, mut told) = channel([Mode::Values]);
     let options = RunOptions {
         recursion_limit: Some(1_000_000),
+        events: Some(sink),
         ..RunOptions::default()
     };
     let engine = bench.engine.clone();
@@ -302,7 +306,15 @@ graph G {
     });
     let failed = run.join().unwrap().unwrap();
     assert_eq!(failed.error.unwrap().kind, ErrorKind::Store);
-    assert!(failed.values["n"].as_i64().unwrap() < 500_000);
+    // Nothing of it is kept, and so nothing of it is given.
+    assert!(failed.values.is_empty(), "{:?}", failed.values);
+    let mut last = None;
+    while let Some(event) = told.next().await {
+        if let EventKind::Values(state) = event.kind {
+            last = state["n"].as_i64();
+        }
+    }
+    assert!(last.unwrap() < 500_000, "{last:?}");
 }
 
 #[tokio::test]

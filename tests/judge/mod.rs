@@ -47,6 +47,11 @@ pub fn complain(log: &[Line], what: &str) -> ! {
 pub fn judge(log: &[Line], calm: &[Line]) {
     let complain = |what: String| -> ! { complain(log, &what) };
     // The same calls under the same keys: an effect never gets a second key.
+    for (thread, lives) in lives(log) {
+        if lives.len() > 1 {
+            complain(format!("thread `{thread}` has several lives: {lives:?}"));
+        }
+    }
     let (calls, expected) = (calls(log), calls(calm));
     if calls != expected {
         let odd: Vec<_> = calls.symmetric_difference(&expected).collect();
@@ -73,12 +78,35 @@ pub fn judge(log: &[Line], calm: &[Line]) {
     }
 }
 
-/// Tool, key and arguments of all calls.
-fn calls(log: &[Line]) -> BTreeSet<(&str, &str, &str)> {
+/// Tool, key and arguments of all calls. A key is `THREAD~LIFE/TASK#EFFECT`; the life is each thread's own and left out.
+fn calls(log: &[Line]) -> BTreeSet<(&str, String, &str)> {
     let begun = log.iter().filter(|line| line.is("begin"));
+    let call = |line: &Line| {
+        let (thread, _, effect) = apart(&line.key);
+        format!("{thread}/{effect}")
+    };
     begun
-        .map(|l| (l.tool.as_str(), l.key.as_str(), l.args.as_str()))
+        .map(|l| (l.tool.as_str(), call(l), l.args.as_str()))
         .collect()
+}
+
+/// The lives that keys name, by thread.
+fn lives(log: &[Line]) -> BTreeMap<&str, BTreeSet<Option<&str>>> {
+    let mut all: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
+    for line in log.iter().filter(|line| line.is("begin")) {
+        let (thread, life, _) = apart(&line.key);
+        all.entry(thread).or_default().insert(life);
+    }
+    all
+}
+
+/// Thread, life and the rest of a key.
+fn apart(key: &str) -> (&str, Option<&str>, &str) {
+    let (thread, effect) = key.split_once('/').unwrap();
+    match thread.split_once('~') {
+        Some((thread, life)) => (thread, Some(life), effect),
+        None => (thread, None, effect),
+    }
 }
 
 /// Where each key's calls begin.
@@ -118,7 +146,7 @@ fn may_repeat(log: &[Line], first: usize, again: usize) -> Result<(), String> {
     }
 }
 
-/// Whether the second call can only come after the first has ended: keys are `THREAD/TASK#EFFECT`, a task
+/// Whether the second call can only come after the first has ended: keys are `THREAD~LIFE/TASK#EFFECT`, a task
 /// `STEP:NODE`, and what a task does it does in order.
 fn follows(first: &str, second: &str) -> bool {
     let place = |key: &str| {
