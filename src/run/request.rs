@@ -99,6 +99,8 @@ pub fn stored<'v>(values: impl IntoIterator<Item = &'v Value>) -> Json {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use std::cell::Cell;
     use std::sync::Arc;
 
