@@ -38,7 +38,7 @@ pub struct Frame {
     pub key: Arc<str>,
     /// Path for people, such as `content/slide_builder`.
     pub path: String,
-    /// Where the task that made the call stands among all of the run ([`EffectScope::rank`]); empty for the run's own graph.
+    /// Where the task that made the call stands among all of the run ([`EffectScope::rank`](super::effect::EffectScope::rank)); empty for the run's own graph.
     pub rank: Arc<[u64]>,
     /// The run's constants, as far as the graph declares them.
     pub context: Value,

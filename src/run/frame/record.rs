@@ -101,7 +101,7 @@ impl Frame {
         }
     }
 
-    /// Writes a field whole once its changes outnumber what it held ([`Growth::pass`]); and the first time, where it did not
+    /// Writes a field whole once its changes outnumber what it held ([`Growth::pass`](crate::run::growth::Growth::pass)); and the first time, where it did not
     /// begin empty: no checkpoint has what it began with.
     fn grow(&mut self, graph: &GraphPlan, field: FieldId, value: &Value, change: Change) -> Change {
         let first = graph.initial.get(field.0 as usize).and_then(Option::as_ref);
