@@ -1,6 +1,5 @@
 //! A store that fails under a run: the result names what is kept.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,12 +7,8 @@ use async_trait::async_trait;
 use graphc::ir::ErrorKind;
 use graphc::run::engine::RunOptions;
 use graphc::run::journal::Durability;
-use graphc::run::store::{
-    CheckpointInfo, Lease, Record, RunState, Store, StoreError, ThreadImage, ThreadInfo,
-};
+use graphc::run::store::{Around, Lease, Record, RunState, Store, StoreError};
 use graphc::store::MemoryStore;
-use graphc::value::Value;
-use serde_json::Value as Json;
 
 use super::flow::{begin_with, engine};
 
@@ -21,16 +16,11 @@ use super::flow::{begin_with, engine};
 struct Full(MemoryStore, AtomicI64);
 
 #[async_trait]
-impl Store for Full {
-    async fn acquire(&self, thread_id: &str) -> Result<Lease, StoreError> {
-        self.0.acquire(thread_id).await
+impl Around for Full {
+    fn inner(&self) -> &dyn Store {
+        &self.0
     }
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        self.0.release(lease).await
-    }
-    async fn load(&self, thread_id: &str) -> Result<Option<ThreadImage>, StoreError> {
-        self.0.load(thread_id).await
-    }
+
     async fn append(&self, lease: &Lease, records: &[Record]) -> Result<(), StoreError> {
         if self.1.fetch_sub(1, Ordering::SeqCst) <= 0 {
             return Err(StoreError::Unavailable {
@@ -38,39 +28,6 @@ impl Store for Full {
             });
         }
         self.0.append(lease, records).await
-    }
-    async fn threads(&self) -> Result<Vec<ThreadInfo>, StoreError> {
-        self.0.threads().await
-    }
-    async fn thread(&self, thread_id: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        self.0.thread(thread_id).await
-    }
-    async fn history(
-        &self,
-        thread_id: &str,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<CheckpointInfo>, StoreError> {
-        self.0.history(thread_id, before, limit).await
-    }
-    async fn state(
-        &self,
-        thread_id: &str,
-        frame: &str,
-        seq: u64,
-    ) -> Result<BTreeMap<String, Value>, StoreError> {
-        self.0.state(thread_id, frame, seq).await
-    }
-    async fn kept(&self, key: &str, now: i64) -> Result<Option<Json>, StoreError> {
-        self.0.kept(key, now).await
-    }
-
-    async fn keep(&self, key: &str, result: &Json, until: Option<i64>) -> Result<(), StoreError> {
-        self.0.keep(key, result, until).await
-    }
-
-    async fn delete(&self, thread_id: &str) -> Result<bool, StoreError> {
-        self.0.delete(thread_id).await
     }
 }
 
@@ -87,7 +44,8 @@ async fn the_result_names_what_is_kept() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         for appends in 0..5 {
             let (mut engine, graph) = engine(FLOW, None, None);
-            let store = Arc::new(Full(MemoryStore::new(), AtomicI64::new(appends)));
+            let full = Full(MemoryStore::new(), AtomicI64::new(appends));
+            let store: Arc<dyn Store> = Arc::new(full);
             engine.store = Some(store.clone());
             let options = RunOptions {
                 durability,
