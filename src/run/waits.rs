@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -12,8 +12,16 @@ use tokio::time::Instant;
 use super::ambient::readers_clock;
 
 /// The waiting of one task, of all of its calls. Clones are of the same task.
-#[derive(Debug, Clone, Default)]
-pub struct Waits(Arc<Shared>);
+///
+/// Made when first asked for: most tasks make no calls.
+#[derive(Debug, Default)]
+pub struct Waits(OnceLock<Arc<Shared>>);
+
+impl Clone for Waits {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(self.shared()).into())
+    }
+}
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -64,14 +72,19 @@ impl Shared {
 }
 
 impl Waits {
+    fn shared(&self) -> &Arc<Shared> {
+        self.0.get_or_init(Arc::default)
+    }
+
     /// A call begins to wait: limits of the task and of its calls stand still until the result is dropped.
     pub fn begin(&self) -> Waiting<'_> {
-        let mut state = self.0.state();
+        let shared = self.shared();
+        let mut state = shared.state();
         state.waiting += 1;
         state.since.get_or_insert_with(readers_clock);
         drop(state);
-        self.0.changed.notify_waiters();
-        Waiting(&self.0)
+        shared.changed.notify_waiters();
+        Waiting(shared)
     }
 
     /// Waits for `work`, but not for longer than `limit`, time of waiting left out; `None` where that is over, and `work` is
@@ -82,15 +95,16 @@ impl Waits {
         work: Pin<Box<F>>,
     ) -> Option<F::Output> {
         let mut work = work;
+        let shared = self.shared();
         let began = readers_clock();
-        let (before, _) = self.0.waited(began);
+        let (before, _) = shared.waited(began);
         loop {
-            let changed = self.0.changed.notified();
+            let changed = shared.changed.notified();
             tokio::pin!(changed);
             // Listens before it looks: a change in between is not missed.
             changed.as_mut().enable();
             let now = readers_clock();
-            let (waited, waits) = self.0.waited(now);
+            let (waited, waits) = shared.waited(now);
             let own = now
                 .saturating_duration_since(began)
                 .saturating_sub(waited.saturating_sub(before));
