@@ -96,10 +96,13 @@ async fn one_step(
     count_step(cx, &frame.limits)
         .map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
     trail.note(frame);
-    let outputs = run_tasks(cx, graph, frame, stop)
+    let mut outputs = run_tasks(cx, graph, frame, stop)
         .await
         .map_err(|end| trail.explain_call(end, graph, frame))?;
+    let left = outputs.iter_mut().filter_map(|output| output.left.take());
+    let left: Vec<_> = left.collect();
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
+    cx.kept.commit(frame, left);
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)

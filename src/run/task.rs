@@ -18,6 +18,7 @@ use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::Freshness;
 use super::interrupt::OpenInterrupt;
+use super::kept::Left;
 use super::limit::StepLimit;
 use super::plan::node::slots;
 use super::plan::{Code, GraphPlan, NodePlan, SetPlan, TargetPlan};
@@ -59,6 +60,8 @@ pub struct Output {
     pub leaves: Vec<Arc<str>>,
     /// Super-steps that the graph which it called has made.
     pub steps: u64,
+    /// What lasts of the call that it made.
+    pub left: Option<Box<Left>>,
 }
 
 /// How a task ended.
@@ -153,6 +156,8 @@ pub struct TaskRun<'a> {
     pub handles: Option<RunError>,
     /// Super-steps that the graph which it called has made.
     pub steps: u64,
+    /// What lasts of that.
+    pub left: Option<Box<Left>>,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -203,6 +208,7 @@ impl<'a> TaskRun<'a> {
             jumped: false,
             handles: None,
             steps: 0,
+            left: None,
             next: Vec::new(),
             leaves: Vec::new(),
         }
@@ -375,6 +381,7 @@ impl<'a> TaskRun<'a> {
             arrives,
             leaves: self.leaves,
             steps: self.steps,
+            left: self.left,
         }
     }
 }

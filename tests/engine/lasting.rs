@@ -82,7 +82,7 @@ graph Talk {
 }
 ";
 
-/// Calls of one path side by side, and calls in what has no checkpoints.
+/// Calls side by side in graphs that are sent to, and calls in what has no checkpoints.
 const SHARED: &str = "
 graph Main {
   state { in turns: int, in text: string, n: int via add = 0, out log: list<string> via append }
@@ -433,16 +433,21 @@ async fn a_changed_flow_takes_over_what_lies_on_what_lasts() {
     }
 }
 
-/// Two sends to one graph share the paths inside it: whichever call comes last, what is kept is what the run goes on with.
+/// Calls side by side have a state each: where a run is cut off between them does not count.
 #[tokio::test]
-async fn calls_that_share_a_path_keep_what_the_run_goes_on_with() {
+async fn calls_side_by_side_keep_what_the_run_goes_on_with() {
+    let paths = ["mid[0]/talk", "mid[1]/talk", "mid[2]/talk", "loose/talk"];
     let (engine, graph) = engine(SHARED, None, None);
     let run = start(&engine, graph, 4).await;
     assert_eq!(run.state, RunState::Done, "{:?}", run.error);
-    let kept = (
-        state(&engine, "t", "mid/talk").await,
-        state(&engine, "t", "loose/talk").await,
-    );
+    let states = async |thread: &str| {
+        let mut states = Vec::new();
+        for path in paths {
+            states.push(state(&engine, thread, path).await);
+        }
+        states
+    };
+    let kept = states("t").await;
     let history = store(&engine).history("t", None, usize::MAX).await.unwrap();
     for info in &history {
         let to = format!("f{}", info.seq);
@@ -456,25 +461,16 @@ async fn calls_that_share_a_path_keep_what_the_run_goes_on_with() {
             continue;
         }
         let again = engine.resume(&to, &[], options()).await.unwrap();
-        assert_eq!(
-            again.state,
-            RunState::Done,
-            "{}: {:?}",
-            info.seq,
-            again.error
-        );
-        // Inside of a step it counts which of the calls side by side comes last.
-        if info.frame.is_empty() {
-            assert_eq!(again.values, run.values, "{}", info.seq);
-            let path = |path: &'static str| state(&engine, &to, path);
-            assert_eq!((path("mid/talk").await, path("loose/talk").await), kept);
-        }
+        let why = format!("{}: {:?}", info.seq, again.error);
+        assert_eq!(again.state, RunState::Done, "{why}");
+        assert_eq!(again.values, run.values, "{}", info.seq);
+        assert_eq!(states(&to).await, kept, "{}", info.seq);
     }
 }
 
 /// Each call adds as many elements to its list as entries to its map: so it is at every checkpoint, also where the calls take turns.
 #[tokio::test]
-async fn calls_that_share_a_path_are_whole_at_each_checkpoint() {
+async fn calls_side_by_side_are_whole_at_each_checkpoint() {
     for durability in [Durability::Sync, Durability::Async] {
         let (engine, graph) = engine(SHARED, None, None);
         let input = json!({ "turns": 3, "text": "x" });

@@ -1,27 +1,27 @@
 //! States of called graphs that last from call to call on a thread (`persist thread`), by the path of their node.
 //!
-//! They are part of the checkpoints of the frames around them, under names that no field has ([`name`]): of the run's own
-//! graph, which outlives every call, and until its next commit of the called graphs in which the call was made. Like the fields of
-//! a frame they are kept field by field, as what has changed; and a call that begins with such a state keeps only what it
-//! changes, on top of what the frames around it have. So a thread takes room for what calls add, not for what
+//! They are part of the checkpoints of the frames around them, under names that no field has ([`name`]). What a call has left is
+//! of the frame that made it, from that frame's commit on; and when that is a call itself that ends well, of the frame around it from
+//! the commit there. So it goes outward as what a call gives its caller does: a call that fails leaves nothing of what the calls in it
+//! have left, wherever the run was stopped. In the run's own graph it outlives every call.
+//!
+//! Like the fields of a frame they are kept field by field, as what has changed; and a call that begins with such a state
+//! keeps only what it changes, on top of what the frames around it have. So a thread takes room for what calls add, not for what
 //! they begin with.
 //!
-//! Each state that a path has had has a number. What has changed since a checkpoint is known only as long as each call
-//! has gone on from the one before; where another call of the same path came between (two sends to one graph share the
-//! paths inside it), states are written whole.
+//! Each path has one call at a time: in it each send has its index.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 
-use crate::value::{Map, Value};
+use crate::value::Value;
 
 use super::error::RunError;
 use super::frame::Frame;
 use super::plan::Plan;
 use super::schedule;
-use super::store::{Change, FieldWrite, FrameImage};
+use super::store::{FieldWrite, FrameImage};
 use super::work::subgraph::restore_fields;
 
 mod image;
@@ -33,12 +33,10 @@ pub use image::{apart, callers, image, lies_on_others, plain, resolve, value};
 pub use name::path;
 pub use since::{Base, Since};
 
-use states::{State, States};
+use states::{Changed, State, States};
 
 /// The states that a run has, and which of them the frames around have not kept yet.
 pub struct Kept {
-    /// Whether the run keeps anything.
-    keeps: bool,
     states: Mutex<States>,
 }
 
@@ -46,8 +44,7 @@ impl Kept {
     /// Of a run that keeps checkpoints, or none.
     pub fn new(keeps: bool) -> Self {
         Self {
-            keeps,
-            states: Mutex::default(),
+            states: Mutex::new(States::new(keeps)),
         }
     }
 
@@ -69,8 +66,8 @@ impl Kept {
     }
 
     /// Gives a frame that begins what the call before it on this path has left: all but what its caller gives
-    /// and what is kept in no checkpoint. Gives back what the frame's own first checkpoint has to have of it: where those
-    /// of the frames around it have the state, only that it began with it.
+    /// and what is kept in no checkpoint. Gives back what the frame's own first checkpoint has to have of it: only that it
+    /// began with it.
     ///
     /// # Errors
     /// As of [`restore_fields`].
@@ -82,109 +79,108 @@ impl Kept {
         frame: &mut Frame,
     ) -> Result<Vec<FieldWrite>, RunError> {
         let states = self.states();
-        let Some(state) = states.all.get(path).cloned() else {
+        let Some(state) = states.get(&caller.key, path) else {
             return Ok(Vec::new());
         };
-        let is_kept = states.kept(&caller.key, path) == state.version;
-        drop(states);
         let mut image = image(&state.whole());
+        drop(states);
         let fields = plan.flow.graphs[frame.graph].fields.iter();
         for given in fields.filter(|field| field.mode.is_in()) {
             image.fields.remove(&given.name);
         }
         let graph = &plan.graphs[frame.graph];
         restore_fields(frame, graph, &image)?;
-        if is_kept || !frame.tracked {
-            let names: Vec<String> = image.fields.into_keys().collect();
-            let ids = graph.fields.entries().filter_map(|(id, name)| {
-                let found = names.binary_search_by(|known| (**known).cmp(name));
-                found.is_ok().then_some(id)
-            });
-            frame.base = Some(Base::new(state.version, ids));
-            // What is not tracked has no checkpoint, and what it changes is known as well.
-            return Ok(vec![Base::began(path, &names)]);
-        }
-        let seeded = image.fields.into_iter().map(|(field, kept)| FieldWrite {
-            field,
-            change: Change::Put(kept.value),
+        let names: Vec<String> = image.fields.into_keys().collect();
+        let ids = graph.fields.entries().filter_map(|(id, name)| {
+            let found = names.binary_search_by(|known| (**known).cmp(name));
+            found.is_ok().then_some(id)
         });
-        Ok(seeded.collect())
+        frame.base = Some(Base::new(ids));
+        Ok(vec![Base::began(path, &names)])
     }
 
-    /// A call goes on that an earlier process had under way: notes which state it began with.
-    pub fn go_on(&self, path: &str, caller: &Frame, frame: &mut Frame) {
-        if let Some(base) = &mut frame.base {
-            base.version = self.states().kept(&caller.key, path);
-        }
+    /// What a call that has ended well leaves to its caller, once the step that it was made in is committed.
+    /// `path` where its own state lasts.
+    pub fn left(
+        &self,
+        path: Option<String>,
+        plan: &Plan,
+        caller: &Frame,
+        frame: &Frame,
+    ) -> Option<Left> {
+        let states = self.states();
+        let own = path.map(|path| {
+            let before = states.get(&caller.key, &path);
+            let (state, changed) = left(before, plan, frame);
+            (path, state, changed)
+        });
+        (own.is_some() || states.has(&frame.key)).then(|| Left {
+            call: frame.key.clone(),
+            own,
+        })
     }
 
-    /// Keeps what a call has come to.
-    pub fn keep(&self, path: &str, plan: &Plan, caller: &Frame, frame: &Frame) {
-        let graph = &plan.graphs[frame.graph];
-        let declared = plan.flow.graphs[frame.graph].fields.iter();
-        let passes = |id| graph.untracked.contains(&id) || graph.ephemeral.contains(&id);
-        let mut guard = self.states();
-        let states = &mut *guard;
-        let before = states.all.remove(path).unwrap_or_default();
-        let base = frame.base.as_ref();
-        let base = base.filter(|base| base.version == before.version && before.version > 0);
-        let mut fields = BTreeMap::new();
-        let mut changes = Vec::new();
-        for (((id, name), value), field) in graph.fields.entries().zip(&frame.fields).zip(declared)
-        {
-            // What a call is given it is given anew.
-            if passes(id) || field.mode.is_in() {
-                continue;
-            }
-            let since = base.and_then(|base| base.since(id));
-            if let Some(value) = value {
-                fields.insert(name.to_string(), value.clone());
-                let since = since.cloned().unwrap_or(Since::Whole);
-                changes.push((name.to_string(), since));
+    /// A frame has committed a step: takes over what the calls in it have left. What failed has left nothing.
+    pub fn commit(&self, frame: &Frame, left: Vec<Box<Left>>) {
+        let mut states = self.states();
+        for left in left {
+            states.hand_out(&left.call, &frame.key);
+            if let Some((path, state, changed)) = left.own {
+                states.put(&frame.key, path, state, changed);
             }
         }
-        let gone = before.fields.keys();
-        let gone = gone.filter(|name| !fields.contains_key(*name));
-        changes.extend(gone.map(|name| (name.clone(), Since::Whole)));
-        changes.retain(|(_, since)| *since != Since::Nothing);
-        let mut rest = Map::new();
-        let made = json!(schedule::made(graph, &frame.freshness));
-        rest.insert("made", Value::from_json(&made));
-        if !graph.given.is_empty() {
-            rest.insert("given", Value::from_json(&json!(graph.given)));
-        }
-        let other = Value::Map(rest.clone()) != Value::Map(before.rest) || before.version == 0;
-        states.versions += 1;
-        let version = states.versions;
-        let state = State {
-            fields,
-            rest,
-            version,
-        };
-        states.all.insert(path.to_owned(), state);
-        if !self.keeps {
-            return;
-        }
-        let known = base.map(|_| changes.as_slice());
-        let first = (before.version == 0).then_some(changes.as_slice());
-        states.note(&caller.key, (path, before.version), other, known.or(first));
+        states.drop_inside(&frame.key);
     }
 
     /// What a frame's checkpoint has to keep of them: what has changed inside it since its last one.
     pub fn changes(&self, frame: &Frame) -> Vec<FieldWrite> {
-        let mut states = self.states();
-        let Some(layer) = states.layers.get_mut(&*frame.key) else {
-            return Vec::new();
-        };
-        let pending = std::mem::take(&mut layer.pending);
-        let mut writes = Vec::new();
-        for (path, pending) in pending {
-            writes.extend(states.writes(&frame.key, &path, pending));
-        }
-        if frame.key.is_empty() {
-            // All calls of the step have ended.
-            states.layers.retain(|key, _| key.is_empty());
-        }
-        writes
+        self.states().take_pending(&frame.key)
     }
+}
+
+/// What a call leaves to its caller.
+#[derive(Debug)]
+pub struct Left {
+    /// Key of its frame.
+    call: Arc<str>,
+    /// Where its own state lasts: its path, the state, and how that has come of what the call began with.
+    own: Option<(String, State, Changed)>,
+}
+
+/// The state that a call has come to, and how that has come of the one before it.
+fn left(before: Option<&State>, plan: &Plan, frame: &Frame) -> (State, Changed) {
+    let graph = &plan.graphs[frame.graph];
+    let declared = plan.flow.graphs[frame.graph].fields.iter();
+    let passes = |id| graph.untracked.contains(&id) || graph.ephemeral.contains(&id);
+    let base = frame.base.as_ref().filter(|_| before.is_some());
+    let mut state = State::default();
+    let mut changed = Changed {
+        whole: before.is_some() && base.is_none(),
+        ..Changed::default()
+    };
+    for (((id, name), value), field) in graph.fields.entries().zip(&frame.fields).zip(declared) {
+        // What a call is given it is given anew.
+        if passes(id) || field.mode.is_in() {
+            continue;
+        }
+        let since = base.and_then(|base| base.since(id));
+        if let Some(value) = value {
+            state.fields.insert(name.to_string(), value.clone());
+            let since = since.cloned().unwrap_or(Since::Whole);
+            changed.fields.insert(name.to_string(), since);
+        }
+    }
+    let gone = before.into_iter().flat_map(|before| before.fields.keys());
+    let gone = gone.filter(|name| !state.fields.contains_key(*name));
+    let gone = gone.map(|name| (name.clone(), Since::Whole));
+    changed.fields.extend(gone);
+    changed.fields.retain(|_, since| *since != Since::Nothing);
+    let made = json!(schedule::made(graph, &frame.freshness));
+    state.rest.insert("made", Value::from_json(&made));
+    if !graph.given.is_empty() {
+        let given = json!(graph.given);
+        state.rest.insert("given", Value::from_json(&given));
+    }
+    changed.rest = before.is_none_or(|before| before.rest != state.rest);
+    (state, changed)
 }

@@ -86,8 +86,6 @@ impl Since {
 /// What a call began with, where checkpoints of the frames around it have that: its own do not repeat it.
 #[derive(Debug, Clone, Default)]
 pub struct Base {
-    /// Which of the states that the call's path has had ([`super::Kept`] counts them); 0 where that isn't known.
-    pub version: u64,
     /// The fields that it began with.
     seeded: BTreeSet<FieldId>,
     /// Those of them that still lie on top of what they began with.
@@ -96,11 +94,10 @@ pub struct Base {
 
 impl Base {
     /// A call that begins with these fields.
-    pub fn new(version: u64, fields: impl IntoIterator<Item = FieldId>) -> Self {
+    pub fn new(fields: impl IntoIterator<Item = FieldId>) -> Self {
         let seeded: BTreeSet<FieldId> = fields.into_iter().collect();
         let on = seeded.iter().map(|field| (*field, Since::Nothing));
         Self {
-            version,
             on: on.collect(),
             seeded,
         }

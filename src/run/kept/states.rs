@@ -11,42 +11,38 @@ use super::image::{callers, image};
 use super::name::{self, onto, part};
 use super::since::Since;
 
-/// The newest state of each path, and how much of it the frames around the calls have kept.
-#[derive(Default)]
+/// What each frame has of states that last, by the keys of the frames.
 pub struct States {
-    /// By path.
-    pub all: BTreeMap<String, State>,
-    /// What frames around the calls have in their checkpoints, by the keys of the frames.
-    pub layers: BTreeMap<String, Layer>,
-    /// States so far.
-    pub versions: u64,
+    /// Whether the run keeps anything.
+    keeps: bool,
+    layers: BTreeMap<String, Layer>,
 }
 
-/// The newest state of a path.
-#[derive(Clone, Default)]
+/// What a call has left.
+#[derive(Debug, Default)]
 pub struct State {
     /// By name.
     pub fields: BTreeMap<String, Value>,
     /// What is stale and what `migrate` has given.
     pub rest: Map,
-    /// Its number.
-    pub version: u64,
 }
 
-/// What a frame has in its checkpoints, and what it has not yet, by path.
+/// What a frame has of states that last, by path.
 #[derive(Default)]
-pub struct Layer {
-    /// What it has.
-    pub held: BTreeMap<String, Held>,
-    /// What it has not.
-    pub pending: BTreeMap<String, Pending>,
+struct Layer {
+    /// Those that calls in it have left; those of the run's own graph are all that the thread has.
+    states: BTreeMap<String, State>,
+    /// What its checkpoints have of them.
+    held: BTreeMap<String, Held>,
+    /// What its checkpoints have not yet.
+    pending: BTreeMap<String, Changed>,
+    /// How they differ from what the frames around it have.
+    since: BTreeMap<String, Changed>,
 }
 
 /// What the checkpoints of a frame have of a state.
 #[derive(Default)]
-pub struct Held {
-    /// Which state that comes to.
-    version: u64,
+struct Held {
     /// Whether an earlier version of the program has kept it, all in one.
     earlier: bool,
     parts: BTreeMap<String, Part>,
@@ -60,19 +56,23 @@ struct Part {
     growth: Growth,
 }
 
-/// What has changed since a frame's last checkpoint.
-#[derive(Default)]
-pub struct Pending {
-    /// Up to which state.
-    upto: u64,
-    /// Whether [`State::rest`] has changed.
-    rest: bool,
-    fields: BTreeMap<String, Since>,
+/// How a state has changed.
+#[derive(Debug, Clone, Default)]
+pub struct Changed {
+    /// Whether [`State::rest`] has.
+    pub rest: bool,
+    /// Whether it is not known which fields have.
+    pub whole: bool,
+    /// The fields that have.
+    pub fields: BTreeMap<String, Since>,
 }
 
-impl Pending {
-    fn add(&mut self, fields: impl IntoIterator<Item = (String, Since)>) {
-        for (field, since) in fields {
+impl Changed {
+    /// Both, one after the other.
+    fn add(&mut self, later: Changed) {
+        self.rest |= later.rest;
+        self.whole |= later.whole;
+        for (field, since) in later.fields {
             let known = self.fields.entry(field).or_default();
             *known = std::mem::take(known).then(since);
         }
@@ -81,7 +81,7 @@ impl Pending {
 
 impl State {
     /// Of what an image has whole.
-    fn of(whole: &Value, version: u64) -> Self {
+    fn of(whole: &Value) -> Self {
         let image = image(whole);
         let mut rest = whole.as_map().cloned().unwrap_or_default();
         rest.remove(&crate::value::Key::String("fields".into()));
@@ -89,7 +89,6 @@ impl State {
         Self {
             fields: fields.map(|(name, field)| (name, field.value)).collect(),
             rest,
-            version,
         }
     }
 
@@ -104,83 +103,115 @@ impl State {
 }
 
 impl States {
-    /// Which state of a path the checkpoints of a frame and those around it have; 0 where they have none.
-    pub fn kept(&self, frame: &str, path: &str) -> u64 {
-        let mut layers = callers(frame).filter_map(|key| self.layers.get(key));
-        layers
-            .find_map(|layer| Some(layer.held.get(path)?.version))
-            .unwrap_or_default()
+    /// Of a run that keeps checkpoints, or none.
+    pub fn new(keeps: bool) -> Self {
+        Self {
+            keeps,
+            layers: BTreeMap::new(),
+        }
+    }
+
+    /// The state that a call of a frame begins with: what the frame has, else what the nearest around it has.
+    pub fn get(&self, frame: &str, path: &str) -> Option<&State> {
+        self.around(frame).find_map(|layer| layer.states.get(path))
+    }
+
+    /// Whether calls of a frame have left something.
+    pub fn has(&self, frame: &str) -> bool {
+        self.layers.contains_key(frame)
+    }
+
+    fn around(&self, frame: &str) -> impl Iterator<Item = &Layer> {
+        callers(frame).filter_map(|key| self.layers.get(key))
     }
 
     /// Names of all fields that a state has, or that checkpoints of a frame or those around it have of it.
     fn names(&self, frame: &str, path: &str) -> BTreeSet<String> {
-        let now = self.all.get(path).into_iter();
+        let now = self.get(frame, path).into_iter();
         let now = now.flat_map(|state| state.fields.keys());
-        let layers = callers(frame).filter_map(|key| self.layers.get(key));
-        let held = layers.filter_map(|layer| layer.held.get(path));
+        let held = self.around(frame).filter_map(|layer| layer.held.get(path));
         let held = held.flat_map(|held| held.parts.keys());
         now.chain(held).cloned().collect()
     }
 
-    /// A path has a new state, which has come of another by changes: the frame in which that was and those around it
-    /// have to keep it. `None` where it is not known what has changed.
-    pub fn note(
-        &mut self,
-        frame: &str,
-        (path, from): (&str, u64),
-        rest: bool,
-        fields: Option<&[(String, Since)]>,
-    ) {
-        let version = self.all.get(path).map_or(0, |state| state.version);
-        for key in callers(frame) {
-            let layer = self.layers.get(key);
-            let pending = layer.and_then(|layer| layer.pending.get(path));
-            let reached = pending.map_or_else(|| self.kept(key, path), |pending| pending.upto);
-            let known = fields.filter(|_| reached == from);
-            let all = match known {
-                Some(fields) => fields.to_vec(),
-                None => {
-                    let names = self.names(key, path).into_iter();
-                    names.map(|name| (name, Since::Whole)).collect()
-                }
-            };
-            let layer = self.layers.entry(key.to_owned()).or_default();
-            let pending = layer.pending.entry(path.to_owned()).or_default();
-            pending.rest |= rest || known.is_none();
-            pending.upto = version;
-            pending.add(all);
+    /// A call in a frame has left a state, which has come of the one before it by changes.
+    pub fn put(&mut self, frame: &str, path: String, state: State, changed: Changed) {
+        let layer = self.layers.entry(frame.to_owned()).or_default();
+        layer.states.insert(path.clone(), state);
+        if !self.keeps {
+            return;
+        }
+        if !frame.is_empty() {
+            let since = layer.since.entry(path.clone()).or_default();
+            since.add(changed.clone());
+        }
+        layer.pending.entry(path).or_default().add(changed);
+    }
+
+    /// A call of a frame has ended well: what the calls in it have left is the frame's now.
+    pub fn hand_out(&mut self, call: &str, frame: &str) {
+        let Some(mut layer) = self.layers.remove(call) else {
+            return;
+        };
+        for (path, state) in layer.states {
+            let changed = layer.since.remove(&path).unwrap_or_default();
+            self.put(frame, path, state, changed);
         }
     }
 
-    /// What a frame's checkpoint keeps of what has changed.
-    pub fn writes(&mut self, frame: &str, path: &str, mut pending: Pending) -> Vec<FieldWrite> {
-        let Some(state) = self.all.get(path).cloned() else {
+    /// Forgets what calls of a frame have left that were not handed out: they have failed.
+    pub fn drop_inside(&mut self, frame: &str) {
+        let inside = self.layers.range(frame.to_owned()..);
+        let inside = inside.map(|(key, _)| key);
+        let inside = inside.take_while(|key| key.starts_with(frame));
+        let inside: Vec<String> = inside.filter(|key| *key != frame).cloned().collect();
+        for key in inside {
+            self.layers.remove(&key);
+        }
+    }
+
+    /// What a frame's checkpoint keeps of what has changed since the one before it.
+    pub fn take_pending(&mut self, frame: &str) -> Vec<FieldWrite> {
+        let Some(layer) = self.layers.get_mut(frame) else {
             return Vec::new();
         };
+        let pending = std::mem::take(&mut layer.pending).into_iter();
+        let writes = pending.map(|(path, changed)| self.writes(frame, &path, changed));
+        writes.flatten().collect()
+    }
+
+    fn writes(&mut self, frame: &str, path: &str, mut changed: Changed) -> Vec<FieldWrite> {
         let layer = self.layers.get(frame);
         let held = layer.and_then(|layer| layer.held.get(path));
-        if pending.upto != state.version || held.is_some_and(|held| held.earlier) {
+        if changed.whole || held.is_some_and(|held| held.earlier) {
             let names = self.names(frame, path).into_iter();
-            pending.add(names.map(|name| (name, Since::Whole)));
-            pending.rest = true;
+            let whole = names.map(|name| (name, Since::Whole));
+            changed.add(Changed {
+                rest: true,
+                whole: true,
+                fields: whole.collect(),
+            });
         }
         let layer = self.layers.entry(frame.to_owned()).or_default();
+        let Some(state) = layer.states.get(path) else {
+            return Vec::new();
+        };
         let held = layer.held.entry(path.to_owned()).or_default();
-        (held.version, held.earlier) = (state.version, false);
+        held.earlier = false;
         let mut writes = Vec::new();
-        if pending.rest {
+        if changed.rest {
             writes.push(FieldWrite {
                 field: name::name(path),
                 change: Change::Put(Value::Map(state.rest.clone())),
             });
         }
-        for (field, since) in pending.fields {
+        for (field, since) in changed.fields {
             let value = state.fields.get(&field);
             let Some(change) = since.change(value) else {
                 continue;
             };
             let known = held.parts.remove(&field);
-            let (known, more) = changed((frame, path, &field), known, value, change);
+            let (known, more) = part_changed((frame, path, &field), known, value, change);
             held.parts.extend(known.map(|known| (field.clone(), known)));
             writes.extend(more);
         }
@@ -189,7 +220,7 @@ impl States {
 }
 
 /// What a checkpoint keeps of a change to a field of a state, and what the frame's checkpoints have of it then.
-fn changed(
+fn part_changed(
     (frame, path, field): (&str, &str, &str),
     known: Option<Part>,
     value: Option<&Value>,
@@ -229,30 +260,27 @@ fn changed(
 impl States {
     /// Takes in a state that a frame under way has.
     pub fn load(&mut self, frame: &FrameImage, path: &str, whole: &Value) {
-        let key = frame.frame.as_str();
-        let caller = callers(key).nth(1);
-        let from = caller.map_or(0, |caller| self.kept(caller, path));
-        let before = self.all.get(path);
-        let goes_on = before.map_or(0, |before| before.version) == from;
-        self.versions += 1;
-        let state = State::of(whole, self.versions);
-        let (held, changes) = Held::of(frame, path, &state);
-        let earlier = held.earlier;
-        self.all.insert(path.to_owned(), state);
-        if let Some(caller) = caller {
-            let known = (goes_on && !earlier).then_some(changes.as_slice());
-            self.note(caller, (path, from), true, known);
+        let state = State::of(whole);
+        let (held, fields) = Held::of(frame, path, &state);
+        let layer = self.layers.entry(frame.frame.clone()).or_default();
+        if !frame.frame.is_empty() {
+            let changed = Changed {
+                rest: true,
+                whole: held.earlier,
+                fields,
+            };
+            layer.since.insert(path.to_owned(), changed);
         }
-        let layer = self.layers.entry(key.to_owned()).or_default();
         layer.held.insert(path.to_owned(), held);
+        layer.states.insert(path.to_owned(), state);
     }
 }
 
 impl Held {
-    /// What an image of a frame tells of it, and how the state has changed since those of the frames around it.
-    fn of(frame: &FrameImage, path: &str, state: &State) -> (Self, Vec<(String, Since)>) {
+    /// What an image of a frame tells of it, and how the state differs from what the frames around it have.
+    fn of(frame: &FrameImage, path: &str, state: &State) -> (Self, BTreeMap<String, Since>) {
         let mut parts = BTreeMap::new();
-        let mut changes = Vec::new();
+        let mut changes = BTreeMap::new();
         let mut take = |prefix: String, own: bool| {
             let kept = frame.fields.range(prefix.clone()..);
             let kept = kept.map_while(|(name, kept)| Some((name.strip_prefix(&prefix)?, kept)));
@@ -261,7 +289,7 @@ impl Held {
                     true => Since::Whole,
                     false => Since::of(&kept.value),
                 };
-                changes.push((field.to_owned(), since));
+                changes.insert(field.to_owned(), since);
                 if let Some(value) = state.fields.get(field) {
                     let growth = match own {
                         true => Growth::of(value, kept.changes),
@@ -274,7 +302,6 @@ impl Held {
         take(onto(&part(path, "")), false);
         take(part(path, ""), true);
         let held = Self {
-            version: state.version,
             earlier: parts.is_empty(),
             parts,
         };

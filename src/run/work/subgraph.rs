@@ -55,18 +55,13 @@ pub async fn work(
         .limits
         .extend(limit.map(|most| StepLimit::new(&called.name, most, child.before, kept)));
     child.tracked = frame.tracked && persist != Persist::None;
-    let lasting = (persist == Persist::Thread).then(|| lasting(run));
+    let lasting = (persist == Persist::Thread).then(|| lasting_path(run.effects.task()));
     child.callers.clone_from(&frame.callers);
     if !run.around.graph.narrowed.is_empty() {
         child.callers.push(frame.graph);
     }
     match cx.take_image(&key) {
-        Some(image) => {
-            restore(&mut child, called, &image)?;
-            if let Some(path) = &lasting {
-                cx.kept.go_on(path, frame, &mut child);
-            }
-        }
+        Some(image) => restore(&mut child, called, &image)?,
         None => {
             let mut changes = match &lasting {
                 Some(path) => cx.kept.seed(path, &plan, frame, &mut child)?,
@@ -83,9 +78,7 @@ pub async fn work(
         FrameEnd::Interrupted(open) => return Err(Stop::Interrupted(open)),
         FrameEnd::Failed(error) => return Err(Stop::Failed(error)),
     };
-    if let Some(path) = &lasting {
-        cx.kept.keep(path, &plan, frame, &child);
-    }
+    run.left = cx.kept.left(lasting, &plan, frame, &child).map(Box::new);
     run.steps += child.made;
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
@@ -97,12 +90,14 @@ pub async fn work(
     Ok(stays)
 }
 
-/// The path under which the state of a call lasts: each send has its own.
-fn lasting(run: &TaskRun<'_>) -> String {
-    match run.effects.send() {
-        Some(index) => format!("{}[{index}]", run.path()),
-        None => run.path(),
-    }
+/// The path under which the state of a task's call lasts: its key without the steps. Each send has its own, and so have the calls
+/// in it.
+fn lasting_path(task: &str) -> String {
+    let parts = task.split('/').map(|part| match part.split_once(':') {
+        Some((_, node)) => node,
+        None => part,
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn input(run: &TaskRun<'_>, with: &[PassPlan]) -> Result<Vec<(FieldId, Value)>, RunError> {
