@@ -37,8 +37,15 @@ fn project(name: &str) -> PathBuf {
 }
 
 fn graphc(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_graphc"));
+    let program = env!("CARGO_BIN_EXE_graphc");
+    // Whoever starts the tests may ignore signals, as a shell does for what is in its background.
+    let words: &[&str] = match cfg!(target_os = "linux") {
+        true => &["env", "--default-signal=INT,QUIT,HUP,TERM", program],
+        false => &[program],
+    };
+    let mut command = Command::new(words[0]);
     command
+        .args(&words[1..])
         .current_dir(folder)
         .args(args)
         .stdin(Stdio::null())
@@ -248,6 +255,21 @@ fn a_second_signal_ends_at_once() {
         }
         std::fs::remove_dir_all(folder).unwrap();
     }
+}
+
+/// Where nothing outlives the process, no command is named that would go on.
+#[test]
+fn a_second_signal_leaves_nothing_of_what_is_in_memory() {
+    let folder = project("twice-in-memory");
+    let child = half_way(&folder, &["run", "two.graph", "--store", "memory"]);
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(said(&output).contains("stopped at once; the thread was kept in memory only"));
+    assert!(!said(&output).contains("graphc resume"));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Under `nohup` a closed terminal is nothing to a run.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::ambient::readers_clock;
 
-/// The waiting of one task, of all of its calls. Clones are of the same task.
+/// The waiting of one task, of all of its calls, or of one of these. Clones are of the same.
 ///
 /// Made when first asked for: most tasks make no calls.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ impl Clone for Waits {
 struct Shared {
     state: Mutex<State>,
     changed: Notify,
+    /// Of a call: the task's.
+    task: Option<Arc<Shared>>,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +46,28 @@ pub struct Waiting<'w>(&'w Shared);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        self.0.end();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self) {
+        let mut state = self.state();
+        state.waiting += 1;
+        state.since.get_or_insert_with(readers_clock);
+        drop(state);
+        self.changed.notify_waiters();
+        if let Some(task) = &self.task {
+            task.begin();
+        }
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
         state.waiting = state.waiting.saturating_sub(1);
         if state.waiting == 0
             && let Some(since) = state.since.take()
@@ -52,13 +75,10 @@ impl Drop for Waiting<'_> {
             state.before += since.elapsed();
         }
         drop(state);
-        self.0.changed.notify_waiters();
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changed.notify_waiters();
+        if let Some(task) = &self.task {
+            task.end();
+        }
     }
 
     /// Time waited so far, and whether that goes on.
@@ -76,14 +96,19 @@ impl Waits {
         self.0.get_or_init(Arc::default)
     }
 
-    /// A call begins to wait: limits of the task and of its calls stand still until the result is dropped.
+    /// The waiting of one of a task's calls: it is the task's as well, and not that of the calls beside it.
+    pub fn of_call(&self) -> Self {
+        let shared = Shared {
+            task: Some(Arc::clone(self.shared())),
+            ..Shared::default()
+        };
+        Self(Arc::new(shared).into())
+    }
+
+    /// A call begins to wait: limits of it and of its task stand still until the result is dropped.
     pub fn begin(&self) -> Waiting<'_> {
         let shared = self.shared();
-        let mut state = shared.state();
-        state.waiting += 1;
-        state.since.get_or_insert_with(readers_clock);
-        drop(state);
-        shared.changed.notify_waiters();
+        shared.begin();
         Waiting(shared)
     }
 
@@ -122,5 +147,30 @@ impl Waits {
                 () = over => return None,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call that waits stops the clock of its task and its own, and not that of the call beside it.
+    #[tokio::test]
+    async fn a_call_that_waits_stops_its_own_clock() {
+        let task = Waits::default();
+        let (waits, beside) = (task.of_call(), task.of_call());
+        let limit = Duration::from_millis(5);
+        let longer = || Box::pin(tokio::time::sleep(limit * 10));
+        let never = || Box::pin(std::future::pending::<()>());
+        let waiting = waits.begin();
+        assert!(beside.limited(limit, never()).await.is_none());
+        let both = tokio::join!(
+            task.limited(limit, longer()),
+            waits.limited(limit, longer())
+        );
+        assert_eq!(both, (Some(()), Some(())));
+        drop(waiting);
+        assert!(task.limited(limit, never()).await.is_none());
+        assert!(waits.limited(limit, never()).await.is_none());
     }
 }

@@ -231,7 +231,10 @@ impl<'a> Session<'a> {
             let name = graph.map(|graph| graph.name.clone());
             name.iter().for_each(|name| self.hint.of_graph(name));
         }
-        let signals = Signals::listen(self.hint.resume());
+        let signals = Signals::listen(match self.keeps {
+            true => format!("go on with: {}", self.hint.resume()),
+            false => IN_MEMORY.to_owned(),
+        });
         self.options.cancel = signals.cancel.clone();
         self.options.drain = signals.drain.clone();
         if matches!(first, Leg::Start { .. }) {
@@ -403,8 +406,7 @@ impl<'a> Session<'a> {
     fn say(&self, result: &RunResult) {
         match (result.state, &result.error) {
             (RunState::Interrupted | RunState::Cancelled, _) if !self.keeps => {
-                self.context
-                    .say("the thread was kept in memory only: nothing can go on with it");
+                self.context.say(IN_MEMORY);
             }
             (RunState::Interrupted, _) => {
                 let flow = &self.engine.plan.flow;
@@ -448,6 +450,9 @@ impl<'a> Session<'a> {
         }
     }
 }
+
+/// Where no store outlives the process.
+const IN_MEMORY: &str = "the thread was kept in memory only: nothing can go on with it";
 
 /// Refuses a thread that isn't there, before anything is said that only a run needs.
 fn needs_thread(

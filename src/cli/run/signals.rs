@@ -41,8 +41,8 @@ pub enum Heard {
 }
 
 impl Signals {
-    /// Listens from now on, for as long as the process lives. `resume` is the command that goes on.
-    pub fn listen(resume: String) -> Self {
+    /// Listens from now on, for as long as the process lives. `on` says how to go on.
+    pub fn listen(on: String) -> Self {
         let signals = Self {
             cancel: CancellationToken::new(),
             drain: CancellationToken::new(),
@@ -53,7 +53,7 @@ impl Signals {
             let mut ears = Ears::open();
             let first = ears.next().await;
             if heard.asking.load(Ordering::Relaxed) {
-                term::say(&format!("\nthe question stays open; go on with: {resume}"));
+                term::say(&format!("\nthe question is not answered; {on}"));
                 exit(Exit::Cancelled.status().into());
             }
             // How to go on is said once, when it has stopped.
@@ -71,7 +71,7 @@ impl Signals {
             token.cancel();
             term::say(&format!("\n{doing} (again to stop at once)"));
             while ears.next().await == Heard::HangUp && since.elapsed() < SAME_HANG_UP {}
-            term::say(&format!("stopped at once; go on with: {resume}"));
+            term::say(&format!("stopped at once; {on}"));
             command::end_all();
             exit(Exit::Cancelled.status().into());
         });

@@ -222,7 +222,7 @@ async fn one_attempt(
         timeout: limit,
         cancel: run.effects.stop.clone(),
         memory: None,
-        waits: run.effects.waits.clone(),
+        waits: run.effects.waits.of_call(),
     };
     let asked = async {
         let mut reply = Reply {
@@ -250,8 +250,7 @@ async fn one_attempt(
     let limited = async {
         match limit {
             None => asked.await,
-            Some(limit) => run
-                .effects
+            Some(limit) => context
                 .waits
                 .limited(limit, Box::pin(asked))
                 .await

@@ -190,7 +190,7 @@ async fn one_attempt(
                 run.around.context.to_json(),
             )
         }),
-        waits: run.effects.waits.clone(),
+        waits: run.effects.waits.of_call(),
     };
     // Where it is cut off from outside, the question about it has to say how.
     let under_way = begun.map(|_| {
@@ -210,8 +210,7 @@ async fn one_attempt(
     );
     let made = match plan.timeout {
         None => made.await,
-        Some(limit) => run
-            .effects
+        Some(limit) => context
             .waits
             .limited(limit, Box::pin(made))
             .await
