@@ -15,13 +15,14 @@ use crate::value::Value;
 use super::context::RunContext;
 use super::freshness::Freshness;
 use super::growth::Growth;
+use super::half_join::HalfJoin;
 use super::joins::{JOINS, Joins};
 use super::kept;
-use super::kept::Base;
+use super::kept::{Base, Left};
 use super::key::TaskKey;
 use super::limit::StepLimit;
 use super::plan::GraphPlan;
-use super::task::{Surroundings, Task};
+use super::task::{Called, Surroundings, Task};
 use super::visits::{VISITS, Visits};
 use super::waiting::{WAITING, Waiting};
 
@@ -60,6 +61,8 @@ pub struct Frame {
     pub before: u64,
     /// Super-steps made in it, those of its ended calls counted in.
     pub made: u64,
+    /// Joins that graphs which it called have left half arrived at.
+    pub half: BTreeSet<HalfJoin>,
     /// What is left to do.
     pub agenda: Agenda,
     /// Entries of nodes that bound them.
@@ -134,6 +137,7 @@ impl Frame {
             step: 0,
             before: 0,
             made: 0,
+            half: BTreeSet::new(),
             agenda: Agenda::default(),
             visits: Visits::default(),
             waiting: Waiting::default(),
@@ -149,6 +153,13 @@ impl Frame {
         let value = self.fields.get(field.0 as usize).and_then(Option::as_ref);
         let growth = value.map(|value| Growth::of(value, changes));
         self.growth.insert(field, growth.unwrap_or_default());
+    }
+
+    /// Counts in what a graph that a task of the last step has called came to. Gives back what lasts of it.
+    pub fn ended(&mut self, called: Called) -> Option<Left> {
+        self.made += called.steps;
+        self.half.extend(called.half);
+        called.left
     }
 
     /// Whether nothing is left to do.

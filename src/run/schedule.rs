@@ -14,6 +14,7 @@ use super::engine::Gone;
 use super::error::RunError;
 use super::frame::{Agenda, Frame};
 use super::freshness::Freshness;
+use super::half_join::HalfJoin;
 use super::joins::{self, JOINS};
 use super::model::Usage;
 use super::plan::GraphPlan;
@@ -32,6 +33,9 @@ struct Stored {
     #[serde(default)]
     steps: u64,
     tasks: Vec<StoredTask>,
+    /// Joins that graphs which the frame called have left half arrived at.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    half: BTreeSet<HalfJoin>,
     /// In what earlier versions of the program have kept; since then they are a field ([`super::joins::JOINS`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joins: Vec<StoredJoin>,
@@ -83,6 +87,7 @@ pub fn to_json(graph: &GraphPlan, frame: &Frame, usage: Usage) -> Json {
         usage,
         steps: frame.made,
         tasks: tasks.collect(),
+        half: frame.half.clone(),
         joins: Vec::new(),
         deferred: agenda.deferred.iter().map(name).collect(),
         deferred_sends: Vec::new(),
@@ -285,6 +290,12 @@ pub fn visits(json: &Json) -> Vec<(String, u32)> {
 /// Super-steps that a frame had made at a checkpoint, those of its ended calls counted in.
 pub fn steps(json: &Json) -> u64 {
     json.get("steps").and_then(Json::as_u64).unwrap_or_default()
+}
+
+/// Joins that graphs which a frame called had left half arrived at, at a checkpoint.
+pub fn half(json: &Json) -> BTreeSet<HalfJoin> {
+    let half = json.get("half").cloned().unwrap_or_default();
+    serde_json::from_value(half).unwrap_or_default()
 }
 
 /// Tokens that the run had used at a checkpoint.

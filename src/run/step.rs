@@ -99,10 +99,12 @@ async fn one_step(
     let mut outputs = run_tasks(cx, graph, frame, stop)
         .await
         .map_err(|end| trail.explain_call(end, graph, frame))?;
-    let left = outputs.iter_mut().filter_map(|output| output.left.take());
-    let left: Vec<_> = left.collect();
+    let key = frame.key.clone();
+    let called = outputs.iter_mut().filter_map(|output| output.called.take());
+    let called: Vec<_> = called.collect();
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
-    cx.kept.commit(frame, left);
+    let left = called.into_iter().filter_map(|called| frame.ended(*called));
+    cx.kept.commit(&key, left);
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)

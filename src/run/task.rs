@@ -3,7 +3,7 @@
 //! `skip`, `let`, `require`, the kind's own work, `set`, `emit`, `goto`. All but the work is pure and
 //! here; the work is in [`work`](super::work), one file per kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value as Json, json};
@@ -17,6 +17,7 @@ use super::context::RunContext;
 use super::effect::EffectScope;
 use super::error::RunError;
 use super::freshness::Freshness;
+use super::half_join::HalfJoin;
 use super::interrupt::OpenInterrupt;
 use super::kept::Left;
 use super::limit::StepLimit;
@@ -58,10 +59,19 @@ pub struct Output {
     pub arrives: Vec<JoinId>,
     /// Names that it leaves the graph by.
     pub leaves: Vec<Arc<str>>,
-    /// Super-steps that the graph which it called has made.
+    /// What the graph that it called has come to.
+    pub called: Option<Box<Called>>,
+}
+
+/// What a called graph has come to, beside what it gives its caller.
+#[derive(Debug, Default)]
+pub struct Called {
+    /// Super-steps that it has made.
     pub steps: u64,
-    /// What lasts of the call that it made.
-    pub left: Option<Box<Left>>,
+    /// What lasts of the call.
+    pub left: Option<Left>,
+    /// Joins that were left half arrived at, in it and in what it has called.
+    pub half: BTreeSet<HalfJoin>,
 }
 
 /// How a task ended.
@@ -154,10 +164,8 @@ pub struct TaskRun<'a> {
     pub jumped: bool,
     /// The error that the node's `on_error` is about: what `fail` without a message passes on.
     pub handles: Option<RunError>,
-    /// Super-steps that the graph which it called has made.
-    pub steps: u64,
-    /// What lasts of that.
-    pub left: Option<Box<Left>>,
+    /// What the graph that it called has come to.
+    pub called: Option<Box<Called>>,
     next: Vec<Next>,
     leaves: Vec<Arc<str>>,
 }
@@ -207,8 +215,7 @@ impl<'a> TaskRun<'a> {
             slots: vec![None; slots],
             jumped: false,
             handles: None,
-            steps: 0,
-            left: None,
+            called: None,
             next: Vec::new(),
             leaves: Vec::new(),
         }
@@ -380,8 +387,7 @@ impl<'a> TaskRun<'a> {
             next: self.next,
             arrives,
             leaves: self.leaves,
-            steps: self.steps,
-            left: self.left,
+            called: self.called,
         }
     }
 }

@@ -186,7 +186,7 @@ impl Engine {
             frame: frame.key.to_string(),
             as_node: name,
             next: schedule::next_tasks(&schedule),
-            half_joins: half_joins(plan, &frame.agenda),
+            half_joins: half_joins(plan, "", &frame.agenda),
             replaced,
             dropped,
             in_doubt: stale::in_doubt(&taken.image, place.image),

@@ -435,7 +435,8 @@ impl Engine {
         let mut half = Vec::new();
         let (mut state, mut interrupts, mut error) = match end {
             FrameEnd::Done => {
-                half = half_joins(&self.plan.graphs[graph], &frame.agenda);
+                half = half_joins(&self.plan.graphs[graph], "", &frame.agenda);
+                half.extend(frame.half.iter().cloned());
                 (RunState::Done, Vec::new(), None)
             }
             FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),

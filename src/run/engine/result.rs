@@ -32,7 +32,8 @@ pub struct RunResult {
     pub usage: Usage,
     /// Whether its input was taken. One that failed on its way in has left the thread as it was, and there is nothing to resume.
     pub begun: bool,
-    /// Of a run that is done: joins of its graph that waited for members which never came. What they lead to has not run.
+    /// Of a run that is done: joins that waited for members which never came, those of its own graph first. What they lead to has
+    /// not run.
     pub half_joins: Vec<HalfJoin>,
     /// Tools that are `@idempotent(false)` of which a call had begun in what a new input has taken the place of, and nobody asks
     /// any more whether it happened.

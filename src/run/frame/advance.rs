@@ -122,7 +122,6 @@ impl Frame {
         let plan = cx.plan.clone();
         let graph = &plan.graphs[self.graph];
         let commit = Commit::new(cx, graph, self, &AT_JOIN, 1);
-        let within: u64 = outputs.iter().map(|output| output.steps).sum();
         let mut agenda = Agenda {
             tasks: Vec::new(),
             joins: self.agenda.joins.clone(),
@@ -169,7 +168,7 @@ impl Frame {
         for_caller.extend(self.for_caller(view.writes, by_tasks));
         (self.freshness, self.live) = (freshness, live);
         self.step += 1;
-        self.made += 1 + within;
+        self.made += 1;
         let mut changes = self.accept(graph, written, agenda);
         changes.extend(self.accept_cleared(graph, cleared));
         for write in for_caller {

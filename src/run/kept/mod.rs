@@ -120,16 +120,16 @@ impl Kept {
         })
     }
 
-    /// A frame has committed a step: takes over what the calls in it have left. What failed has left nothing.
-    pub fn commit(&self, frame: &Frame, left: Vec<Box<Left>>) {
+    /// The frame of a key has committed a step: takes over what the calls in it have left. What failed has left nothing.
+    pub fn commit(&self, frame: &str, left: impl Iterator<Item = Left>) {
         let mut states = self.states();
         for left in left {
-            states.hand_out(&left.call, &frame.key);
+            states.hand_out(&left.call, frame);
             if let Some((path, state, changed)) = left.own {
-                states.put(&frame.key, path, state, changed);
+                states.put(frame, path, state, changed);
             }
         }
-        states.drop_inside(&frame.key);
+        states.drop_inside(frame);
     }
 
     /// What a frame's checkpoint has to keep of them: what has changed inside it since its last one.

@@ -11,6 +11,7 @@ use crate::run::channel::Incoming;
 use crate::run::engine::Gone;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
+use crate::run::half_join::half_joins;
 use crate::run::kept::Base;
 use crate::run::limit::StepLimit;
 use crate::run::plan::GraphPlan;
@@ -18,7 +19,7 @@ use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
 use crate::run::step::{FrameEnd, keep, run_frame};
 use crate::run::store::{FrameImage, Source};
-use crate::run::task::{TaskRun, join_path};
+use crate::run::task::{Called, TaskRun, join_path};
 use crate::value::{Map, Value};
 
 use super::Stop;
@@ -78,8 +79,15 @@ pub async fn work(
         FrameEnd::Interrupted(open) => return Err(Stop::Interrupted(open)),
         FrameEnd::Failed(error) => return Err(Stop::Failed(error)),
     };
-    run.left = cx.kept.left(lasting, &plan, frame, &child).map(Box::new);
-    run.steps += child.made;
+    let mut half = std::mem::take(&mut child.half);
+    if left.is_empty() {
+        half.extend(half_joins(called, &child.path, &child.agenda));
+    }
+    run.called = Some(Box::new(Called {
+        steps: child.made,
+        left: cx.kept.left(lasting, &plan, frame, &child),
+        half,
+    }));
     hand_back(run, called, &child, into)?;
     run.put_slot(slots::RESULT, result(&plan.flow.graphs[graph], &child));
     let stays = left.is_empty();
@@ -169,6 +177,7 @@ pub fn restore(frame: &mut Frame, graph: &GraphPlan, image: &FrameImage) -> Resu
     let numbers;
     (frame.agenda, numbers) = schedule::agenda(graph, image)?;
     frame.made = schedule::steps(&image.schedule);
+    frame.half = schedule::half(&image.schedule);
     frame.visits.load(graph, image);
     frame.base = Base::of(graph, image);
     restore_fields(frame, graph, image)?;
