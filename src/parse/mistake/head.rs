@@ -1,0 +1,164 @@
+//! Mistakes in how a node or a tool begins: its kind, its arguments, its model.
+
+use crate::base::{Span, name};
+use crate::diag::{Diagnostic, codes};
+
+use super::super::grammar::Rule;
+use super::super::{keyword, message};
+use super::{Place, first_word, innermost_open};
+
+/// `graph A = B(Mode.x)`, `tool(state.x)`: a value without the name of its argument.
+pub fn unnamed_argument(place: &Place) -> Option<Diagnostic> {
+    let only_colon = place.tried.iter().all(|rule| *rule == Rule::colon);
+    let ends = place.rest.starts_with(['.', ',', ')', '(']) && !place.tried.is_empty();
+    let value = place.last_word();
+    let head = place.before.trim_end_matches(value).trim_ascii_end();
+    (only_colon && ends && head.ends_with(['(', ',']) && innermost_open(place.before) == Some('('))
+        .then(|| {
+            let shown = message::found(place.rest);
+            place
+                .error(format!(
+                    "expected the name of an argument and `:` before `{value}`, found {shown}"
+                ))
+                .help("arguments are named: `name: value`")
+        })
+}
+
+/// `set { state.n: 1 }`
+pub fn state_prefix(place: &Place) -> Option<Diagnostic> {
+    let names_field = place.tried(Rule::colon) && place.tried(Rule::assign);
+    (names_field && place.last_word() == "state" && place.rest.starts_with('.')).then(|| {
+        place
+            .error("expected `:` after the field's name, found `.`")
+            .help("name the field without `state.`")
+    })
+}
+
+/// `call search("x")`
+pub fn positional_argument(place: &Place) -> Option<Diagnostic> {
+    let (head, _) = place.before.rsplit_once('(')?;
+    let mut words = head.split_ascii_whitespace().rev();
+    let (_tool, call) = (words.next()?, words.next()?);
+    let first = place.rest.chars().next()?;
+    let value = !place.tried(Rule::op) && (first.is_alphanumeric() || "\"'[{(.-!".contains(first));
+    (call == "call" && value && innermost_open(place.before) == Some('(')).then(|| {
+        place
+            .error("expected the name of an argument")
+            .help("arguments are named: `name: value`")
+    })
+}
+
+/// `model "openai/gpt-5.2"`, in a node or with no name before it.
+pub fn model_text(place: &Place) -> Option<Diagnostic> {
+    let quote = place.rest.chars().next()?;
+    if place.last_word() != "model" || !matches!(quote, '"' | '\'') {
+        return None;
+    }
+    let text = place.rest.get(1..)?.split(['"', '\'', '\n']).next()?;
+    let message = format!("expected the name of a model, found the text `\"{text}\"`");
+    Some(place.error(message).help(format!(
+        "a model is declared beside the graphs, `model writer = \"{text}\"`; nodes and graphs name it, `model writer`"
+    )))
+}
+
+/// `node a: lmm`
+pub fn wrong_kind(place: &Place) -> Option<Diagnostic> {
+    let word = place.first_word();
+    if !place.tried(Rule::kind) || word.is_empty() {
+        return None;
+    }
+    let found = Diagnostic::new(
+        &codes::UNKNOWN_KEYWORD,
+        format!("`{word}` is no kind of node"),
+        place.span,
+    );
+    // `node a: tool look(q: ..)`: arguments are given to a call.
+    let behind = place
+        .rest
+        .get(word.len()..)
+        .unwrap_or("")
+        .trim_ascii_start();
+    let called = first_word(behind);
+    let with_arguments = behind
+        .get(called.len()..)
+        .is_some_and(|rest| rest.trim_ascii_start().starts_with('('));
+    if !called.is_empty()
+        && with_arguments
+        && matches!(word, "tool" | "tools" | "invoke" | "function")
+    {
+        let call = found.help(format!("write `call {called}(..)`"));
+        return Some(call.fix(place.span, "call"));
+    }
+    Some(match name::closest(word, keyword::KINDS.iter().copied()) {
+        Some(close) => found
+            .help(format!("did you mean `{close}`?"))
+            .fix(place.span, close),
+        None => found.help(format!(
+            "kinds are {}",
+            name::list(keyword::KINDS.iter().copied())
+        )),
+    })
+}
+
+/// `node a update`, `node a = update`
+pub fn kind_without_colon(place: &Place) -> Option<Diagnostic> {
+    if first_word(place.text) != "node"
+        || !place.tried(Rule::colon)
+        || innermost_open(place.before).is_some()
+    {
+        return None;
+    }
+    let (sign, kind) = match place.rest.strip_prefix('=') {
+        Some(rest) => ("=", first_word(rest.trim_ascii_start())),
+        None => ("", place.first_word()),
+    };
+    if !keyword::KINDS.contains(&kind) {
+        return None;
+    }
+    let name = place.last_word();
+    let start = place.span.start;
+    let end = start + sign.len() as u32;
+    let found = match sign {
+        "" => kind,
+        sign => sign,
+    };
+    Some(
+        place
+            .error(format!("expected `:` after `{name}`, found `{found}`"))
+            .help(format!("write `node {name}: {kind}`"))
+            .fix(
+                Span {
+                    start,
+                    end,
+                    ..place.span
+                },
+                if sign.is_empty() { ": " } else { ":" },
+            ),
+    )
+}
+
+/// `node a -> b`
+pub fn missing_kind(place: &Place) -> Option<Diagnostic> {
+    let is_node = first_word(place.text) == "node"
+        && place.tried(Rule::colon)
+        && innermost_open(place.before).is_none();
+    (is_node && place.text.split_ascii_whitespace().count() > 1).then(|| {
+        let name = place.last_word();
+        place
+            .error(format!("expected `:` and the kind of node `{name}`"))
+            .help(format!("write `node {name}: update`, or another kind"))
+    })
+}
+
+/// `tool f(a: T) T`
+pub fn missing_result_arrow(place: &Place) -> Option<Diagnostic> {
+    let is_function = matches!(first_word(place.text), "tool" | "reducer" | "function");
+    let after_params = place.before.ends_with(')') && !place.first_word().is_empty();
+    (is_function && after_params && place.tried(Rule::arrow)).then(|| {
+        let found = message::found(place.rest);
+        let here = place.span.before();
+        place
+            .error(format!("expected `->` before the result type {found}"))
+            .fix(here, "-> ")
+    })
+}

@@ -1,0 +1,193 @@
+//! Signs of other languages where an operator, an arrow or a `:` stands.
+
+use crate::base::Span;
+use crate::diag::{Diagnostic, codes};
+
+use super::super::grammar::Rule;
+use super::{Place, first_word, innermost_open};
+
+/// `a?.b`
+pub fn question_dot(place: &Place) -> Option<Diagnostic> {
+    let at = place.before.rfind("?.")?;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = place
+        .before
+        .get(..at)?
+        .ends_with(|c| word(c) || c == ')' || c == ']');
+    let after = place.before.get(at + 2..)?.starts_with(word);
+    let base = place.span.start as usize - (place.text.len() - place.rest.len());
+    let span = Span::new(place.span.file, base + at, base + at + 2);
+    (before && after && place.tried(Rule::op)).then(|| {
+        Diagnostic::new(&codes::SYNTAX_ERROR, "`?.` is no operator", span)
+            .help("write `.?`, and what else it is: `x.?name.orValue(..)`")
+    })
+}
+
+/// `a === b`
+pub fn third_equals(place: &Place) -> Option<Diagnostic> {
+    let written = match place.before {
+        text if text.ends_with("==") => "===",
+        text if text.ends_with("!=") => "!==",
+        _ => return None,
+    };
+    let meant = written.strip_suffix('=')?;
+    place.rest.starts_with('=').then(|| {
+        place
+            .error(format!("`{written}` is no operator"))
+            .help(format!("write `{meant}`"))
+            .fix(place.span, "")
+    })
+}
+
+/// `a => b`
+pub fn fat_arrow(place: &Place) -> Option<Diagnostic> {
+    let line = place.rest.lines().next().unwrap_or("");
+    let again = line.get(2..).is_some_and(|line| line.contains("->"));
+    if place.rest.starts_with("=>") && place.after_operand() && (again || !place.tried(Rule::arrow))
+    {
+        return Some(
+            place
+                .error("`=>` does not compare")
+                .help("write `>=`")
+                .fix(place.span, ">="),
+        );
+    }
+    (place.rest.starts_with("=>")).then(|| {
+        place
+            .error("`=>` is no arrow")
+            .help("write `->`")
+            .fix(place.span, "->")
+    })
+}
+
+/// `a = b` for `a == b`, and `set { a = b }` for `set { a: b }`
+pub fn equals_sign(place: &Place) -> Option<Diagnostic> {
+    if !place.rest.starts_with('=') || place.rest.starts_with("==") {
+        return None;
+    }
+    if let Some(key) = map_key(place) {
+        return Some(
+            place
+                .error(format!("expected `:` after the key {key}, found `=`"))
+                .help(format!("write `{key}: ..`"))
+                .fix(place.span, ":"),
+        );
+    }
+    if place.rest.starts_with("=!") && place.after_operand() {
+        let at = place.at(0, 2);
+        return Some(
+            place
+                .error_at(at, "`=!` is no operator")
+                .help("write `!=`")
+                .fix(at, "!="),
+        );
+    }
+    if place.rest.starts_with("=<") && place.after_operand() {
+        let at = place.at(0, 2);
+        return Some(
+            place
+                .error_at(at, "`=<` is no operator")
+                .help("write `<=`")
+                .fix(at, "<="),
+        );
+    }
+    if place.after_operand() {
+        return Some(
+            place
+                .error("`=` does not compare")
+                .help("write `==`")
+                .fix(place.span, "=="),
+        );
+    }
+    let name = place.last_word();
+    place.tried(Rule::colon).then(|| {
+        place
+            .error(format!("expected `:` after `{name}`, found `=`"))
+            .help(format!("write `{name}: ..`"))
+            .fix(place.span, ":")
+    })
+}
+
+/// The key of a map that is written out before a place.
+pub fn map_key<'a>(place: &'a Place) -> Option<&'a str> {
+    let quote = place
+        .before
+        .chars()
+        .last()
+        .filter(|c| matches!(c, '"' | '\''))?;
+    let key = place.before.get(..place.before.len() - 1)?;
+    let start = key
+        .rfind([quote, '\n'])
+        .filter(|at| key.get(*at..).is_some_and(|t| t.starts_with(quote)))?;
+    let open = place
+        .before
+        .get(..start)?
+        .trim_ascii_end()
+        .ends_with(['{', ',']);
+    (open && place.tried(Rule::colon) && innermost_open(place.before) == Some('{'))
+        .then(|| place.before.get(start..))
+        .flatten()
+}
+
+/// Operators of other languages.
+pub fn other_operator(place: &Place) -> Option<Diagnostic> {
+    let (written, meant) = match place.first_word() {
+        "and" if place.after_operand() => ("and", "&&"),
+        "or" if place.after_operand() => ("or", "||"),
+        "is" if place.after_operand() => {
+            let behind = place.rest.get(2..).unwrap_or("");
+            let value = behind.trim_ascii_start();
+            if first_word(value) == "not" {
+                let at = place.at(0, 2 + (behind.len() - value.len()) + 3);
+                return Some(
+                    place
+                        .error_at(at, "`is not` is no operator")
+                        .help("write `!=`")
+                        .fix(at, "!="),
+                );
+            }
+            ("is", "==")
+        }
+        "" if place.before.ends_with('?') && place.rest.starts_with('?') => {
+            return Some(
+                place
+                    .error("`??` is no operator")
+                    .help("write `x == null ? other : x`, or `x.?y.orValue(other)`"),
+            );
+        }
+        "" if place.after_operand() && place.rest.starts_with('&') => ("&", "&&"),
+        "" if place.after_operand() && place.rest.starts_with('|') => ("|", "||"),
+        _ if place.after_operand() && place.last_word() == "not" => {
+            return Some(
+                place
+                    .error("`not` is no operator")
+                    .help("write `!` before what is negated"),
+            );
+        }
+        _ => return None,
+    };
+    let found = place.error(format!("`{written}` is no operator"));
+    let behind = place.rest.get(written.len()..).unwrap_or("");
+    let value = behind.trim_ascii_start();
+    let quote = |c: char| matches!(c, '"' | '\'');
+    let is_text = value.starts_with(quote) || place.before.ends_with(quote);
+    let is_value =
+        is_text || value.starts_with(|c: char| matches!(c, '[' | '{') || c.is_ascii_digit());
+    Some(match written {
+        "or" | "|" if is_value => found.help(crate::base::foreign::DEFAULT),
+        "&" if is_text => found.help("write `+`").fix(place.span, "+"),
+        _ => found
+            .help(format!("write `{meant}`"))
+            .fix(place.span, meant),
+    })
+}
+
+/// `goto -> a`
+pub fn goto_arrow(place: &Place) -> Option<Diagnostic> {
+    (place.last_word() == "goto" && place.rest.starts_with("->")).then(|| {
+        place
+            .error("expected a target after `goto`, found `->`")
+            .help("write the target without `->`")
+            .fix(place.span, "")
+    })
+}
