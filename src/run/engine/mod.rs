@@ -2,20 +2,18 @@
 //!
 //! What can be refused is refused before anything runs: inputs and threads in `prepare`, contexts in
 //! `constants`, answers in `answers` and `asker`. Threads of another version become this one's in `take_over`: `live` (what of them
-//! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`. `edit`
+//! counts), `migrate` and `names` (what they are called now), `one_name` (no two things the same), `fit` (whether it fits). What a run came to is in `result`, and kept in `finish`. `edit`
 //! changes what a thread has from outside of any run, `fork` makes a new one of an old one's past.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ir::{ErrorKind, GraphId};
-use crate::value::Value;
 
 use super::ambient::Ambient;
 use super::backends::Backends;
@@ -24,15 +22,14 @@ use super::cut_off::CutOff;
 use super::error::RunError;
 use super::former::FormerNames;
 use super::frame::Frame;
-use super::half_join::half_joins;
-use super::interrupt::{Answer, OpenInterrupt};
+use super::interrupt::Answer;
 use super::journal::{Durability, Journal};
 use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::plan::Plan;
-use super::step::{FrameEnd, keep, kept_context, run_frame};
-use super::store::{Record, RunState, Source, Store, ThreadImage, ThreadStatus};
+use super::step::{FrameEnd, keep, run_frame};
+use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
 use super::view::short_hash;
 use super::visits::{VISITS, Visits};
@@ -42,6 +39,7 @@ mod answers;
 mod asker;
 mod constants;
 mod edit;
+mod finish;
 mod fit;
 mod fork;
 mod lease;
@@ -385,135 +383,7 @@ impl Engine {
             FrameEnd::Failed(error.lifted_by("--timeout"))
         })
     }
-
-    fn status(
-        &self,
-        cx: &RunContext,
-        frame: &Frame,
-        state: RunState,
-        interrupts: &[OpenInterrupt],
-        error: Option<&RunError>,
-    ) -> Record {
-        Record::Status(ThreadStatus {
-            state,
-            graph: self.plan.flow.graphs[frame.graph].name.clone(),
-            version: self.plan.version.clone(),
-            run_id: cx.run_id.to_string(),
-            interrupts: interrupts
-                .iter()
-                .filter_map(|open| serde_json::to_value(open).ok())
-                .collect(),
-            error: error.map(RunError::to_json),
-            context: kept_context(&frame.context),
-            usage: json!(cx.usage()),
-            named_from: Some(cx.journal.first_named()),
-            life: cx.life.as_deref().map(str::to_owned),
-            forked_from: cx.forked_from.clone(),
-            interrupt_before: cx.interrupt_before.clone(),
-            at: self.ambient.kept_at().to_string(),
-        })
-    }
-
-    /// The state of the root at a checkpoint, of a run whose store has failed; empty where it can't be read either.
-    async fn state_kept(&self, thread_id: &str, at: Option<u64>) -> BTreeMap<String, Value> {
-        let (Some(store), Some(at)) = (&self.store, at) else {
-            return BTreeMap::new();
-        };
-        let read = tokio::time::timeout(READ_AGAIN, store.state(thread_id, "", at)).await;
-        read.ok().and_then(Result::ok).unwrap_or_default()
-    }
-
-    /// Keeps what the run came to, unless the thread is to stay as it was, gives it back and says it.
-    async fn finish(
-        &self,
-        cx: RunContext,
-        graph: GraphId,
-        frame: Frame,
-        end: FrameEnd,
-        tells: bool,
-    ) -> RunResult {
-        let mut half = Vec::new();
-        let (mut state, mut interrupts, mut error) = match end {
-            FrameEnd::Done => {
-                half = half_joins(&self.plan.graphs[graph], "", &frame.agenda);
-                half.extend(frame.half.iter().cloned());
-                (RunState::Done, Vec::new(), None)
-            }
-            FrameEnd::Left(_) => (RunState::Done, Vec::new(), None),
-            FrameEnd::Interrupted(open) => (RunState::Interrupted, open, None),
-            // A backend may say that too, of a run that nobody has stopped: that is a failure.
-            FrameEnd::Failed(error) if error.kind == ErrorKind::Cancelled && cx.is_stopped() => {
-                (RunState::Cancelled, Vec::new(), Some(error))
-            }
-            FrameEnd::Failed(error) => (RunState::Failed, Vec::new(), Some(error)),
-        };
-        if tells {
-            let status = self.status(&cx, &frame, state, &interrupts, error.as_ref());
-            cx.journal.append(vec![status]);
-        }
-        let plan = &self.plan.flow.graphs[graph];
-        let pick = |wanted: fn(crate::ir::FieldMode) -> bool| {
-            let fields = plan
-                .fields
-                .iter()
-                .zip(&frame.fields)
-                .filter(|(field, _)| wanted(field.mode));
-            fields
-                .filter_map(|(field, value)| Some((field.name.clone(), value.as_ref()?.to_json())))
-                .collect()
-        };
-        let (mut output, mut values): (Entries, Entries) =
-            (pick(crate::ir::FieldMode::is_out), pick(|_| true));
-        let (thread_id, run_id, usage) =
-            (cx.thread_id.to_string(), cx.run_id.to_string(), cx.usage());
-        let mut checkpoint_id = cx.journal.keeps().then(|| cx.journal.last_seq());
-        let kept = cx.journal.kept_seq();
-        if let Err(failed) = cx.journal.close().await {
-            // What the run came to is not kept, whatever it was: that counts first.
-            state = RunState::Failed;
-            interrupts.clear();
-            half.clear();
-            checkpoint_id = Some(kept.load(Ordering::Acquire)).filter(|seq| *seq > 0);
-            let fields = self.state_kept(&thread_id, checkpoint_id).await;
-            let names = |name: &String| fields.contains_key(name);
-            output.retain(|name, _| names(name));
-            values.retain(|name, _| names(name));
-            for (name, value) in &fields {
-                for entries in [&mut output, &mut values] {
-                    if let Some(entry) = entries.get_mut(name) {
-                        *entry = value.to_json();
-                    }
-                }
-            }
-            error = Some(RunError {
-                cause: error
-                    .filter(|error| error.kind != ErrorKind::Store)
-                    .map(Box::new),
-                ..failed.into()
-            });
-        }
-        RunResult {
-            state,
-            thread_id,
-            run_id,
-            checkpoint_id,
-            output,
-            values,
-            interrupts,
-            error,
-            usage,
-            begun: true,
-            half_joins: half,
-            in_doubt: Vec::new(),
-        }
-    }
 }
-
-/// Fields that a result shows.
-type Entries = serde_json::Map<String, Json>;
-
-/// Longest wait for a store that has failed to say what it has kept.
-const READ_AGAIN: Duration = Duration::from_secs(2);
 
 /// The life of a thread that begins with a new id.
 fn life(id: &str) -> String {
