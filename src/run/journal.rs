@@ -9,14 +9,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 use super::store::{EffectRecord, Lease, Record, Store, StoreError, ThreadImage};
+
+mod writer;
+
+use writer::Writer;
 
 /// When records reach the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -73,48 +75,6 @@ pub struct Finished {
     pub outcome: Json,
 }
 
-/// Appends that may wait for the store under [`Durability::Async`]: a run that is quicker than its store waits for it,
-/// rather than take all memory.
-const MOST_WAITING: usize = 256;
-
-struct Writer {
-    queue: mpsc::UnboundedSender<Job>,
-    /// Appends that the store has not kept yet, and who waits for fewer.
-    behind: Arc<Behind>,
-    /// The store's first error.
-    failed: Arc<OnceLock<StoreError>>,
-    task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
-}
-
-/// How far a writer is behind.
-#[derive(Default)]
-struct Behind {
-    appends: AtomicUsize,
-    fewer: Notify,
-}
-
-impl Behind {
-    /// Waits until there are few, or the store has failed.
-    async fn few(&self, failed: &OnceLock<StoreError>) {
-        let many =
-            || failed.get().is_none() && self.appends.load(Ordering::Acquire) >= MOST_WAITING;
-        while many() {
-            let fewer = self.fewer.notified();
-            tokio::pin!(fewer);
-            // Listens before it looks: one that is kept in between is not missed.
-            fewer.as_mut().enable();
-            if many() {
-                fewer.await;
-            }
-        }
-    }
-
-    fn kept(&self, appends: usize) {
-        self.appends.fetch_sub(appends, Ordering::Release);
-        self.fewer.notify_waiters();
-    }
-}
-
 /// Counted as long as a task waits for the store.
 pub struct AtTheStore<'a>(&'a AtomicUsize);
 
@@ -130,12 +90,6 @@ impl Drop for AtTheStore<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
     }
-}
-
-enum Job {
-    Append(Vec<Record>),
-    /// Answers with the first error so far, once all before it is kept.
-    Barrier(oneshot::Sender<Result<(), StoreError>>),
 }
 
 impl Journal {
@@ -161,18 +115,7 @@ impl Journal {
         durability: Durability,
         image: Option<&ThreadImage>,
     ) -> Self {
-        let (queue, jobs) = mpsc::unbounded_channel();
-        let failed = Arc::new(OnceLock::new());
-        let behind = Arc::new(Behind::default());
         let kept_seq = Arc::new(AtomicU64::new(image.map_or(0, |image| image.last_seq)));
-        let writing = Writing {
-            store,
-            lease: Some(lease),
-            failed: failed.clone(),
-            behind: behind.clone(),
-            kept_seq: kept_seq.clone(),
-        };
-        let task = tokio::spawn(write(writing, jobs));
         let effects = image
             .map(|image| image.effects.as_slice())
             .unwrap_or_default();
@@ -190,12 +133,7 @@ impl Journal {
         let counts = image.map(|image| image.counts.clone()).unwrap_or_default();
         Self {
             durability,
-            writer: Some(Writer {
-                queue,
-                behind,
-                failed,
-                task: Mutex::new(Some(task)),
-            }),
+            writer: Some(Writer::start(store, lease, kept_seq.clone())),
             finished,
             named_from: 0,
             root_step: AtomicU64::new(0),
@@ -336,9 +274,7 @@ impl Journal {
             held.extend(records);
             held
         };
-        writer.behind.appends.fetch_add(1, Ordering::Relaxed);
-        // The writer ends only when this journal is closed, and reports its error at the next barrier.
-        let _ = writer.queue.send(Job::Append(records));
+        writer.append(records);
     }
 
     /// Waits until all records so far are kept, where the durability asks for it before an effect on
@@ -364,11 +300,11 @@ impl Journal {
                 let Some(writer) = &self.writer else {
                     return Ok(());
                 };
-                if writer.behind.appends.load(Ordering::Relaxed) >= MOST_WAITING {
+                if writer.is_far_behind() {
                     let _waits = self.waits();
-                    writer.behind.few(&writer.failed).await;
+                    writer.few().await;
                 }
-                writer.failed.get().cloned().map_or(Ok(()), Err)
+                writer.failed()
             }
             Durability::Exit => Ok(()),
         }
@@ -383,9 +319,8 @@ impl Journal {
             let mut state = self.state();
             if !state.holding && !state.held.is_empty() {
                 let held = std::mem::take(&mut state.held);
-                writer.behind.appends.fetch_add(1, Ordering::Relaxed);
                 // Sent under the lock: no later record goes ahead of it.
-                let _ = writer.queue.send(Job::Append(held));
+                writer.append(held);
             }
         }
         self.settle().await
@@ -396,9 +331,7 @@ impl Journal {
             return Ok(());
         };
         let _waits = self.waits();
-        let (done, kept) = oneshot::channel();
-        writer.queue.send(Job::Barrier(done)).map_err(|_| ended())?;
-        kept.await.map_err(|_| ended())?
+        writer.barrier().await
     }
 
     /// Counts a task as one that waits for the store, until the result is dropped.
@@ -417,120 +350,12 @@ impl Journal {
     /// The store's first error.
     pub async fn close(self) -> Result<(), StoreError> {
         let held = std::mem::take(&mut self.state().held);
-        let Some(writer) = &self.writer else {
+        let Some(writer) = self.writer else {
             return Ok(());
         };
         if !held.is_empty() {
-            // The writer reports its error when it ends, which is waited for below.
-            writer.behind.appends.fetch_add(1, Ordering::Relaxed);
-            let _ = writer.queue.send(Job::Append(held));
+            writer.append(held);
         }
-        let task = writer
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        drop(self);
-        match task {
-            Some(task) => task.await.unwrap_or_else(|_| Err(ended())),
-            None => Ok(()),
-        }
+        writer.close().await
     }
-}
-
-fn ended() -> StoreError {
-    StoreError::Unavailable {
-        message: "the store panicked while the run was kept: what the run has done since its last checkpoint may be missing"
-            .to_owned(),
-    }
-}
-
-/// What the writer task holds. Where it ends otherwise than it should, since the store has panicked, nobody waits for it any more:
-/// the run fails, and the thread is given back.
-struct Writing {
-    store: Arc<dyn Store>,
-    lease: Option<Lease>,
-    failed: Arc<OnceLock<StoreError>>,
-    behind: Arc<Behind>,
-    kept_seq: Arc<AtomicU64>,
-}
-
-impl Drop for Writing {
-    fn drop(&mut self) {
-        let Some(lease) = self.lease.take() else {
-            return;
-        };
-        let _ = self.failed.set(ended());
-        self.behind.fewer.notify_waiters();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let store = Arc::clone(&self.store);
-            runtime.spawn(async move { store.release(lease).await });
-        }
-    }
-}
-
-/// Notes the latest checkpoint among records that are kept.
-fn note_kept(kept_seq: &AtomicU64, records: &[Record]) {
-    let seqs = records.iter().filter_map(|record| match record {
-        Record::Checkpoint(checkpoint) => Some(checkpoint.seq),
-        _ => None,
-    });
-    if let Some(latest) = seqs.max() {
-        kept_seq.fetch_max(latest, Ordering::Release);
-    }
-}
-
-/// The writer task: owns the lease; ends when the journal is closed or, where a run is given up half
-/// way, dropped. It gives the thread back in either case. Its first error is its result.
-async fn write(
-    mut writing: Writing,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
-) -> Result<(), StoreError> {
-    let mut batch: Vec<Record> = Vec::new();
-    while let Some(job) = jobs.recv().await {
-        let mut waiting = Vec::new();
-        let mut next = Some(job);
-        let mut appends = 0;
-        // All that has queued up meanwhile goes into one append.
-        while let Some(job) = next {
-            match job {
-                Job::Append(records) => {
-                    batch.extend(records);
-                    appends += 1;
-                }
-                Job::Barrier(done) => waiting.push(done),
-            }
-            next = jobs.try_recv().ok();
-        }
-        let Writing {
-            store,
-            lease,
-            failed,
-            behind,
-            kept_seq,
-        } = &writing;
-        // After an error nothing more is written: later records would stand on ones that are missing.
-        if failed.get().is_none()
-            && !batch.is_empty()
-            && let Some(lease) = lease
-        {
-            match store.append(lease, &batch).await {
-                Ok(()) => note_kept(kept_seq, &batch),
-                Err(error) => {
-                    let _ = failed.set(error);
-                }
-            }
-        }
-        // Not only cleared: what one long append took is not held for the run's life.
-        batch = Vec::new();
-        behind.kept(appends);
-        for done in waiting {
-            let _ = done.send(failed.get().cloned().map_or(Ok(()), Err));
-        }
-    }
-    if let Some(lease) = writing.lease.take() {
-        // All is kept; a lease that can't be given back ends with this process.
-        let _ = writing.store.release(lease).await;
-    }
-    writing.failed.get().cloned().map_or(Ok(()), Err)
 }
