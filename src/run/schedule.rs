@@ -294,8 +294,17 @@ pub fn steps(json: &Json) -> u64 {
 
 /// Joins that graphs which a frame called had left half arrived at, at a checkpoint.
 pub fn half(json: &Json) -> BTreeSet<HalfJoin> {
-    let half = json.get("half").cloned().unwrap_or_default();
-    serde_json::from_value(half).unwrap_or_default()
+    let half = json.get("half").map(BTreeSet::deserialize);
+    half.and_then(Result::ok).unwrap_or_default()
+}
+
+/// The same with each of them made another, or let go.
+pub fn with_half(json: &mut Json, other: impl Fn(HalfJoin) -> Option<HalfJoin>) {
+    if let Some(kept) = json.get_mut("half") {
+        let half = BTreeSet::deserialize(&*kept).unwrap_or_default();
+        let half: BTreeSet<HalfJoin> = half.into_iter().filter_map(other).collect();
+        *kept = serde_json::to_value(half).unwrap_or_default();
+    }
 }
 
 /// Tokens that the run had used at a checkpoint.

@@ -136,7 +136,7 @@ impl Progress {
             RunState::Ready => "ready",
         };
         let usage = result.usage;
-        let tokens = match usage.input_tokens + usage.output_tokens {
+        let tokens = match usage.total() {
             0 => String::new(),
             _ => format!(
                 ", {} tokens in and {} out",

@@ -3,7 +3,7 @@
 //! The image of a thread is changed in memory; [`take_over`](super::take_over) keeps the changes. All that is kept of a
 //! graph's state takes its new names here in one way, also what lasts between calls, and so do tasks and questions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use serde_json::Value as Json;
@@ -11,8 +11,9 @@ use serde_json::Value as Json;
 use crate::ir::Graph;
 use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
+use crate::run::half_join::HalfJoin;
 use crate::run::joins::{self, JOINS};
-use crate::run::kept;
+use crate::run::{kept, schedule};
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
 use crate::run::waiting::{self, WAITING};
@@ -24,7 +25,8 @@ pub(super) fn frame(names: &Names<'_>, old: &FrameImage) -> FrameImage {
     let Some(graph) = graph(names, names.graph_of(&old.frame)) else {
         return old.clone();
     };
-    let state = state(graph, old);
+    let mut state = state(graph, old);
+    schedule::with_half(&mut state.schedule, |half| half_join(names, half));
     let lasting = old.fields.iter().filter_map(|(name, field)| {
         let path = kept::path(name)?;
         Some(lasting(names, path, field))
@@ -46,6 +48,19 @@ fn lasting(names: &Names<'_>, path: &str, field: &FieldImage) -> Option<(String,
     let state = state(graph, &kept::image(&field.value));
     let value = kept::value(&state);
     Some((kept::name::name(&names.key(path)), FieldImage::of(value)))
+}
+
+/// A join that a called graph has left half arrived at; `None` where this version makes no such call.
+fn half_join(names: &Names<'_>, half: HalfJoin) -> Option<HalfJoin> {
+    let graph = graph(names, names.called(&half.path))?;
+    let node = |name: String| graph.migrate.nodes.get(&name).cloned().unwrap_or(name);
+    let nodes = |names: Vec<String>| names.into_iter().map(node).collect();
+    Some(HalfJoin {
+        path: names.key(&half.path),
+        members: nodes(half.members),
+        missing: nodes(half.missing),
+        to: nodes(half.to),
+    })
 }
 
 /// What a graph's state holds and what is left to do in it, by the names of now.
@@ -84,7 +99,7 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
         fields.insert(format!("{base}{log}"), field.clone());
     }
     FrameImage {
-        schedule: schedule(&old.schedule, migrate),
+        schedule: left_to_do(&old.schedule, migrate),
         fields,
         ..old.clone()
     }
@@ -105,11 +120,11 @@ pub(super) fn effects(names: &Names<'_>, image: &ThreadImage) -> Vec<EffectRecor
             ..effect.clone()
         })
     });
-    let known = |effect: &EffectRecord| {
-        let mut all = image.effects.iter();
-        all.any(|old| old.task == effect.task && old.id == effect.id)
-    };
-    renamed.filter(|effect| !known(effect)).collect()
+    let all = image.effects.iter();
+    let known: BTreeSet<(&str, &str)> = all.map(|old| (&*old.task, &*old.id)).collect();
+    renamed
+        .filter(|effect| !known.contains(&(&*effect.task, &*effect.id)))
+        .collect()
 }
 
 /// An open question by the names of now.
@@ -126,7 +141,7 @@ pub(super) fn interrupt(names: &Names<'_>, open: &mut Json) {
 }
 
 /// What is left to do, by the names of now.
-fn schedule(old: &Json, migrate: &Migrate) -> Json {
+fn left_to_do(old: &Json, migrate: &Migrate) -> Json {
     let mut new = old.clone();
     let node = |name: &mut Json| rename(name, &migrate.nodes);
     for key in ["tasks", "deferred_sends"] {

@@ -416,8 +416,6 @@ fn used_before(image: &ThreadImage) -> Usage {
         .frames
         .iter()
         .map(|frame| super::schedule::usage(&frame.schedule));
-    let most = frames
-        .chain([noted])
-        .max_by_key(|usage| usage.input_tokens + usage.output_tokens);
+    let most = frames.chain([noted]).max_by_key(Usage::total);
     most.unwrap_or_default()
 }

@@ -93,6 +93,11 @@ impl<'e> Names<'e> {
         }
     }
 
+    /// The graph that the call at a path is of.
+    pub fn called(&self, path: &str) -> Option<GraphId> {
+        self.walk(path).called
+    }
+
     /// The graph whose state lasts between the calls at a path.
     pub fn lasting(&self, path: &str) -> Option<GraphId> {
         let walked = self.walk(path);

@@ -3,7 +3,7 @@
 //! `check` can't see it, since the old name is gone from the flow: a thread of an earlier version may have something
 //! under either.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -159,15 +159,16 @@ fn lasting(names: &Names<'_>, frame: &FrameImage) -> Result<(), StartError> {
 fn tasks(names: &Names<'_>, image: &ThreadImage) -> Result<(), StartError> {
     let text = |open: &Json| open.get("task").and_then(Json::as_str).map(str::to_owned);
     let asking: BTreeSet<String> = image.status.interrupts.iter().filter_map(text).collect();
-    let made: BTreeSet<&str> = image.effects.iter().map(|e| e.task.as_str()).collect();
-    for old in made
-        .iter()
-        .copied()
-        .chain(asking.iter().map(String::as_str))
-    {
+    let mut made: BTreeMap<&str, Vec<&EffectRecord>> = BTreeMap::new();
+    for effect in &image.effects {
+        made.entry(&effect.task).or_default().push(effect);
+    }
+    let of = |task: &str| made.get(task).map(Vec::as_slice).unwrap_or_default();
+    let all = made.keys().copied();
+    for old in all.chain(asking.iter().map(String::as_str)) {
         let new = names.key(old);
-        let taken = made.contains(&*new) || asking.contains(&new);
-        if new != old && taken && (asking.contains(old) || !is_copied(image, old, &new)) {
+        let taken = made.contains_key(&*new) || asking.contains(&new);
+        if new != old && taken && (asking.contains(old) || !is_copied(of(old), of(&new))) {
             return Err(refused(format!(
                 "`migrate` makes task `{old}` of the thread to `{new}`, which it has already: nothing would tell them apart"
             )));
@@ -177,14 +178,9 @@ fn tasks(names: &Names<'_>, image: &ThreadImage) -> Result<(), StartError> {
 }
 
 /// Whether all that was made in a task is there under another name: what an earlier `--migrate` has left.
-fn is_copied(image: &ThreadImage, from: &str, to: &str) -> bool {
-    let of = |task: &str| -> Vec<&EffectRecord> {
-        let all = image.effects.iter();
-        all.filter(|effect| effect.task == task).collect()
-    };
-    let copies = of(to);
-    let same = |a: &EffectRecord, b: &EffectRecord| a.id == b.id && a.outcome == b.outcome;
-    of(from)
-        .iter()
-        .all(|effect| copies.iter().any(|copy| same(effect, copy)))
+fn is_copied(made: &[&EffectRecord], copies: &[&EffectRecord]) -> bool {
+    let copies = copies.iter().map(|copy| (copy.id.as_str(), &copy.outcome));
+    let copies: BTreeMap<&str, &Json> = copies.collect();
+    let mut made = made.iter();
+    made.all(|effect| copies.get(effect.id.as_str()) == Some(&&effect.outcome))
 }

@@ -4,6 +4,8 @@
 //! has to fit ([`fit`]). What has changed by that is kept as checkpoints and effects before the run goes on, so
 //! that the thread is of this version from then on.
 
+use std::collections::BTreeMap;
+
 use crate::ir::GraphId;
 use crate::run::former::FormerNames;
 use crate::run::kept::{apart, lies_on_others, path, plain};
@@ -127,6 +129,8 @@ impl Engine {
             .map(|(new, old)| changes(&plain(old), new))
             .collect();
         let any = changed.contains(&true);
+        let by_key = kept.iter().map(|frame| (frame.frame.as_str(), frame));
+        let by_key: BTreeMap<&str, &FrameImage> = by_key.collect();
         let root_step = kept.first().map_or(0, |root| root.step);
         let at = self.ambient.kept_at().to_string();
         let frames = taken.image.frames.iter_mut();
@@ -137,7 +141,7 @@ impl Engine {
                 continue;
             }
             let stored = apart(new);
-            let before = kept.iter().find(|frame| frame.frame == old.frame);
+            let before = by_key.get(old.frame.as_str()).copied();
             let writes = writes(before.unwrap_or(old), &stored);
             let mut schedule = stored.schedule.clone();
             schedule::note_version(&mut schedule, &self.plan.version);

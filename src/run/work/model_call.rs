@@ -52,9 +52,10 @@ impl Reply {
             ];
             Value::Map(entries.into_iter().collect())
         });
+        let tokens = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
         let usage = [
-            ("input_tokens", Value::Int(self.usage.input_tokens as i64)),
-            ("output_tokens", Value::Int(self.usage.output_tokens as i64)),
+            ("input_tokens", tokens(self.usage.input_tokens)),
+            ("output_tokens", tokens(self.usage.output_tokens)),
         ];
         record(
             "assistant",

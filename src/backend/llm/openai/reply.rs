@@ -9,21 +9,24 @@ use crate::run::model::{ChatDelta, FinishReason, Usage};
 
 use super::calls::{Calls, Piece};
 
-/// `usage` of a reply.
+/// `usage` of a reply, as servers send it. What only counts does not decide whether a reply holds: what is no count is none.
 #[derive(Debug, Deserialize)]
-pub struct Tokens {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-}
+#[serde(transparent)]
+pub struct Tokens(Json);
 
-impl From<Tokens> for Usage {
-    fn from(tokens: Tokens) -> Self {
-        Usage {
-            input_tokens: tokens.prompt_tokens,
-            output_tokens: tokens.completion_tokens,
-        }
+impl Tokens {
+    /// What it says, if anything.
+    pub fn usage(&self) -> Option<Usage> {
+        let count = |name: &str| {
+            let count = self.0.get(name)?;
+            // `7.0` is a count as well.
+            let whole = count.as_f64().filter(|count| *count >= 0.0);
+            count.as_u64().or(whole.map(|count| count as u64))
+        };
+        self.0.is_object().then(|| Usage {
+            input_tokens: count("prompt_tokens").unwrap_or_default(),
+            output_tokens: count("completion_tokens").unwrap_or_default(),
+        })
     }
 }
 
@@ -131,7 +134,8 @@ pub fn read(bytes: &[u8], peer: Peer<'_>) -> Result<Vec<ChatDelta>, Failure> {
         !calls.is_empty(),
     );
     deltas.extend(calls.finish().map(ChatDelta::ToolCall));
-    deltas.extend(completion.usage.map(|usage| ChatDelta::Usage(usage.into())));
+    let usage = completion.usage.and_then(|tokens| tokens.usage());
+    deltas.extend(usage.map(ChatDelta::Usage));
     deltas.push(ChatDelta::Finish(reason));
     Ok(deltas)
 }

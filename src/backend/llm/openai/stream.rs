@@ -105,8 +105,8 @@ impl Reading {
             return Err(Failure::reported(peer, &json));
         }
         let chunk: Chunk = serde_json::from_value(json).map_err(unreadable)?;
-        if let Some(usage) = chunk.usage {
-            self.ready.push_back(ChatDelta::Usage(usage.into()));
+        if let Some(usage) = chunk.usage.and_then(|tokens| tokens.usage()) {
+            self.ready.push_back(ChatDelta::Usage(usage));
         }
         let Some(choice) = chunk.choices.into_iter().next() else {
             return Ok(());
