@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::request;
 use super::store::{EffectRecord, Lease, Record, Store, StoreError, ThreadImage};
 
 mod writer;
@@ -54,6 +55,8 @@ pub struct Journal {
     finished: HashMap<(String, String), Finished>,
     /// Step of the root from which ids name what effects are of; before it they number them.
     named_from: u64,
+    /// Of a fork: its life, by which it knows what it has come to itself.
+    fork: Option<String>,
     /// Step of the root, which effects and checkpoints of nested frames belong to.
     root_step: AtomicU64,
     next_seq: AtomicU64,
@@ -100,6 +103,7 @@ impl Journal {
             writer: None,
             finished: HashMap::new(),
             named_from: 0,
+            fork: None,
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(1),
             kept_seq: Arc::default(),
@@ -136,6 +140,10 @@ impl Journal {
             writer: Some(Writer::start(store, lease, kept_seq.clone())),
             finished,
             named_from: 0,
+            fork: image.and_then(|image| {
+                let status = &image.status;
+                status.life.clone().filter(|_| status.forked_from.is_some())
+            }),
             root_step: AtomicU64::new(0),
             next_seq: AtomicU64::new(image.map_or(1, |image| image.last_seq + 1)),
             kept_seq,
@@ -238,6 +246,10 @@ impl Journal {
         if !self.keeps() {
             return;
         }
+        let outcome = match &self.fork {
+            Some(life) => request::own(outcome, life),
+            None => outcome,
+        };
         self.append(vec![Record::Effect(EffectRecord {
             task: task.to_owned(),
             id,

@@ -4,7 +4,8 @@
 //! under a changed flow, or where the thread was edited, or given a new input, behind the checkpoint. Where nothing but the
 //! task's name said whose a result is, a call would be answered by that of another. So each result says what it answers, and
 //! in a fork it answers that alone. Elsewhere a task that runs again asks the same, and under a changed flow a result is the
-//! task's own whatever it would ask now.
+//! task's own whatever it would ask now. So it is in a fork of what it came to itself; and questions and handled errors of the
+//! tasks that stood where it was forked are theirs, since these see what they saw then.
 
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -18,42 +19,66 @@ use super::task::Surroundings;
 /// The entry of an outcome that says what it answers: no field of a flow is called so.
 const OF: &str = "@of";
 
+/// The entry that says which fork has come to it: its life.
+const IN: &str = "@in";
+
 /// A request, as a short text that no other has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request(String);
+pub struct Request {
+    digest: String,
+    /// Whether it is of all that a task sees.
+    seen: bool,
+}
 
 impl Request {
     /// Of what was asked.
     pub fn new(asked: &Json) -> Self {
         let digest = Sha256::digest(asked.to_string().as_bytes());
         let digits = digest.iter().take(12).map(|byte| format!("{byte:02x}"));
-        Self(digits.collect())
+        Self {
+            digest: digits.collect(),
+            seen: false,
+        }
     }
 
     /// Of what is done about all that a task sees: a question, the way on from an error.
     pub fn of_seen(around: &Surroundings<'_>, input: Option<&Value>) -> Self {
-        let seen = around.seen.get_or_init(|| state(around).0);
-        Self::new(&serde_json::json!([seen, input.map(Value::to_stored)]))
+        let state = around.seen.get_or_init(|| state(around).digest);
+        Self {
+            seen: true,
+            ..Self::new(&serde_json::json!([state, input.map(Value::to_stored)]))
+        }
     }
 
     /// An outcome that says what it answers. One that is no object stays as it is.
     pub fn noted(&self, mut outcome: Json) -> Json {
         if let Some(entries) = outcome.as_object_mut() {
-            entries.insert(OF.to_owned(), Json::String(self.0.clone()));
+            entries.insert(OF.to_owned(), Json::String(self.digest.clone()));
         }
         outcome
     }
 
-    /// Whether an outcome answers it. What doesn't say what it answers was kept by an earlier version of the program.
-    pub fn is_of(&self, outcome: &Json) -> bool {
-        let of = outcome.get(OF).and_then(Json::as_str);
-        of.is_none_or(|of| of == self.0)
+    /// Whether an outcome answers it in a fork of that life. What doesn't say what it answers was kept by an earlier version of the program.
+    fn is_of(&self, outcome: &Json, life: Option<&str>) -> bool {
+        let entry = |name: &str| outcome.get(name).and_then(Json::as_str);
+        let own = life.is_some() && entry(IN) == life;
+        own || entry(OF).is_none_or(|of| of == self.digest)
     }
+}
+
+/// An outcome that says what it answers, and that a fork of that life has come to it.
+pub fn own(mut outcome: Json, life: &str) -> Json {
+    if let Some(entries) = outcome.as_object_mut()
+        && entries.contains_key(OF)
+    {
+        entries.insert(IN.to_owned(), Json::String(life.to_owned()));
+    }
+    outcome
 }
 
 /// Whether an entry of an outcome is none of the effect's own.
 pub fn is_note(key: &str) -> bool {
-    key == OF
+    key == OF || key == IN
 }
 
 /// Of the fields that are kept.
@@ -72,14 +97,18 @@ impl EffectScope {
     /// another request there.
     pub fn of_request(&self, cx: &RunContext, id: &str, request: &Request) -> String {
         let mut own = id.to_owned();
-        if cx.forked_from.is_none() {
+        let Some(fork) = &cx.forked_from else {
+            return own;
+        };
+        if request.seen && fork.stood_at(self.key()) {
             return own;
         }
+        let life = cx.life.as_deref();
         let mut made = 0;
         let is_anothers = |id: &str| {
             let of_another = |id: &str| {
                 let kept = cx.journal.finished(self.task(), id);
-                kept.is_some_and(|kept| !request.is_of(kept))
+                kept.is_some_and(|kept| !request.is_of(kept, life))
             };
             let beside = ["^0", "!1"].map(|mark| format!("{id}{mark}"));
             of_another(id) || beside.iter().any(|id| of_another(id))

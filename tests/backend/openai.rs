@@ -91,6 +91,43 @@ fn calls(deltas: &[ChatDelta]) -> Vec<(&str, &str, &str)> {
     calls.collect()
 }
 
+/// What only counts does not decide whether a reply holds.
+#[tokio::test]
+async fn counts_of_any_form_hold_no_reply_up() {
+    let huge = u64::MAX;
+    for (sent, counted) in [
+        (
+            json!({ "prompt_tokens": null, "completion_tokens": 3.0 }),
+            Some((0, 3)),
+        ),
+        (
+            json!({ "prompt_tokens": huge, "completion_tokens": -1 }),
+            Some((huge, 0)),
+        ),
+        (json!({ "prompt_tokens": "7" }), Some((0, 0))),
+        (json!("none"), None),
+        (json!(null), None),
+    ] {
+        for streamed in [true, false] {
+            let said = json!({ "role": "assistant", "content": "ok" });
+            let name = if streamed { "delta" } else { "message" };
+            let reply =
+                json!({ "choices": [{ name: said, "finish_reason": "stop" }], "usage": sent });
+            let sends = match streamed {
+                true => events(&[&reply.to_string(), "[DONE]"]),
+                false => answer(200, &reply.to_string()),
+            };
+            let server = Server::start(vec![sends]).await;
+            let deltas = ask(settings(&server.url), request(streamed), &context()).await;
+            let found = deltas.unwrap().into_iter().find_map(|delta| match delta {
+                ChatDelta::Usage(usage) => Some((usage.input_tokens, usage.output_tokens)),
+                _ => None,
+            });
+            assert_eq!(found, counted, "{sent} {streamed}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_stream_of_text_with_usage_behind_the_end() {
     let server = Server::start(vec![events(&[

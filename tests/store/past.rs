@@ -24,6 +24,7 @@ fn forked_status(checkpoint: u64) -> ThreadStatus {
     ThreadStatus {
         interrupts: Vec::new(),
         forked_from: Some(ForkedFrom {
+            stood: [(String::new(), 1)].into(),
             thread_id: "t".into(),
             checkpoint,
             first: "t".into(),

@@ -204,6 +204,11 @@ async fn status(
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,
             first: first.unwrap_or(&source.thread_id).clone(),
+            stood: image
+                .frames
+                .iter()
+                .map(|frame| (frame.frame.clone(), frame.step))
+                .collect(),
         }),
         at: ambient.kept_at().to_string(),
     })

@@ -13,10 +13,10 @@ use crate::ir::graph::Migrate;
 use crate::run::frame::is_log;
 use crate::run::half_join::HalfJoin;
 use crate::run::joins::{self, JOINS};
-use crate::run::{kept, schedule};
 use crate::run::store::{EffectRecord, FieldImage, FrameImage, ThreadImage};
 use crate::run::visits::{self, VISITS};
 use crate::run::waiting::{self, WAITING};
+use crate::run::{kept, schedule};
 
 use super::names::Names;
 

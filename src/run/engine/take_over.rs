@@ -101,6 +101,10 @@ impl Engine {
             for open in &mut taken.image.status.interrupts {
                 migrate::interrupt(&names, open);
             }
+            if let Some(fork) = &mut taken.image.status.forked_from {
+                let stood = std::mem::take(&mut fork.stood).into_iter();
+                fork.stood = stood.map(|(key, step)| (names.key(&key), step)).collect();
+            }
             for stop in &mut taken.image.status.interrupt_before {
                 *stop = self.renamed_stop(&names, stop);
             }

@@ -1,6 +1,10 @@
 //! What is asked of a thread's past: states of old, forks, compaction.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::run::key::TaskKey;
 
 use super::EffectRecord;
 
@@ -72,6 +76,17 @@ pub struct ForkedFrom {
     pub checkpoint: u64,
     /// The thread at the beginning of all forks: the same question has the same id in each of them.
     pub first: String,
+    /// Where it stood: the super-steps to come of the frames under way, by their keys. The tasks of these see what those of the old thread
+    /// have seen, whatever the flow says now. None in what earlier versions of the program have kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stood: BTreeMap<String, u64>,
+}
+
+impl ForkedFrom {
+    /// Whether a task is one of those that were to run where the thread was forked.
+    pub fn stood_at(&self, task: &TaskKey) -> bool {
+        self.stood.get(&*task.frame) == Some(&task.step)
+    }
 }
 
 /// The nearest checkpoints, for a message.
