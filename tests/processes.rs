@@ -107,6 +107,32 @@ fn a_killed_run_goes_on_in_another_process() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A tool that has begun when its process is killed has all of its arguments, however long they are.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_tool_that_outlives_its_run_has_all_arguments() {
+    let folder = project("arguments");
+    let flow = "tool take(text: string) -> string\ngraph Take {\n  state { in text: string, out seen: string = \"\" }\n  \
+        start -> take\n  node take: call take(text: state.text) -> end { set { seen: result } }\n}\n";
+    std::fs::write(folder.join("take.graph"), flow).unwrap();
+    let settings = "tools:\n  take: { command: [sh, -c, \"echo a >> calls; echo b >> calls; sleep 1; wc -c > part; mv part seen\"] }\n";
+    std::fs::write(folder.join("graphc.yaml"), settings).unwrap();
+    let input = serde_json::json!({ "text": "x".repeat(300_000) });
+    std::fs::write(folder.join("in.json"), input.to_string()).unwrap();
+    let args = ["run", "take.graph", "--thread", "t", "--input", "@in.json"];
+    let mut child = half_way(&folder, &args);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !folder.join("seen").exists() {
+        assert!(Instant::now() < deadline, "the tool never ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let seen = std::fs::read_to_string(folder.join("seen")).unwrap();
+    assert_eq!(seen.trim().parse(), Ok(input.to_string().len()));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// While one process runs a thread, another can neither run, resume nor delete it.
 #[test]
 fn a_thread_has_one_process() {

@@ -2,11 +2,12 @@
 //! on stdout.
 //!
 //! The program sees only the environment variables that it is allowed, runs in the folder of
-//! `graphc.yaml`, and dies with its whole process group when the call ends early. [`output`] reads
-//! what it writes, [`group`] ends it.
+//! `graphc.yaml`, and dies with its whole process group when the call ends early. [`input`] has its arguments ready, [`output`]
+//! reads what it writes, [`group`] ends it.
 
 pub mod absent;
 mod group;
+mod input;
 mod output;
 
 use std::fmt;
@@ -105,7 +106,12 @@ impl CommandTool {
         self.spec.argv.first().map_or("", String::as_str)
     }
 
-    fn spawn(&self, call: &ToolCall, cx: &CallContext) -> Result<(Child, Group), ToolError> {
+    fn spawn(
+        &self,
+        call: &ToolCall,
+        input: &[u8],
+        cx: &CallContext,
+    ) -> Result<(Child, Group), ToolError> {
         let program = Path::new(self.program());
         // Whether a relative path counts from here or from `current_dir` depends on the platform.
         let program = match program.components().count() > 1 {
@@ -125,7 +131,7 @@ impl CommandTool {
             )
             .env(IDEMPOTENCY_VARIABLE, &cx.idempotency_key)
             .env(TOOL_VARIABLE, &call.tool)
-            .stdin(Stdio::piped())
+            .stdin(input::ready(input).map_or_else(Stdio::piped, Stdio::from))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
@@ -194,7 +200,7 @@ impl ToolBackend for CommandTool {
         let bounds = Bounds::new(cx, self.spec.timeout);
         let input = json!(call.args).to_string().into_bytes();
         // The group is dropped at every way out of here, and with the call itself: nothing it started lives on.
-        let (child, _group) = self.spawn(&call, cx)?;
+        let (child, _group) = self.spawn(&call, &input, cx)?;
         let output = bounds.within(self.run(child, input)).await;
         let output = output.map_err(|mut failure| {
             if failure.kind == ErrorKind::Timeout {
