@@ -189,6 +189,7 @@ macro_rules! cases {
                 a_search_gives_the_newest_first_in_pages
                 a_search_ends_where_it_has_enough_bytes
                 a_filter_looks_into_values
+                a_filter_with_dots_is_one_of_objects
                 namespaces_are_listed
                 what_is_near_comes_first
                 names_of_namespaces_are_checked

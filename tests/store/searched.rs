@@ -72,6 +72,39 @@ pub async fn a_search_is_of_a_namespace_and_below(store: Any) {
     assert_eq!(item.unwrap().unwrap().space, own.space);
 }
 
+/// An object of fields within and dots say the same: what isn't there is null.
+pub async fn a_filter_with_dots_is_one_of_objects(store: Any) {
+    let values = [
+        ("ann", json!({ "a": { "name": "Ann" } })),
+        ("bob", json!({ "a": { "name": "Bob" } })),
+        ("null", json!({ "a": { "name": null } })),
+        ("none", json!({ "a": {} })),
+        ("plain", json!({ "a": 5 })),
+        ("without", json!({})),
+    ];
+    for (key, value) in values {
+        put(&store, new(&["x"], key, value), 1).await;
+    }
+    for (test, keys) in [
+        (json!("Ann"), &["ann"][..]),
+        (
+            json!({ "$ne": "Ann" }),
+            &["bob", "none", "null", "plain", "without"],
+        ),
+        (json!(null), &["none", "null", "plain", "without"]),
+        (json!({ "$gt": "B" }), &["bob"]),
+    ] {
+        let nested = passing(&store, json!({ "a": { "name": test } })).await;
+        let dotted = passing(&store, json!({ "a.name": test })).await;
+        assert_eq!(nested, keys, "{test}");
+        assert_eq!(dotted, keys, "{test}");
+    }
+    assert_eq!(
+        passing(&store, json!({ "a": {} })).await,
+        ["ann", "bob", "none", "null"]
+    );
+}
+
 pub async fn a_search_gives_the_newest_first_in_pages(store: Any) {
     for (key, now) in [("b", 2), ("a", 2), ("old", 1), ("new", 3), ("C", 2)] {
         put(&store, new(&["s"], key, json!(key)), now).await;

@@ -123,15 +123,6 @@ fn line(ran: Ran<'_>, event: &Event) -> Json {
             let fields = &ran.flow.graphs[graph.unwrap()].fields;
             data.retain(|name, _| !fields.iter().any(|f| f.name == *name && f.untracked));
         }
-        EventKind::TaskFinished {
-            error: Some(error), ..
-        } => {
-            let message = error["message"].as_str().unwrap();
-            let cut = message.split("; it goes round").next().unwrap();
-            data["error"]["message"] = json!(cut);
-            let id = event.id.rsplit_once('-').map_or(&*event.id, |(id, _)| id);
-            entries["id"] = json!(id);
-        }
         _ => {}
     }
     line

@@ -13,7 +13,7 @@ pub struct Filter(Vec<(String, Test)>);
 enum Test {
     /// All of these.
     Compare(Vec<(Operator, Json)>),
-    /// An object with such fields.
+    /// Such fields in it; where none are named, an object.
     Object(Filter),
 }
 
@@ -103,7 +103,9 @@ impl Test {
 
     fn holds(&self, value: &Json) -> bool {
         match self {
-            Test::Object(filter) => value.is_object() && filter.passes(value),
+            Test::Object(filter) if filter.is_empty() => value.is_object(),
+            // As with dots: a field of what is no object isn't there.
+            Test::Object(filter) => filter.passes(value),
             Test::Compare(all) => all.iter().all(|(operator, with)| {
                 let order = || compare(value, with);
                 match operator {
