@@ -2,7 +2,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use std::io::Read;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -493,6 +494,66 @@ fn a_reader_goes_on_behind_what_it_has_seen() {
         (&lines[0]["seq"], &lines[1]["type"]),
         (&1.into(), &"result".into())
     );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a run tells before it is killed and what its resume tells is all of it, whenever it is killed, and however far ahead of its
+/// reader it is.
+#[test]
+fn a_killed_run_has_told_what_its_resume_does_not() {
+    let flow = "event told { what: string }\ngraph Main {\n  state { i: int via add = 0, out sum: int via add = 0 }\n  start -> in\n  \
+        node in: subgraph Sub -> w\n  node w: update { set { i: 1, sum: state.i } emit told { what: \"w\" + string(state.i) } \
+        goto { when state.i < 30 -> in else -> end } }\n}\n\
+        graph Sub {\n  state { i: int via add = 0, out sum: int via add = 0 }\n  start -> x\n  \
+        node x: update { set { i: 1, sum: 1 } emit told { what: \"x\" + string(state.i) } goto { when state.i < 3 -> x else -> end } }\n}\n";
+    let folder = project("told");
+    std::fs::write(folder.join("told.graph"), flow).unwrap();
+    let stream = ["told.graph", "--stream", "debug", "--thread"];
+    let ids = |text: &str| -> BTreeSet<String> {
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let named = lines.filter(|line: &serde_json::Value| line["type"] != "result");
+        named
+            .map(|line| format!("{} {}", line["type"], line["id"]))
+            .collect()
+    };
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let all = graphc(&folder, &["run"]).args(stream).arg("all").output();
+    let all = ids(&text(&all.unwrap()));
+    assert!(all.len() > 300, "{}", all.len());
+    for lines in [1, 2, 3, 5, 8, 40, 77, 120, 200, 301] {
+        for durability in ["sync", "async"] {
+            let thread = format!("t{lines}{durability}");
+            let mut child = graphc(&folder, &["run"])
+                .args(stream)
+                .args([&thread, "--durability", durability])
+                .spawn()
+                .unwrap();
+            let mut told = BufReader::new(child.stdout.take().unwrap());
+            let mut before = String::new();
+            for _ in 0..lines {
+                told.read_line(&mut before).unwrap();
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            told.read_to_string(&mut before).unwrap();
+            let mut known = ids(&before);
+            let goes_on = graphc(&folder, &["resume"])
+                .args(stream)
+                .arg(&thread)
+                .output();
+            let goes_on = goes_on.unwrap();
+            // It may have been done by then, or not begun.
+            let begun = !said(&goes_on).contains("there is no thread");
+            known.extend(ids(&text(&goes_on)));
+            let missing: Vec<_> = all.difference(&known).collect();
+            assert!(
+                !begun || missing.is_empty(),
+                "{lines} {durability}: {missing:?}"
+            );
+        }
+    }
     std::fs::remove_dir_all(folder).unwrap();
 }
 

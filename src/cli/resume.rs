@@ -40,7 +40,7 @@ pub struct Args {
     /// Let go of the nodes that the run was told to stop before
     #[arg(long)]
     pub no_stops: bool,
-    /// Leave out of the stream what the task of this event tells again up to it; may be given several times
+    /// Leave out of the stream what the task of this event (`ID` or `TYPE:ID`) tells again up to it; may be given several times
     #[arg(long, value_name = "ID", requires = "stream")]
     pub after: Vec<String>,
     /// Take the replies of models and tools from this scenario of the flow's `.test.yaml`; its

@@ -66,8 +66,9 @@ pub struct RunContext {
     pub committed: AtomicU64,
     /// Tokens used, in processes before this one too.
     pub usage: Mutex<Usage>,
-    /// Whether replies from the journal count as used: what a killed process had not noted.
-    pub count_known: bool,
+    /// Whether the process before has died in the middle of the run: what it had resumed with may count replies of the step that is
+    /// open, which are counted as they are answered; and what it kept last it may not have told.
+    pub was_killed: bool,
     /// States of called graphs that last from call to call.
     pub kept: Kept,
     /// Frames of subgraph calls that an earlier process had under way, by key.
@@ -125,6 +126,14 @@ impl RunContext {
         {
             let _waits = self.journal.waits();
             events.room().await;
+        }
+    }
+
+    /// Waits until whoever reads the events has dealt with those before a commit, where it wants that.
+    pub async fn dealt_with(&self) {
+        if let Some(events) = &self.events {
+            let _waits = self.journal.waits();
+            events.dealt_with().await;
         }
     }
 

@@ -37,6 +37,11 @@ impl Mode {
         Mode::Debug,
     ];
 
+    /// The mode of a word.
+    pub fn from_word(word: &str) -> Option<Mode> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+
     /// The word on the command line and in `type`.
     pub fn word(self) -> &'static str {
         match self {
@@ -278,14 +283,25 @@ impl Event {
     /// Key of the task that it is of, or of what told it beside a task.
     pub fn task(&self) -> &str {
         match &self.kind {
-            EventKind::Token { by, .. } => &by.task,
+            EventKind::Token { by, .. } | EventKind::Message { by, .. } => &by.task,
             _ => Self::task_of(&self.id),
         }
     }
 
-    /// The same of an id.
+    /// The same of an id. That of a message has a number behind the task's key.
     pub fn task_of(id: &str) -> &str {
-        id.split('#').next().unwrap_or_default()
+        let key = id.split('#').next().unwrap_or_default();
+        match key.rsplit_once('/') {
+            Some((task, number)) if number.bytes().all(|b| b.is_ascii_digit()) => task,
+            _ => key,
+        }
+    }
+
+    /// Whether an event of that id comes again where the task that has told it runs again: what tells of a stop or of a failed
+    /// attempt does not.
+    pub fn comes_again(id: &str) -> bool {
+        let of_task = id.split_once('#').map_or("", |(_, of_task)| of_task);
+        !(of_task.starts_with("wait-") || of_task.contains('!'))
     }
 
     /// The line of `graphc run --stream` (docs/cli.md).

@@ -32,7 +32,7 @@ use stops::stops_before;
 use told::{finished, started};
 use trail::Trail;
 
-pub use checkpoint::{keep, kept_context, values};
+pub use checkpoint::{keep, kept_context, tell_again, values};
 pub use stops::{ANY, BEFORE};
 
 /// How a frame came to rest.

@@ -1,11 +1,12 @@
 //! What a reader has seen in an earlier process is left out where a resume tells it again (`--after`).
 //!
 //! A task tells its events in one order whenever it runs. So those of a task up to the one that was seen last are known;
-//! they are held back until that one comes, and told after all where it does not.
+//! they are held back until that one comes, and told after all where it does not. Of an event that never comes again nothing is
+//! held back.
 
 use std::collections::BTreeMap;
 
-use crate::run::event::{Event, EventKind};
+use crate::run::event::{Event, EventKind, Mode};
 
 /// Events of a task that are held back, at most: a task that says so much more before what was seen is another one.
 const HELD: usize = 10_000;
@@ -18,18 +19,43 @@ pub struct Again {
 
 #[derive(Debug, Default)]
 struct Task {
-    /// Ids of events that were seen last.
-    seen: Vec<String>,
+    /// Events that were seen last.
+    seen: Vec<Seen>,
     held: Vec<Event>,
 }
 
+/// An event that was seen: `1:work#emit:at@0`, or `updates:1:work` where events of several types have the id.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    mode: Option<Mode>,
+    id: String,
+}
+
+impl Seen {
+    fn parse(text: &str) -> Self {
+        let typed = text.split_once(':');
+        let typed = typed.and_then(|(word, id)| Some((Mode::from_word(word)?, id)));
+        let (mode, id) = typed.map_or((None, text), |(mode, id)| (Some(mode), id));
+        Self {
+            mode,
+            id: id.to_owned(),
+        }
+    }
+
+    fn is(&self, event: &Event) -> bool {
+        self.id == event.id && (self.mode.is_none() || self.mode == event.kind.mode())
+    }
+}
+
 impl Again {
-    /// With the ids of the events that were seen last.
-    pub fn after(ids: Vec<String>) -> Self {
+    /// With the events that were seen last.
+    pub fn after(seen: Vec<String>) -> Self {
         let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
-        for id in ids {
-            let task = Event::task_of(&id).to_owned();
-            tasks.entry(task).or_default().seen.push(id);
+        for seen in seen.iter().map(|text| Seen::parse(text)) {
+            if Event::comes_again(&seen.id) {
+                let task = Event::task_of(&seen.id).to_owned();
+                tasks.entry(task).or_default().seen.push(seen);
+            }
         }
         Self { tasks }
     }
@@ -44,7 +70,7 @@ impl Again {
             event.kind,
             EventKind::TaskFinished { .. } | EventKind::TaskInterrupted { .. }
         );
-        task.seen.retain(|id| *id != event.id);
+        task.seen.retain(|seen| !seen.is(&event));
         let known = task.seen.is_empty();
         task.held.push(event);
         if !known && !ends && task.held.len() < HELD {
@@ -64,6 +90,8 @@ impl Again {
 #[cfg(test)]
 mod tests {
     use serde_json::Value as Json;
+
+    use crate::run::event::Speaker;
 
     use super::*;
 
@@ -125,6 +153,28 @@ mod tests {
             told(&["1:a#emit:at@0", "1:a#emit:at@1", "1:b"], events()),
             ["1:b#emit:at@0", "1:a#end"]
         );
+        // What several events are called, and what a message is.
+        let spoken = || {
+            let (task, send) = ("1:a".to_owned(), None);
+            let by = Speaker { task, send };
+            let message = |id: &str| {
+                let (message, by) = (Json::Null, by.clone());
+                event(id, EventKind::Message { message, by })
+            };
+            vec![
+                started("1:a"),
+                message("1:a/0"),
+                message("1:a/1"),
+                event("1:a", EventKind::Updates(Json::Null)),
+                ended("1:a#end"),
+            ]
+        };
+        assert_eq!(told(&["1:a/0"], spoken()), ["1:a/1", "1:a", "1:a#end"]);
+        assert_eq!(told(&["updates:1:a"], spoken()), ["1:a#end"]);
+        assert_eq!(told(&["tasks:1:a"], spoken()).len(), 4);
+        // What never comes again holds nothing back.
+        let mut again = Again::after(vec!["1:a#wait-00ff".into(), "1:a#tool:f@0!1".into()]);
+        assert_eq!(again.tell(started("1:a")).len(), 1);
         // What does not come again was of something else.
         assert_eq!(told(&["1:a#emit:other@0", "0:z"], events()).len(), 6);
         assert_eq!(told(&["1:b#end"], events()).len(), 6);

@@ -17,7 +17,6 @@ use crate::run::interrupt::Answer;
 use crate::run::memory::Access;
 use crate::run::plan::plan;
 use crate::run::store::{RunState, Store};
-use crate::run::stream;
 use crate::scenario::ambient::StillAmbient;
 use crate::scenario::answers::{Pending, Used};
 
@@ -327,7 +326,7 @@ impl<'a> Session<'a> {
     /// Runs one leg while its events are shown. Where nobody reads them any more, it goes on all the same.
     async fn leg(&mut self, leg: Leg) -> Result<RunResult, Failure> {
         let watch = std::mem::replace(&mut self.watch, Watch::Nobody);
-        let (sink, events) = stream::channel(watch.modes());
+        let (sink, events) = watch.stream();
         let options = engine::RunOptions {
             events: Some(sink),
             ..self.options.clone()

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::run::engine::RunResult;
 use crate::run::event::{Event, Mode};
-use crate::run::stream::EventStream;
+use crate::run::stream::{self, EventSink, EventStream};
 
 use super::super::{Context, Failure, output};
 use super::StreamMode;
@@ -62,8 +62,17 @@ impl Watch {
         }
     }
 
+    /// The stream of the events that it wants. Lines are written before the super-step commits that they tell of.
+    pub fn stream(&self) -> (EventSink, EventStream) {
+        let (sink, mut events) = stream::channel(self.modes());
+        if let Watch::Lines(_) = self {
+            events.pace();
+        }
+        (sink, events)
+    }
+
     /// The events that it wants.
-    pub fn modes(&self) -> Vec<Mode> {
+    fn modes(&self) -> Vec<Mode> {
         match self {
             Watch::Lines(lines) => lines.modes.clone(),
             Watch::Person(_) => vec![Mode::Tasks, Mode::Messages, Mode::Custom],

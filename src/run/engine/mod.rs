@@ -28,7 +28,7 @@ use super::kept::Kept;
 use super::limit::{MAX_TASKS, TaskLimit};
 use super::model::Usage;
 use super::plan::Plan;
-use super::step::{FrameEnd, keep, run_frame};
+use super::step::{FrameEnd, keep, run_frame, tell_again};
 use super::store::{Record, RunState, Source, Store, ThreadImage};
 use super::stream::EventSink;
 use super::view::short_hash;
@@ -252,12 +252,13 @@ impl Engine {
         cx.forked_from = image.status.forked_from.clone();
         cx.life = image.status.life.as_deref().map(Arc::from);
         cx.interrupt_before = stops;
-        cx.count_known = image.status.state == RunState::Running;
+        cx.was_killed = image.status.state == RunState::Running;
         cx.former = taken.former();
         cx.kept.load(&image.frames);
         let made = image.frames.iter();
         let made = made.map(|frame| super::schedule::steps(&frame.schedule));
         cx.steps = AtomicU64::new(made.sum());
+        let seq = image.frames.first().map_or(0, |root| root.seq);
         let nested = image
             .frames
             .into_iter()
@@ -269,6 +270,7 @@ impl Engine {
         records.extend(answered.into_iter().map(Record::Effect));
         records.push(self.status(&cx, &frame, RunState::Running, &[], None));
         cx.journal.append(records);
+        tell_again(&cx, &self.plan.graphs[graph], &frame, seq);
         let end = self.begin(&cx, &mut frame, &options).await;
         Ok(self.finish(cx, graph, frame, end, true).await)
     }
@@ -348,7 +350,7 @@ impl Engine {
             stop_after_steps: options.stop_after_steps,
             committed: AtomicU64::new(0),
             usage: Mutex::default(),
-            count_known: false,
+            was_killed: false,
             kept: Kept::new(keeps),
             images: Mutex::default(),
             life: None,

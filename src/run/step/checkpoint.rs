@@ -28,6 +28,9 @@ pub async fn keep(
         cx.note_commit();
     }
     if cx.journal.keeps() && frame.tracked {
+        if source == Source::Step {
+            cx.dealt_with().await;
+        }
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();
         let mut changes = changes;
@@ -58,22 +61,38 @@ pub async fn keep(
             at: cx.ambient.kept_at().to_string(),
         })]);
         cx.journal.committed().await?;
-        if cx.wants(Mode::Checkpoints) {
-            let next = schedule::next_nodes(graph, &frame.agenda);
-            let kind = EventKind::Checkpoint {
-                checkpoint_id: seq,
-                next,
-            };
-            let id = format!("{}{}#checkpoint", frame.key, frame.step);
-            cx.send(&frame.path, frame.step, None, id, kind);
-        }
+        tell_kept(cx, graph, frame, seq);
     }
+    tell_values(cx, graph, frame);
+    Ok(())
+}
+
+/// Tells of the last checkpoint of a frame that goes on where a process was killed: that one may have kept it and not said so.
+pub fn tell_again(cx: &RunContext, graph: &GraphPlan, frame: &Frame, seq: u64) {
+    if cx.was_killed {
+        tell_kept(cx, graph, frame, seq);
+        tell_values(cx, graph, frame);
+    }
+}
+
+fn tell_kept(cx: &RunContext, graph: &GraphPlan, frame: &Frame, seq: u64) {
+    if cx.wants(Mode::Checkpoints) {
+        let next = schedule::next_nodes(graph, &frame.agenda);
+        let kind = EventKind::Checkpoint {
+            checkpoint_id: seq,
+            next,
+        };
+        let id = format!("{}{}#checkpoint", frame.key, frame.step);
+        cx.send(&frame.path, frame.step, None, id, kind);
+    }
+}
+
+fn tell_values(cx: &RunContext, graph: &GraphPlan, frame: &Frame) {
     if cx.wants(Mode::Values) {
         let id = format!("{}{}#values", frame.key, frame.step);
         let kind = EventKind::Values(values(graph, frame));
         cx.send(&frame.path, frame.step, None, id, kind);
     }
-    Ok(())
 }
 
 /// A context as a thread keeps it.

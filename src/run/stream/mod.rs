@@ -117,7 +117,35 @@ impl EventSink {
     }
 }
 
+impl EventSink {
+    /// Waits until the reader has dealt with all that was sent so far, where it has asked for that ([`EventStream::pace`]), but no
+    /// longer than a run waits for a reader.
+    pub async fn dealt_with(&self) {
+        let shared = &self.0.0;
+        let position = shared.lock().position();
+        loop {
+            let read = shared.room.notified();
+            tokio::pin!(read);
+            read.as_mut().enable();
+            let Some(until) = shared.lock().commits_at(position, readers_clock()) else {
+                return;
+            };
+            tokio::select! {
+                () = read => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+        }
+    }
+}
+
 impl EventStream {
+    /// Has each super-step commit only when this reader has dealt with what was told before, which it says by asking for the next
+    /// event: so that what it had not dealt with when the process is killed is told again by a resume. The run waits no longer for it
+    /// than for any reader ([`PATIENCE`]). Not for who reads only when the run has ended: it would wait in vain.
+    pub fn pace(&mut self) {
+        self.0.lock().pace();
+    }
+
     /// The next event, numbered; `None` once the run has ended and all are read.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
@@ -133,6 +161,8 @@ impl EventStream {
                     return None;
                 }
             }
+            // The last one is dealt with.
+            self.0.room.notify_waiters();
             woken.await;
         }
     }

@@ -39,6 +39,10 @@ pub struct Queue {
     patience: Patience,
     /// Whether the run has given up waiting for the reader.
     gave_up: bool,
+    /// Whether commits wait until what was told ahead of them is dealt with.
+    paced: bool,
+    /// Position of the event that the reader is at.
+    reads: Option<u64>,
     /// Number of the event that was read last.
     seq: u64,
     /// What was read last, where it is kept, and how much of it is.
@@ -76,6 +80,8 @@ impl Queue {
             state_of: HashMap::new(),
             patience,
             gave_up: false,
+            paced: false,
+            reads: None,
             seq: 0,
             past: VecDeque::new(),
             keeps: 0,
@@ -187,14 +193,16 @@ impl Queue {
         });
     }
 
-    /// The next event to read.
+    /// The next event to read. Who asks for it has dealt with the one before.
     pub fn pop(&mut self, now: Instant) -> Option<Event> {
+        self.reads = None;
         if let Some(event) = self.again.pop_front() {
             self.remember(&event);
             return Some(event);
         }
         let (position, queued) = self.events.pop_first()?;
         let mut event = queued.event;
+        self.reads = Some(position);
         self.bytes -= queued.weight;
         match &event.kind {
             EventKind::Values(_) => forget(&mut self.state_of, &whose(&event), position),
@@ -263,6 +271,28 @@ impl Queue {
     /// How long the run waits for the reader from now on; `None` where it goes on.
     pub fn waits_until(&mut self, now: Instant) -> Option<Instant> {
         if self.goes_on() {
+            return None;
+        }
+        let until = self.patience.wait(now);
+        self.gave_up = until.is_none();
+        until
+    }
+
+    /// Has commits wait from now on.
+    pub fn pace(&mut self) {
+        self.paced = true;
+    }
+
+    /// Where what comes next will stand.
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// How long a commit waits for the reader to deal with what stands ahead of that position; `None` where it goes on.
+    pub fn commits_at(&mut self, position: u64, now: Instant) -> Option<Instant> {
+        let waiting = self.events.keys().next().copied();
+        let behind = waiting.into_iter().chain(self.reads).min();
+        if !self.paced || self.closed || self.gave_up || behind.is_none_or(|at| at >= position) {
             return None;
         }
         let until = self.patience.wait(now);

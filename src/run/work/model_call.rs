@@ -128,7 +128,7 @@ pub async fn ask(
             format!("a recorded reply can't be read: {error}"),
         )
     })?;
-    if !known || cx.count_known {
+    if !known || cx.was_killed {
         cx.add_usage(reply.usage);
     }
     Ok(reply)

@@ -17,7 +17,7 @@ use crate::run::limit::StepLimit;
 use crate::run::plan::GraphPlan;
 use crate::run::plan::node::{PassPlan, slots};
 use crate::run::schedule;
-use crate::run::step::{FrameEnd, keep, run_frame};
+use crate::run::step::{FrameEnd, keep, run_frame, tell_again};
 use crate::run::store::{FrameImage, Source};
 use crate::run::task::{Called, TaskRun, join_path};
 use crate::value::{Map, Value};
@@ -62,7 +62,10 @@ pub async fn work(
         child.callers.push(frame.graph);
     }
     match cx.take_image(&key) {
-        Some(image) => restore(&mut child, called, &image)?,
+        Some(image) => {
+            restore(&mut child, called, &image)?;
+            tell_again(cx, called, &child, image.seq);
+        }
         None => {
             let mut changes = match &lasting {
                 Some(path) => cx.kept.seed(path, &plan, frame, &mut child)?,
