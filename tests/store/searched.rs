@@ -169,6 +169,22 @@ pub async fn a_filter_looks_into_values(store: Any) {
             &[],
         ),
         (json!({ "by.name": "Ann" }), &["a"]),
+        // Both forms of a field within say the same of what isn't there.
+        (
+            json!({ "by": { "name": { "$ne": "Ann" } } }),
+            &["b", "c", "d", "e"],
+        ),
+        (
+            json!({ "by.name": { "$ne": "Ann" } }),
+            &["b", "c", "d", "e"],
+        ),
+        (json!({ "by": { "name": null } }), &["b", "c", "d", "e"]),
+        (json!({ "by.name": null }), &["b", "c", "d", "e"]),
+        (
+            json!({ "stars": { "of": { "$ne": 1 } } }),
+            &["a", "b", "c", "d", "e"],
+        ),
+        (json!({ "by": {} }), &["a", "b", "c", "d", "e"]),
         (json!({ "a.b": 1 }), &["c", "e"]),
         (json!({ "by": { "$eq": { "name": "Ann" } } }), &[]),
         (

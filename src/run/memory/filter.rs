@@ -13,7 +13,7 @@ pub struct Filter(Vec<(String, Test)>);
 enum Test {
     /// All of these.
     Compare(Vec<(Operator, Json)>),
-    /// An object with such fields.
+    /// Such fields in it. One that isn't there has fields no more than one that is no object: they are null.
     Object(Filter),
 }
 
@@ -103,7 +103,7 @@ impl Test {
 
     fn holds(&self, value: &Json) -> bool {
         match self {
-            Test::Object(filter) => value.is_object() && filter.passes(value),
+            Test::Object(filter) => filter.passes(value),
             Test::Compare(all) => all.iter().all(|(operator, with)| {
                 let order = || compare(value, with);
                 match operator {
