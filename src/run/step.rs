@@ -93,12 +93,15 @@ async fn one_step(
     let plan = cx.plan.clone();
     let graph = &plan.graphs[frame.graph];
     stops_before(cx, graph, frame)?;
-    count_step(cx, &frame.limits)
-        .map_err(|error| FrameEnd::Failed(trail.explain(error, graph, frame)))?;
+    if let Err(error) = count_step(cx, &frame.limits) {
+        let error = trail.explain(cx, error, graph, frame).await;
+        return Err(FrameEnd::Failed(error));
+    }
     trail.note(frame);
-    let mut outputs = run_tasks(cx, graph, frame, stop)
-        .await
-        .map_err(|end| trail.explain_call(end, graph, frame))?;
+    let mut outputs = match run_tasks(cx, graph, frame, stop).await {
+        Ok(outputs) => outputs,
+        Err(end) => return Err(trail.explain_call(cx, end, graph, frame).await),
+    };
     let key = frame.key.clone();
     let called = outputs.iter_mut().filter_map(|output| output.called.take());
     let called: Vec<_> = called.collect();
