@@ -298,10 +298,6 @@ impl Case {
         };
         let mut wrong = Vec::new();
         for manner in OTHERS {
-            // Which cycle a run is in is known to the process that has gone round it.
-            if manner.1.stop_after_steps().is_some() && scenarios.iter().any(|s| names_a_cycle(s)) {
-                continue;
-            }
             match self.play(seat, group, manner).await {
                 Err(more) => wrong.extend(more),
                 Ok(outcomes) => {
@@ -320,16 +316,6 @@ impl Case {
         }
         wrong
     }
-}
-
-fn names_a_cycle(scenario: &Scenario) -> bool {
-    let message = scenario
-        .expect
-        .error
-        .as_ref()
-        .map(|error| &error.value["message"]);
-    let message = message.and_then(Json::as_str);
-    message.is_some_and(|message| message.contains("it goes round"))
 }
 
 /// The groups of all cases, taken by threads of their own: much of playing one is waiting for a store.
