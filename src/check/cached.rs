@@ -5,47 +5,67 @@ use std::collections::BTreeSet;
 use crate::base::Span;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::ir::GraphId;
-use crate::resolve::program::{Graph, Program, Work};
+use crate::resolve::program::{Graph, Node, Program, Work};
 
-/// Reports cached calls of graphs that ask a person on the way.
+use super::safety::in_scope;
+
+/// Who asks a person, and where.
+type Asker = (String, Span);
+
+/// Reports cached work that may ask a person: calls of graphs that do on the way, and of tools that are `@approve`.
 pub fn asking(program: &Program, graph: &Graph, diags: &mut Diagnostics) {
     for node in &graph.nodes {
-        let (
-            Some(cache),
+        let Some(cache) = &node.cache else { continue };
+        let asked = match &node.work {
             Work::Subgraph {
                 graph: Some(child),
                 name,
                 ..
-            },
-        ) = (&node.cache, &node.work)
-        else {
-            continue;
+            } => asks(program, *child).map(|(asks, place)| {
+                let asks = format!("`{asks}` in `{}`", name.node);
+                let help = "cache the nodes whose results may be used again, one by one";
+                (asks, place, help)
+            }),
+            _ => approved(program, graph, node).map(|(tool, place)| {
+                let help = "leave `cache` out: a call that a person has to approve is made and asked for each time";
+                (format!("`{tool}`"), place, help)
+            }),
         };
-        if let Some((asks, place)) = asks(program, *child) {
+        if let Some((asks, place, help)) = asked {
             let message = format!(
-                "`{}` is cached, but `{asks}` in `{}` asks a person, who would not be asked again",
-                node.name.node, name.node
+                "`{}` is cached, but {asks} asks a person, who would not be asked again",
+                node.name.node
             );
             diags.push(
                 Diagnostic::new(&codes::CACHED_QUESTION, message, cache.span)
                     .label(place, "asked here")
-                    .help("cache the nodes whose results may be used again, one by one"),
+                    .help(help),
             );
         }
     }
 }
 
-/// The first interrupt in a graph or in one that it calls.
-fn asks(program: &Program, graph: GraphId) -> Option<(String, Span)> {
+/// The first tool that a node may call and that is `@approve`. An `llm` only asks for calls.
+fn approved(program: &Program, graph: &Graph, node: &Node) -> Option<Asker> {
+    if matches!(node.work, Work::Llm(_)) {
+        return None;
+    }
+    in_scope(graph, node).into_iter().find_map(|used| {
+        let tool = program.tools.get(used.node)?;
+        tool.approve?;
+        Some((tool.name.node.clone(), used.span))
+    })
+}
+
+/// The first interrupt, or tool that is `@approve`, in a graph or in one that it calls.
+fn asks(program: &Program, graph: GraphId) -> Option<Asker> {
     let mut seen = BTreeSet::from([graph]);
     let mut open = vec![graph];
     while let Some(id) = open.pop() {
-        for node in program
-            .graphs
-            .get(id)
-            .into_iter()
-            .flat_map(|graph| &graph.nodes)
-        {
+        let Some(graph) = program.graphs.get(id) else {
+            continue;
+        };
+        for node in &graph.nodes {
             if let Some(stop) = node.stops.first() {
                 return Some((stop.name.node.clone(), stop.name.span));
             }
@@ -57,6 +77,9 @@ fn asks(program: &Program, graph: GraphId) -> Option<(String, Span)> {
                     open.push(*child);
                 }
                 _ => {}
+            }
+            if let Some(asker) = approved(program, graph, node) {
+                return Some(asker);
             }
         }
     }

@@ -68,7 +68,7 @@ fn marked(program: &Program, has: fn(&Marks) -> bool) -> bool {
 }
 
 /// Tools that a node may call. What it names outside of its graph's scope is refused, and what that could do is moot.
-fn in_scope(graph: &Graph, node: &Node) -> Vec<Spanned<ToolId>> {
+pub(super) fn in_scope(graph: &Graph, node: &Node) -> Vec<Spanned<ToolId>> {
     let mut tools = node.tools();
     if let Some(scope) = graph.tools.as_ref().filter(|scope| !scope.broken) {
         tools.retain(|used| scope.has(used.node));

@@ -8,7 +8,7 @@ use crate::run::interrupt::{Answer, OpenInterrupt};
 use crate::run::store::{EffectRecord, RunState, StoreError, ThreadImage, ThreadStatus};
 use crate::run::task::show;
 use crate::run::work::{approve, doubt};
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 use super::{Engine, StartError};
 
@@ -51,7 +51,8 @@ impl Engine {
                 return Err(StartError::refused(message));
             }
             doubt::check(&self.plan.flow, interrupt, &answer.value).map_err(StartError::refused)?;
-            approve::check(&self.plan.flow, interrupt, &answer.value)
+            let let_through = |args: &Map| self.let_through(graph, interrupt, args);
+            approve::check(&self.plan.flow, interrupt, &answer.value, let_through)
                 .map_err(StartError::refused)?;
             if effects
                 .iter()

@@ -4,11 +4,21 @@
 
 use crate::expr::Type;
 use crate::ir::{GraphId, ToolId};
+use crate::run::error::RunError;
 use crate::run::interrupt::OpenInterrupt;
 use crate::run::plan::{NodePlan, WorkPlan};
-use crate::run::work::{approve, doubt};
+use crate::run::work::{approve, doubt, narrow};
+use crate::value::Map;
 
 use super::{Engine, Gone, StartError};
+
+/// Who waits for an answer.
+struct Asker<'p> {
+    /// The node of the task.
+    node: &'p NodePlan,
+    /// The graphs above the one that the node is in, from the outermost in.
+    callers: Vec<GraphId>,
+}
 
 impl Engine {
     /// The type of an interrupt's answer in this version of the flow.
@@ -20,7 +30,8 @@ impl Engine {
         graph: GraphId,
         open: &OpenInterrupt,
     ) -> Result<&Type, StartError> {
-        let node = self.asker(graph, &open.task);
+        let asker = self.asker(graph, &open.task);
+        let node = asker.as_ref().map(|asker| asker.node);
         if doubt::is_doubt(open) {
             let tool = node.and_then(|node| self.called(node, open));
             return match tool.filter(|tool| self.leaves(*tool)) {
@@ -52,23 +63,46 @@ impl Engine {
     /// The type of which a task takes the answer to a question at a path, where it asks it at all in this version.
     pub(super) fn takes(&self, graph: GraphId, task: &str, path: &str) -> Option<&Type> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        own(self.asker(graph, task)?, name)
+        own(self.asker(graph, task)?.node, name)
+    }
+
+    /// Whether the task that asks if a tool may be called may call it with those arguments.
+    ///
+    /// # Errors
+    /// Kind `tool_error`, with the condition that does not hold.
+    pub(super) fn let_through(
+        &self,
+        graph: GraphId,
+        open: &OpenInterrupt,
+        args: &Map,
+    ) -> Result<(), RunError> {
+        let Some(asker) = self.asker(graph, &open.task) else {
+            return Ok(());
+        };
+        match self.called(asker.node, open) {
+            Some(tool) => narrow::held(&self.plan, asker.node, &asker.callers, tool, args),
+            None => Ok(()),
+        }
     }
 
     /// The node of a task, by the task's key: `0:content/1:inner[2]`.
-    fn asker(&self, graph: GraphId, task: &str) -> Option<&NodePlan> {
-        let mut graph = Some(&self.plan.graphs[graph]);
+    fn asker(&self, graph: GraphId, task: &str) -> Option<Asker<'_>> {
+        let mut graph = Some(graph);
+        let mut callers = Vec::new();
         let mut node = None;
         for part in task.split('/') {
             let (_, name) = part.split_once(':')?;
             let name = name.split('[').next().unwrap_or(name);
-            node = graph?.nodes.iter().find(|node| *node.name == *name);
+            callers.push(graph?);
+            let mut nodes = self.plan.graphs[graph?].nodes.iter();
+            node = nodes.find(|node| *node.name == *name);
             graph = match &node?.work {
-                WorkPlan::Subgraph { graph, .. } => Some(&self.plan.graphs[*graph]),
+                WorkPlan::Subgraph { graph, .. } => Some(*graph),
                 _ => None,
             };
         }
-        node
+        callers.pop();
+        node.map(|node| Asker { node, callers })
     }
 
     /// The tool that an interrupt is about, where the node may call it.

@@ -80,17 +80,27 @@ pub fn settle(
     };
     let effect = format!("{asked}{APPROVAL}");
     let question = question(tool, &args);
+    let made = || {
+        let call = scope.first(Of::node("tool", &tool.name));
+        cx.journal.finished(scope.task(), &call).is_some()
+    };
+    // Arguments that an earlier version of the flow took, and this one doesn't, would fail the call in each process: the person is
+    // asked anew, where that may be.
+    let stands = |kept: &Json| {
+        let edits = kept.get("decision").and_then(Json::as_str) == Some("edit");
+        !edits || !tool.approve || made() || {
+            let given = edited(&cx.plan.flow, tool, kept);
+            given.is_ok_and(|given| narrow::check(run, node, id, &given).is_ok())
+        }
+    };
     // A word on other arguments, as an earlier version of the flow gave them, is none on these.
     let same = |kept: &Json| {
         kept.get(ASKED)
             .is_none_or(|asked| Some(asked) == question.get("args"))
     };
-    let effect = scope.usable(cx, &effect, &run.path(), same);
+    let usable = |kept: &Json| same(kept) && stands(kept);
+    let effect = scope.usable(cx, &effect, &run.path(), usable);
     let Some(answer) = cx.journal.finished(scope.task(), &effect) else {
-        let made = || {
-            let call = scope.first(Of::node("tool", &tool.name));
-            cx.journal.finished(scope.task(), &call).is_some()
-        };
         if !tool.approve || (may_know && made()) {
             return Ok(args.into());
         }
@@ -109,7 +119,9 @@ pub fn settle(
         Some("edit") => {
             let given = edited(&cx.plan.flow, tool, answer)
                 .map_err(|problem| RunError::new(ErrorKind::ToolError, problem))?;
-            narrow::check(run, node, id, &given)?;
+            if !made() {
+                narrow::check(run, node, id, &given)?;
+            }
             let changed = Some(outer(tool, &given)).filter(|given| *given != outer(tool, &args));
             Ok(Settled {
                 args: given,
@@ -166,12 +178,18 @@ pub fn is_approval(open: &OpenInterrupt) -> bool {
     open.effect.contains(APPROVAL)
 }
 
-/// Whether the answer to an approval, already of its type, goes with the tool.
+/// Whether the answer to an approval, already of its type, goes with the tool. `let_through` says of arguments whether the node that
+/// asks may call it with them.
 ///
 /// # Errors
-/// In words, where arguments are given that nobody asked for, or that are not of the tool's types; where a message is, that nobody
-/// would read.
-pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), String> {
+/// In words, where arguments are given that nobody asked for, or that are not of the tool's types or not let through; where a message
+/// is, that nobody would read.
+pub fn check(
+    flow: &Flow,
+    open: &OpenInterrupt,
+    answer: &Json,
+    let_through: impl FnOnce(&Map) -> Result<(), RunError>,
+) -> Result<(), String> {
     if !is_approval(open) {
         return Ok(());
     }
@@ -200,8 +218,9 @@ pub fn check(flow: &Flow, open: &OpenInterrupt, answer: &Json) -> Result<(), Str
         .tools
         .iter()
         .find(|tool| Some(tool.name.as_str()) == name);
-    match tool.map(|tool| edited(flow, tool, answer)) {
-        Some(Err(problem)) => refused(problem),
-        _ => Ok(()),
+    let Some(tool) = tool else { return Ok(()) };
+    match edited(flow, tool, answer) {
+        Ok(given) => let_through(&given).or_else(|error| refused(error.message)),
+        Err(problem) => refused(problem),
     }
 }

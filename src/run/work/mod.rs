@@ -11,7 +11,7 @@ mod extern_node;
 mod interrupt;
 mod llm;
 pub mod model_call;
-mod narrow;
+pub mod narrow;
 pub mod retry;
 pub mod subgraph;
 mod tool_call;

@@ -2,9 +2,9 @@
 
 use crate::expr::Slot;
 use crate::expr::eval::{Effect, Env};
-use crate::ir::{ErrorKind, ToolId};
+use crate::ir::{ErrorKind, GraphId, ToolId};
 use crate::run::error::RunError;
-use crate::run::plan::NodePlan;
+use crate::run::plan::{NodePlan, Plan};
 use crate::run::task::TaskRun;
 use crate::value::{Map, Value};
 
@@ -13,9 +13,23 @@ use crate::value::{Map, Value};
 /// # Errors
 /// Kind `tool_error`, with the condition that does not hold.
 pub fn check(run: &TaskRun<'_>, node: &NodePlan, tool: ToolId, args: &Map) -> Result<(), RunError> {
-    let plan = &run.around.cx.plan;
-    let callers = run.around.callers.iter();
-    let above = callers.filter_map(|graph| plan.graphs.get(*graph)?.narrowed.get(&tool));
+    held(&run.around.cx.plan, node, &run.around.callers, tool, args)
+}
+
+/// The same of a node that need not be under way, in a graph that is called by those `callers`.
+///
+/// # Errors
+/// As [`check`].
+pub fn held(
+    plan: &Plan,
+    node: &NodePlan,
+    callers: &[GraphId],
+    tool: ToolId,
+    args: &Map,
+) -> Result<(), RunError> {
+    let above = callers
+        .iter()
+        .filter_map(|graph| plan.graphs.get(*graph)?.narrowed.get(&tool));
     let own = node.narrowed.get(&tool);
     for condition in own.into_iter().chain(above).flat_map(|n| &n.conditions) {
         let params = plan.flow.tools[tool].params.iter();
