@@ -74,7 +74,7 @@ pub struct RunContext {
     /// Frames of subgraph calls that an earlier process had under way, by key.
     pub images: Mutex<BTreeMap<String, FrameImage>>,
     /// What the thread was forked from, where it was.
-    pub forked_from: Option<ForkedFrom>,
+    pub forked_from: Option<Box<ForkedFrom>>,
     /// The run's graph.
     pub root: GraphId,
     /// Names that nodes had when the run began.

@@ -290,10 +290,11 @@ impl Event {
 
     /// The same of an id. That of a message has a number behind the task's key.
     pub fn task_of(id: &str) -> &str {
-        let key = id.split('#').next().unwrap_or_default();
-        match key.rsplit_once('/') {
-            Some((task, number)) if number.bytes().all(|b| b.is_ascii_digit()) => task,
-            _ => key,
+        let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        match (id.split_once('#'), id.rsplit_once('/')) {
+            (Some((key, _)), _) => key,
+            (None, Some((task, number))) if is_number(number) => task,
+            (None, _) => id,
         }
     }
 

@@ -23,12 +23,12 @@ fn forked_status(checkpoint: u64) -> ThreadStatus {
     };
     ThreadStatus {
         interrupts: Vec::new(),
-        forked_from: Some(ForkedFrom {
+        forked_from: Some(Box::new(ForkedFrom {
             stood: [(String::new(), 1)].into(),
             thread_id: "t".into(),
             checkpoint,
             first: "t".into(),
-        }),
+        })),
         ..status
     }
 }

@@ -86,7 +86,7 @@ impl<'t> Kin<'t> {
             own.then(|| (from.checkpoint, other.thread_id.clone()))
         });
         Self {
-            from: info.status.forked_from.as_ref(),
+            from: info.status.forked_from.as_deref(),
             forks: forks.collect(),
         }
     }

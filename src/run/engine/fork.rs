@@ -200,7 +200,7 @@ async fn status(
         named_from: old.named_from,
         life: Some(life(&ambient.uuid(u64::MAX))),
         interrupt_before: old.interrupt_before.clone(),
-        forked_from: Some(ForkedFrom {
+        forked_from: Some(Box::new(ForkedFrom {
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,
             first: first.unwrap_or(&source.thread_id).clone(),
@@ -209,7 +209,7 @@ async fn status(
                 .iter()
                 .map(|frame| (frame.frame.clone(), frame.step))
                 .collect(),
-        }),
+        })),
         at: ambient.kept_at().to_string(),
     })
 }

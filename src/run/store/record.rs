@@ -149,7 +149,7 @@ pub struct ThreadStatus {
     pub named_from: Option<u64>,
     /// What the thread was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forked_from: Option<ForkedFrom>,
+    pub forked_from: Option<Box<ForkedFrom>>,
     /// What tells this thread from others that have had its id and were deleted: a part of its calls' idempotency keys, the same
     /// as long as the thread is there. `None` of a thread that an earlier version of the program has begun, or a run under
     /// `Durability::Exit`, and where the id is all that such keys have.

@@ -13,7 +13,7 @@ use crate::value::{Map, Value};
 /// # Errors
 /// Kind `tool_error`, with the condition that does not hold.
 pub fn check(run: &TaskRun<'_>, node: &NodePlan, tool: ToolId, args: &Map) -> Result<(), RunError> {
-    held(&run.around.cx.plan, node, &run.around.callers, tool, args)
+    held(&run.around.cx.plan, node, run.around.callers, tool, args)
 }
 
 /// The same of a node that need not be under way, in a graph that is called by those `callers`.
