@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::run::store::{Lease, Record, Store, StoreError};
 
-/// Appends that may wait for the store under [`Durability::Async`]: a run that is quicker than its store waits for it,
+/// Appends that may wait for the store under [`Durability::Async`](super::Durability::Async): a run that is quicker than its store waits for it,
 /// rather than take all memory.
 const MOST_WAITING: usize = 256;
 
