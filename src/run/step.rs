@@ -102,12 +102,12 @@ async fn one_step(
         Ok(outputs) => outputs,
         Err(end) => return Err(trail.explain_call(cx, end, graph, frame).await),
     };
-    let key = frame.key.clone();
     let called = outputs.iter_mut().filter_map(|output| output.called.take());
     let called: Vec<_> = called.collect();
     let changes = frame.commit(cx, outputs).map_err(FrameEnd::Failed)?;
-    let left = called.into_iter().filter_map(|called| frame.ended(*called));
-    cx.kept.commit(&key, left);
+    let left = called.into_iter();
+    let left: Vec<_> = left.filter_map(|called| frame.ended(*called)).collect();
+    cx.kept.commit(frame, left);
     keep(cx, &plan, frame, changes, Source::Step)
         .await
         .map_err(FrameEnd::Failed)

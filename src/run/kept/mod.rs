@@ -52,8 +52,7 @@ impl Kept {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in the states that the frames under way on a thread have, put together ([`resolve`]). Callers come first:
-    /// what a call has kept since is newer.
+    /// Takes in the states that the frames under way on a thread have, put together ([`resolve`]).
     pub fn load(&self, frames: &[FrameImage]) {
         let mut states = self.states();
         for frame in frames {
@@ -120,16 +119,16 @@ impl Kept {
         })
     }
 
-    /// The frame of a key has committed a step: takes over what the calls in it have left. What failed has left nothing.
-    pub fn commit(&self, frame: &str, left: impl Iterator<Item = Left>) {
+    /// A frame has committed a step: takes over what the calls in it have left. What failed has left nothing.
+    pub fn commit(&self, frame: &Frame, left: Vec<Left>) {
         let mut states = self.states();
         for left in left {
-            states.hand_out(&left.call, frame);
+            states.hand_out(&left.call, &frame.key);
             if let Some((path, state, changed)) = left.own {
-                states.put(frame, path, state, changed);
+                states.put(&frame.key, path, state, changed);
             }
         }
-        states.drop_inside(frame);
+        states.drop_inside(&frame.key);
     }
 
     /// What a frame's checkpoint has to keep of them: what has changed inside it since its last one.

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::ambient::readers_clock;
 use super::event::{Event, Mode};
@@ -100,34 +101,27 @@ impl EventSink {
 
     /// Waits until the reader has made room, but no longer than a run waits for a reader.
     pub async fn room(&self) {
+        self.wait(Queue::waits_until).await;
+    }
+
+    /// Waits until the reader has dealt with all that was sent so far, where it has asked for that ([`EventStream::pace`]), but no
+    /// longer than a run waits for a reader.
+    pub async fn dealt_with(&self) {
+        let shared = &self.0.0;
+        let position = shared.lock().position();
+        self.wait(|queue, now| queue.commits_at(position, now))
+            .await;
+    }
+
+    /// Waits as long as the queue says, which is asked again whenever something was read.
+    async fn wait(&self, until: impl Fn(&mut Queue, Instant) -> Option<Instant>) {
         let shared = &self.0.0;
         loop {
             let read = shared.room.notified();
             tokio::pin!(read);
             // Listens before it looks, so that nothing is read unheard in between.
             read.as_mut().enable();
-            let Some(until) = shared.lock().waits_until(readers_clock()) else {
-                return;
-            };
-            tokio::select! {
-                () = read => {}
-                () = tokio::time::sleep_until(until) => {}
-            }
-        }
-    }
-}
-
-impl EventSink {
-    /// Waits until the reader has dealt with all that was sent so far, where it has asked for that ([`EventStream::pace`]), but no
-    /// longer than a run waits for a reader.
-    pub async fn dealt_with(&self) {
-        let shared = &self.0.0;
-        let position = shared.lock().position();
-        loop {
-            let read = shared.room.notified();
-            tokio::pin!(read);
-            read.as_mut().enable();
-            let Some(until) = shared.lock().commits_at(position, readers_clock()) else {
+            let Some(until) = until(&mut shared.lock(), readers_clock()) else {
                 return;
             };
             tokio::select! {

@@ -270,9 +270,13 @@ impl Queue {
 
     /// How long the run waits for the reader from now on; `None` where it goes on.
     pub fn waits_until(&mut self, now: Instant) -> Option<Instant> {
-        if self.goes_on() {
-            return None;
+        match self.goes_on() {
+            true => None,
+            false => self.be_patient(now),
         }
+    }
+
+    fn be_patient(&mut self, now: Instant) -> Option<Instant> {
         let until = self.patience.wait(now);
         self.gave_up = until.is_none();
         until
@@ -295,9 +299,7 @@ impl Queue {
         if !self.paced || self.closed || self.gave_up || behind.is_none_or(|at| at >= position) {
             return None;
         }
-        let until = self.patience.wait(now);
-        self.gave_up = until.is_none();
-        until
+        self.be_patient(now)
     }
 
     /// Nothing more comes.
