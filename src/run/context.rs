@@ -186,9 +186,9 @@ impl RunContext {
         forked.map_or(&self.thread_id, |from| &from.first)
     }
 
-    /// A task's key by the names that its nodes had when the run began: what the outside knows it by.
-    pub fn former_key<'k>(&self, task: &'k str) -> Cow<'k, str> {
-        self.former.task(&self.plan.flow, self.root, task)
+    /// A task's key, or a node's path, by the names that its nodes had when the run began: what the outside knows it by.
+    pub fn former_name<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        self.former.name(&self.plan.flow, self.root, key)
     }
 
     /// Whether this is the first checkpoint that this process keeps; notes that it is kept.

@@ -234,7 +234,7 @@ impl EffectScope {
     /// A key that is the same whenever this effect is asked for, also where its node has another name by then, and no
     /// other effect has.
     pub fn idempotency_key(&self, cx: &RunContext, id: &str) -> String {
-        let task = cx.former_key(self.task());
+        let task = cx.former_name(self.task());
         match &cx.life {
             Some(life) => format!("{}~{life}/{task}#{id}", cx.thread_id),
             None => format!("{}/{task}#{id}", cx.thread_id),
@@ -246,7 +246,7 @@ impl EffectScope {
         let thread = cx.asking_thread();
         short_hash(
             "i",
-            &format!("{thread}/{}#{id}", cx.former_key(self.task())),
+            &format!("{thread}/{}#{id}", cx.former_name(self.task())),
         )
     }
 

@@ -79,19 +79,20 @@ impl FormerNames {
         self
     }
 
-    /// The key of a task (`0:content/1:inner[2]`) of a run of that graph, by the names that its nodes had.
-    pub fn task<'k>(&self, flow: &Flow, root: GraphId, key: &'k str) -> Cow<'k, str> {
+    /// The key of a task (`0:content/1:inner[2]`) of a run of that graph, or a node's path, by the names that its nodes had.
+    pub fn name<'k>(&self, flow: &Flow, root: GraphId, key: &'k str) -> Cow<'k, str> {
         if self.0.is_empty() {
             return Cow::Borrowed(key);
         }
         let mut graph = flow.graphs.get(root);
         let mut parts = Vec::new();
         for part in key.split('/') {
-            let (step, rest) = part.split_once(':').unwrap_or(("", part));
+            // A path has no steps.
+            let (step, rest) = part.split_at(part.find(':').map_or(0, |colon| colon + 1));
             let (name, send) = rest.split_at(rest.find('[').unwrap_or(rest.len()));
             let names = graph.and_then(|graph| self.0.get(&graph.name));
             parts.push(match names {
-                Some(names) => format!("{step}:{}{send}", former(names, name)),
+                Some(names) => format!("{step}{}{send}", former(names, name)),
                 None => part.to_owned(),
             });
             let node = graph.and_then(|graph| graph.nodes.get(graph.node(name)?));

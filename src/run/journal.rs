@@ -128,7 +128,7 @@ impl Journal {
             .map(|e| {
                 let finished = Finished {
                     kind: e.kind.clone(),
-                    subject: e.subject.clone(),
+                    subject: e.of().to_owned(),
                     outcome: e.outcome.clone(),
                 };
                 ((e.task.clone(), e.id.clone()), finished)

@@ -323,14 +323,14 @@ pub(super) fn effects(names: &Names<'_>, effects: &[EffectRecord]) -> Result<(),
 
 fn held_answer(names: &Names<'_>, answer: &EffectRecord) -> Result<(), StartError> {
     let engine = names.engine;
-    let Some(ty) = engine.takes(names.root, &answer.task, &answer.subject) else {
+    let Some(ty) = engine.takes(names.root, &answer.task, answer.of()) else {
         return Ok(());
     };
     accept(&answer.outcome, ty, &engine.plan.flow.types).map_err(|wrong| {
         let problems: Vec<String> = wrong.iter().map(|m| m.to_string()).collect();
         let message = format!(
             "the flow has changed since the thread's last step, and the answer that `{}` was given is not of its type any more: {}",
-            answer.subject,
+            answer.of(),
             problems.join("; ")
         );
         refused(message, Gone::Other)

@@ -110,15 +110,12 @@ fn state(graph: &Graph, old: &FrameImage) -> FrameImage {
 pub(super) fn effects(names: &Names<'_>, image: &ThreadImage) -> Vec<EffectRecord> {
     let renamed = image.effects.iter().filter_map(|effect| {
         let task = names.key(&effect.task);
-        (task != effect.task).then(|| EffectRecord {
-            task,
-            // That of a call is the tool's name.
-            subject: match effect.kind.as_str() {
-                "tool" => effect.subject.clone(),
-                _ => names.key(&effect.subject),
-            },
-            ..effect.clone()
-        })
+        let of = match effect.kind.as_str() {
+            "model" | "tool" | "begun" | "emit" => effect.of().to_owned(),
+            // A node's path.
+            _ => names.key(effect.of()),
+        };
+        (task != effect.task).then(|| effect.copy(task, &of))
     });
     let all = image.effects.iter();
     let known: BTreeSet<(&str, &str)> = all.map(|old| (&*old.task, &*old.id)).collect();

@@ -103,7 +103,8 @@ pub struct EffectRecord {
     pub root_step: u64,
     /// What it was: `model`, `tool`, `begun`, `now`, `uuid`, `random`, `answer`, `ask`, `handled`.
     pub kind: String,
-    /// Path of the node, and for a tool `#` and its name: what scripts count by.
+    /// What it is of, which scripts count by: the tool or the event, or the node's path, a model's by the names that nodes
+    /// had when the run began. A copy's has a mark ahead of it ([`EffectRecord::copy`]).
     pub subject: String,
     /// Its result as stored JSON; for a failed attempt, the error.
     pub outcome: Json,
@@ -118,7 +119,25 @@ impl EffectRecord {
             id: self.id.clone(),
         }
     }
+
+    /// It once more, for a task that is the same under another name, and of `subject`. Scripts do not count it again.
+    #[must_use]
+    pub fn copy(&self, task: String, subject: &str) -> Self {
+        Self {
+            task,
+            subject: format!("{COPY}{subject}"),
+            ..self.clone()
+        }
+    }
+
+    /// What it is of, whether it is a copy or not.
+    pub fn of(&self) -> &str {
+        self.subject.strip_prefix(COPY).unwrap_or(&self.subject)
+    }
 }
+
+/// Stands ahead of a copy's subject: no tool, event or node has a name that begins with it.
+const COPY: char = '=';
 
 /// Where a thread stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -141,7 +141,7 @@ pub fn open_calls<'e>(effects: impl Iterator<Item = &'e EffectRecord> + Clone) -
             .iter()
             .any(|id| settled.contains(&(&*effect.task, *id)))
     });
-    open.map(|effect| effect.subject.clone()).collect()
+    open.map(|effect| effect.of().to_owned()).collect()
 }
 
 /// Kind of the record of a beginning.

@@ -112,7 +112,8 @@ pub async fn ask(
     let cx = run.around.cx;
     let path = run.path();
     let request = Request::new(&stored(messages.iter()));
-    let id = run.effects.next(cx, Of::node("model", &path));
+    let subject = cx.former_name(&path);
+    let id = run.effects.next(cx, Of::node("model", &subject));
     let id = run.effects.of_request(cx, &id, &request);
     let make = async {
         let reply = with_fallbacks(run, node, (call, messages), &request, &id, &path).await?;
@@ -121,7 +122,7 @@ pub async fn ask(
         Ok(request.noted(reply))
     };
     let known = cx.journal.finished(run.effects.task(), &id).is_some();
-    let outcome = run.effects.outside(cx, &id, "model", &path, make).await?;
+    let outcome = run.effects.outside(cx, &id, "model", &subject, make).await?;
     let reply: Reply = serde_json::from_value(outcome).map_err(|error| {
         RunError::new(
             ErrorKind::Store,
@@ -172,7 +173,7 @@ async fn with_fallbacks(
         let effect = Attempted {
             id,
             kind: "model",
-            subject: path,
+            subject: &run.around.cx.former_name(path),
             request: asks,
             fails_as_result: false,
             once: false,
@@ -216,7 +217,7 @@ async fn one_attempt(
         run_id: cx.run_id.to_string(),
         node: path.to_owned(),
         send: run.effects.send(),
-        ordinal: cx.journal.count("model", path),
+        ordinal: cx.journal.count("model", &cx.former_name(path)),
         attempt,
         idempotency_key: run.effects.idempotency_key(cx, effect),
         rank: run.effects.rank(),
