@@ -523,7 +523,7 @@ fn a_killed_run_has_told_what_its_resume_does_not() {
     let all = graphc(&folder, &["run"]).args(stream).arg("all").output();
     let all = ids(&text(&all.unwrap()));
     assert!(all.len() > 300, "{}", all.len());
-    for lines in [1, 2, 3, 5, 8, 40, 77, 120, 200, 301] {
+    for lines in [0, 1, 2, 3, 4, 5, 8, 40, 77, 120, 200, 301] {
         for durability in ["sync", "async"] {
             let thread = format!("t{lines}{durability}");
             let mut child = graphc(&folder, &["run"])

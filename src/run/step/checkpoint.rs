@@ -28,9 +28,7 @@ pub async fn keep(
         cx.note_commit();
     }
     if cx.journal.keeps() && frame.tracked {
-        if source == Source::Step {
-            cx.dealt_with().await;
-        }
+        cx.dealt_with().await;
         let seq = cx.journal.take_seq();
         let root = frame.key.is_empty();
         let mut changes = changes;

@@ -133,7 +133,7 @@ impl EventSink {
 }
 
 impl EventStream {
-    /// Has each super-step commit only when this reader has dealt with what was told before, which it says by asking for the next
+    /// Has a graph begin and each super-step commit only when this reader has dealt with what was told before, which it says by asking for the next
     /// event: so that what it had not dealt with when the process is killed is told again by a resume. The run waits no longer for it
     /// than for any reader ([`PATIENCE`]). Not for who reads only when the run has ended: it would wait in vain.
     pub fn pace(&mut self) {

@@ -122,7 +122,10 @@ pub async fn ask(
         Ok(request.noted(reply))
     };
     let known = cx.journal.finished(run.effects.task(), &id).is_some();
-    let outcome = run.effects.outside(cx, &id, "model", &subject, make).await?;
+    let outcome = run
+        .effects
+        .outside(cx, &id, "model", &subject, make)
+        .await?;
     let reply: Reply = serde_json::from_value(outcome).map_err(|error| {
         RunError::new(
             ErrorKind::Store,
