@@ -2,6 +2,7 @@
 //! have of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::run::growth::Growth;
 use crate::run::store::{Change, FieldImage, FieldWrite, FrameImage};
@@ -161,10 +162,10 @@ impl States {
 
     /// Forgets what calls of a frame have left that were not handed out: they have failed.
     pub fn drop_inside(&mut self, frame: &str) {
-        let inside = self.layers.range(frame.to_owned()..);
-        let inside = inside.map(|(key, _)| key);
+        let behind = (Bound::Excluded(frame), Bound::Unbounded);
+        let inside = self.layers.range::<str, _>(behind).map(|(key, _)| key);
         let inside = inside.take_while(|key| key.starts_with(frame));
-        let inside: Vec<String> = inside.filter(|key| *key != frame).cloned().collect();
+        let inside: Vec<String> = inside.cloned().collect();
         for key in inside {
             self.layers.remove(&key);
         }
