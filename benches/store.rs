@@ -70,6 +70,7 @@ fn status() -> Record {
         interrupts: Vec::new(),
         error: None,
         interrupt_before: Vec::new(),
+        recursion_limit: None,
         context: Json::Null,
         usage: Json::Null,
         named_from: Some(0),

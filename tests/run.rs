@@ -2,7 +2,7 @@
 //! every super-step by a fresh engine, and with the order in which calls finish shuffled, each on the
 //! store in memory, on SQLite and on a PostgreSQL server. What the scenario expects must hold every time, and all must
 //! agree: in the result, in the state, in what was called and asked, and in every event of every mode and its order
-//! (`told`).
+//! (`told`). One with a `crash` is first played with it, in processes of its own on a file; then as the others, without.
 //!
 //! `CASE=name cargo test --test run` plays the files whose name contains `name`.
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value as Json;
 use similar::TextDiff;
 
-use graphc::backend::scenario::{self, Scenario};
+use graphc::backend::scenario::{self, Scenario, Suite};
 use graphc::base::SourceMap;
 use graphc::compile::compile;
 use graphc::diag::render::{Style, human};
@@ -39,6 +39,8 @@ struct Case {
     name: String,
     sources: SourceMap,
     bench: Bench,
+    /// The same without crashes.
+    calm: Bench,
     /// Whether it keeps what is of no thread: results of nodes (`cache`), or memory.
     outlives: bool,
 }
@@ -167,11 +169,20 @@ fn case(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Case {
             args: vec!["play-scenario".into()],
         },
     };
+    let mut suite = Suite::clone(&bench.suite);
+    for scenario in &mut suite.scenarios {
+        scenario.crash = None;
+    }
+    let calm = Bench {
+        suite: Arc::new(suite),
+        ..bench.clone()
+    };
     let text = &files[&format!("{name}.graph")];
     Case {
         name: name.to_owned(),
         sources,
         bench,
+        calm,
         outlives: text.contains("cache ") || text.contains("std/memory"),
     }
 }
@@ -247,10 +258,11 @@ impl Case {
         let store = seat.store(on, &room);
         let mut outcomes = Vec::new();
         let mut wrong = Vec::new();
+        let crashes = self.crashes(group);
         for index in &group.scenarios {
-            let scenario = &self.bench.suite.scenarios[*index];
+            let scenario = &self.calm.suite.scenarios[*index];
             let what = format!("{}, {manner:?}", scenario.name);
-            let stage = stage(scenario, &self.bench.plan, &store)
+            let stage = stage(scenario, &self.calm.plan, &store)
                 .map_err(|finding| self.shown(&what, &[finding]))?;
             let tape = Arc::new(Tape::default());
             let how = How {
@@ -259,7 +271,7 @@ impl Case {
                 tape: Some(Arc::clone(&tape)),
                 ..How::default()
             };
-            let seen = group::alone(&self.bench, *index, &stage, how).await;
+            let seen = group::alone(&self.calm, *index, &stage, how).await;
             let seen = seen.map_err(|error| vec![format!("{}: {what}: {error}", self.name)])?;
             let flow = &self.bench.plan.flow;
             let graph = stage.graph;
@@ -268,8 +280,10 @@ impl Case {
             wrong.extend(faults.map(|fault| format!("{}: {what}: {fault}", self.name)));
             let observed = Observed::of(flow, graph, &seen);
             let left = answers_left(&scenario.answers, &seen);
-            let findings = judge(scenario, flow, graph, &observed, &left);
-            wrong.extend(self.shown(&what, &findings));
+            if !crashes {
+                let findings = judge(scenario, flow, graph, &observed, &left);
+                wrong.extend(self.shown(&what, &findings));
+            }
             outcomes.push(Outcome::of(&observed, told.lines));
         }
         if on == On::Postgres {
@@ -281,16 +295,26 @@ impl Case {
         }
     }
 
+    /// Whether any of a group is killed on its way: what it expects then need not hold without that. A call that was cut off is made
+    /// again, or asked about.
+    fn crashes(&self, group: &Group) -> bool {
+        let scenarios = &self.bench.suite.scenarios;
+        let mut of_group = group.scenarios.iter();
+        of_group.any(|index| scenarios[*index].crash.is_some())
+    }
+
     async fn agree(&self, seat: &Seat, group: &Group) -> Vec<String> {
         let scenarios = group.scenarios.iter();
         let scenarios = scenarios.map(|index| &self.bench.suite.scenarios[*index]);
         let scenarios: Vec<&Scenario> = scenarios.collect();
-        if scenarios.iter().any(|scenario| scenario.crash.is_some()) {
+        if self.crashes(group) {
             let verdicts = group::run(&self.bench, group).await;
-            let wrong = verdicts.iter();
-            return wrong
-                .flat_map(|verdict| self.shown(&verdict.name, &verdict.findings))
-                .collect();
+            let verdicts = verdicts.iter();
+            let wrong = verdicts.flat_map(|verdict| self.shown(&verdict.name, &verdict.findings));
+            let wrong: Vec<String> = wrong.collect();
+            if !wrong.is_empty() {
+                return wrong;
+            }
         }
         let straight = match self.play(seat, group, STRAIGHT).await {
             Ok(outcomes) => outcomes,

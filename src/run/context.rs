@@ -58,6 +58,8 @@ pub struct RunContext {
     pub interrupt_before: Vec<String>,
     /// Super-steps that the run may make, those of subgraphs included.
     pub step_limit: u64,
+    /// The same, where it was told: resumes hold to it.
+    pub told_limit: Option<u64>,
     /// Super-steps made, in processes before this one too.
     pub steps: AtomicU64,
     /// Super-steps after which the run stops, those of subgraphs included.

@@ -50,10 +50,18 @@ pub const OF_RUN: &str = "--recursion-limit";
 /// # Errors
 /// Kind `recursion_limit`.
 pub fn count_step(cx: &RunContext, limits: &[StepLimit]) -> Result<(), RunError> {
-    let made = cx.steps.fetch_add(1, Ordering::Relaxed);
     let reached = |message| RunError::new(ErrorKind::RecursionLimit, message);
-    if made >= cx.step_limit {
-        let message = format!("the run has made {made} super-steps, which is its limit");
+    let one_more = |made| (made < cx.step_limit).then_some(made + 1);
+    let order = Ordering::Relaxed;
+    if let Err(made) = cx.steps.fetch_update(order, order, one_more) {
+        let message = match made == cx.step_limit {
+            true => format!("the run has made {made} super-steps, which is its limit"),
+            // It was a higher one once.
+            false => format!(
+                "the run has made {made} super-steps, and its limit is {}",
+                cx.step_limit
+            ),
+        };
         return Err(reached(message).lifted_by(OF_RUN));
     }
     for limit in limits {

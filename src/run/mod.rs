@@ -21,6 +21,7 @@ pub mod channel;
 mod clash;
 pub mod context;
 mod cut_off;
+mod depth;
 pub mod effect;
 pub mod engine;
 pub mod error;

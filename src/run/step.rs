@@ -74,6 +74,8 @@ async fn one_step(
     stop: &CancellationToken,
     trail: &mut Trail,
 ) -> Result<(), FrameEnd> {
+    // What waits for nothing lets others run now and then, among them the clock of a `timeout`.
+    tokio::task::consume_budget().await;
     if frame.key.is_empty() {
         cx.journal.enter_root_step(frame.step);
     }
@@ -134,6 +136,7 @@ async fn run_tasks(
         let effects = effects.ranked(&frame.rank, task.node);
         if node.pure {
             cx.room().await;
+            tokio::task::consume_budget().await;
             let outcome = run_pure(&around, frame, node, task, &effects);
             let outcome = outcomes.hold(outcome, node, frame);
             stop_others(cx, &outcome, siblings.as_ref());

@@ -545,3 +545,32 @@ async fn what_is_put_apart_is_put_together_again() {
         assert_eq!(values(whole), values(&again));
     }
 }
+
+/// Of a field that does not gather a called graph keeps for its caller that it was written, and not what it was each time.
+#[tokio::test]
+async fn a_field_that_is_written_anew_is_kept_once_a_step() {
+    let flow = "
+graph Main {
+  state { in turns: int, in text: string, out said: string = \"\" }
+  start -> inner -> end
+  node inner: subgraph Inner
+}
+graph Inner {
+  state { in turns: int, in text: string, out said: string = \"\", left: int = 0 }
+  start -> say
+  node say: update {
+    set { said: state.text + string(state.left), left: state.left + 1 }
+    goto { when state.left < state.turns -> say else -> end }
+  }
+}
+";
+    let (engine, graph) = engine(flow, None, None);
+    let run = start(&engine, graph, 200).await;
+    assert_eq!(run.state, RunState::Done, "{:?}", run.error);
+    let text = run.values["text"].as_str().unwrap();
+    assert_eq!(run.values["said"], json!(format!("{text}199")));
+    let written = 200 * text.len();
+    let kept = bytes(&engine).await;
+    // With what is left to do at each of them.
+    assert!(kept < written * 2, "{kept}, {written} written");
+}

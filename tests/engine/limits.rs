@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use graphc::ir::ErrorKind;
 use graphc::run::engine::RunOptions;
+use graphc::run::journal::Durability;
 use graphc::run::store::RunState;
 use graphc::store::SqliteStore;
 use serde_json::json;
@@ -273,4 +274,28 @@ graph Main {
         .unwrap();
     assert_eq!(done.values["log"], json!(["a", "b"]));
     assert_eq!(tool.calls().len(), 3);
+}
+
+/// What never waits for anything lets the clock be looked at.
+#[tokio::test]
+async fn a_run_that_waits_for_nothing_ends_in_time() {
+    let flow = "
+graph Main {
+  state { n: int = 0 }
+  start -> a
+  node a: update { set { n: state.n + 1 } goto { when state.n < 0 -> end else -> a } }
+}
+";
+    for durability in [Durability::Exit, Durability::Async] {
+        let (engine, graph) = engine(flow, None, None);
+        let options = RunOptions {
+            durability,
+            timeout: Some(Duration::from_millis(50)),
+            recursion_limit: Some(2_000_000),
+            ..RunOptions::default()
+        };
+        let result = engine.start(graph, "t", &json!({}), options).await;
+        let error = result.unwrap().error.unwrap();
+        assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
+    }
 }

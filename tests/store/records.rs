@@ -26,6 +26,7 @@ pub fn status(state: RunState) -> Record {
         life: Some("b5".into()),
         forked_from: None,
         interrupt_before: vec!["ask".into()],
+        recursion_limit: Some(7),
         at: AT.into(),
     })
 }

@@ -144,9 +144,9 @@ pub enum StreamMode {
 /// When the journal and the commits are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Durability {
-    /// Before the next effect
+    /// Each effect and each super-step before the run goes on
     Sync,
-    /// In order, behind the step
+    /// In order, behind the run; before the next effect on the outside
     #[default]
     Async,
     /// At the end, at an interrupt and on an error

@@ -44,6 +44,7 @@ impl Engine {
             life: cx.life.as_deref().map(str::to_owned),
             forked_from: cx.forked_from.clone(),
             interrupt_before: cx.interrupt_before.clone(),
+            recursion_limit: cx.told_limit,
             at: self.ambient.kept_at().to_string(),
         })
     }

@@ -200,6 +200,7 @@ async fn status(
         named_from: old.named_from,
         life: Some(life(&ambient.uuid(u64::MAX))),
         interrupt_before: old.interrupt_before.clone(),
+        recursion_limit: old.recursion_limit,
         forked_from: Some(Box::new(ForkedFrom {
             thread_id: wanted.from.to_owned(),
             checkpoint: wanted.at,

@@ -82,8 +82,8 @@ pub struct Engine {
 pub struct RunOptions {
     /// When records are kept.
     pub durability: Durability,
-    /// Most super-steps of the run, those of subgraphs and of earlier processes included; the graph's own limit or
-    /// [`RECURSION_LIMIT`] where left out.
+    /// Most super-steps of the run, those of subgraphs and of earlier processes included. Where left out, a resume has what the run
+    /// was told earlier, else the graph's own limit holds, or [`RECURSION_LIMIT`].
     pub recursion_limit: Option<u64>,
     /// Tasks of the run that may work at the same time, those of subgraphs included; all where left out. One that waits
     /// for the graph that it calls does not count.
@@ -234,6 +234,11 @@ impl Engine {
             Ok(stops) => stops,
             Err(error) => return Err(self.give_up(held, error).await),
         };
+        let status = &taken.image.status;
+        let options = RunOptions {
+            recursion_limit: options.recursion_limit.or(status.recursion_limit),
+            ..options
+        };
         let mut image = taken.image.clone();
         image.effects.extend(answered.iter().cloned());
         // A thread that an earlier version of the program kept has its ids until its step is done.
@@ -342,6 +347,7 @@ impl Engine {
                 .map(|most| Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))),
             tasks: TaskLimit(options.max_tasks.unwrap_or(MAX_TASKS)),
             interrupt_before: options.interrupt_before.clone(),
+            told_limit: options.recursion_limit,
             step_limit: options
                 .recursion_limit
                 .or(own_limit)

@@ -168,13 +168,27 @@ fn tasks(names: &Names<'_>, image: &ThreadImage) -> Result<(), StartError> {
     for old in all.chain(asking.iter().map(String::as_str)) {
         let new = names.key(old);
         let taken = made.contains_key(&*new) || asking.contains(&new);
-        if new != old && taken && (asking.contains(old) || !is_copied(of(old), of(&new))) {
+        let goes_on_there = !asking.contains(old) && is_copied(of(old), of(&new));
+        let came_from_there = !asking.contains(&new) && is_left_behind(of(&new), of(old));
+        if new != old && taken && !goes_on_there && !came_from_there {
             return Err(refused(format!(
                 "`migrate` makes task `{old}` of the thread to `{new}`, which it has already: nothing would tell them apart"
             )));
         }
     }
     Ok(())
+}
+
+/// Whether an earlier `--migrate` has taken all that was made in a task on to where it has gone on since, under another name.
+fn is_left_behind(made: &[&EffectRecord], since: &[&EffectRecord]) -> bool {
+    let since = since.iter().map(|effect| (effect.id.as_str(), *effect));
+    let since: BTreeMap<&str, &EffectRecord> = since.collect();
+    made.iter().all(|effect| {
+        let other = since.get(effect.id.as_str());
+        other.is_some_and(|other| {
+            other.outcome == effect.outcome && (other.is_copy() || effect.is_copy())
+        })
+    })
 }
 
 /// Whether all that was made in a task is there under another name: what an earlier `--migrate` has left.

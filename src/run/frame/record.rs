@@ -7,15 +7,26 @@ use crate::run::growth::length;
 use crate::run::plan::GraphPlan;
 use crate::run::store::{Change, FieldWrite};
 use crate::run::view::{Write, Written};
-use crate::value::Value;
+use crate::value::{List, Value};
 
 use super::{Agenda, Frame, OutLog, log_name};
 
 impl Frame {
-    /// Notes a write for the caller. The log is kept in checkpoints as a field of its own.
+    /// Notes a write for the caller: of a gathering field what was added, of any other that it was written. The log is kept in
+    /// checkpoints as a field of its own.
     pub(super) fn log(&mut self, graph: &GraphPlan, write: Write) -> Option<FieldWrite> {
         let tracked = !graph.untracked.contains(&write.field);
-        let log = self.out_logs.as_mut()?.entry(write.field).or_default();
+        let logs = self.out_logs.as_mut()?;
+        let known = logs.get(&write.field).map(|log| log.replaced);
+        let log = logs.entry(write.field).or_default();
+        if !graph.channels[write.field].gathers() {
+            log.replaced |= write.incoming.replace;
+            let is_new = known != Some(log.replaced);
+            return (tracked && is_new).then(|| FieldWrite {
+                field: log_name(&graph.fields[write.field], log.replaced),
+                change: Change::Put(Value::List(List::default())),
+            });
+        }
         let value = write.incoming.value;
         let change = if write.incoming.replace {
             *log = OutLog {

@@ -130,6 +130,11 @@ impl EffectRecord {
         }
     }
 
+    /// Whether it is one that stands for another task's, by its own name.
+    pub fn is_copy(&self) -> bool {
+        self.subject.starts_with(COPY)
+    }
+
     /// What it is of, whether it is a copy or not.
     pub fn of(&self) -> &str {
         self.subject.strip_prefix(COPY).unwrap_or(&self.subject)
@@ -177,6 +182,9 @@ pub struct ThreadStatus {
     /// Nodes that the last run was told to stop before, by name or path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupt_before: Vec<String>,
+    /// Most super-steps that the last run was told it may make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recursion_limit: Option<u64>,
     /// When, RFC 3339.
     pub at: String,
 }

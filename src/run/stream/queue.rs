@@ -200,7 +200,10 @@ impl Queue {
             self.remember(&event);
             return Some(event);
         }
-        let (position, queued) = self.events.pop_first()?;
+        let Some((position, queued)) = self.events.pop_first() else {
+            self.patience.go_on(now);
+            return None;
+        };
         let mut event = queued.event;
         self.reads = Some(position);
         self.bytes -= queued.weight;
@@ -297,6 +300,9 @@ impl Queue {
         let waiting = self.events.keys().next().copied();
         let behind = waiting.into_iter().chain(self.reads).min();
         if !self.paced || self.closed || self.gave_up || behind.is_none_or(|at| at >= position) {
+            if self.has_room() {
+                self.patience.go_on(now);
+            }
             return None;
         }
         self.be_patient(now)

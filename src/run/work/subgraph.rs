@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::ir::node::Persist;
 use crate::ir::{FieldId, GraphId};
 use crate::run::channel::Incoming;
+use crate::run::depth::{self, WithStack};
 use crate::run::engine::Gone;
 use crate::run::error::RunError;
 use crate::run::frame::{Frame, OutLog, is_log, log_name};
@@ -40,6 +41,7 @@ pub async fn work(
     let plan = cx.plan.clone();
     let called = &plan.graphs[graph];
     let key = format!("{}/", run.effects.task());
+    depth::hold(&key)?;
     let mut child = Frame::new(
         graph,
         called,
@@ -76,7 +78,8 @@ pub async fn work(
             keep(cx, &plan, &child, changes, Source::Input).await?;
         }
     }
-    let left = match run_frame(cx, &mut child, &run.effects.stop).await {
+    let called_frame = WithStack(run_frame(cx, &mut child, &run.effects.stop));
+    let left = match called_frame.await {
         FrameEnd::Done => Vec::new(),
         FrameEnd::Left(names) => names,
         FrameEnd::Interrupted(open) => return Err(Stop::Interrupted(open)),
@@ -136,7 +139,8 @@ fn hand_back(
         let log = child.out_logs.as_ref().and_then(|logs| logs.get(from));
         let Some(log) = log else { continue };
         let gathers = called.channels[*from].gathers() && run.around.graph.channels[*to].gathers();
-        if gathers {
+        // Of a field that gathers only since the flow was changed there is what it has.
+        if gathers && !log.values.is_empty() {
             for (index, value) in log.values.iter().enumerate() {
                 let replace = log.replaced && index == 0;
                 run.view.put(
