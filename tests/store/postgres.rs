@@ -312,6 +312,36 @@ async fn kept_results_that_have_run_out_go() {
     }
 }
 
+/// The first version had no long-term memory.
+#[tokio::test]
+async fn an_earlier_schema_is_brought_up_to_date() {
+    let url = shared().url();
+    let store = open(&url);
+    let lease = begin(&store, "t").await;
+    let image = load(&store, "t").await;
+    store.release(lease).await.unwrap();
+    drop(store);
+    let back = "DROP TABLE memory_items, memory_values, memory_vectors, memory_writes; \
+        UPDATE graphc_schema SET version = 1";
+    let admin = admin(&url).await;
+    admin.batch_execute(back).await.unwrap();
+    let store = open(&url);
+    assert_eq!(load(&store, "t").await, image);
+    let version = "SELECT version::bigint FROM graphc_schema";
+    let row = admin.query_one(version, &[]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 2);
+    let items = "SELECT count(*) FROM memory_items";
+    let row = admin.query_one(items, &[]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 0);
+    let lease = store.acquire("t").await.unwrap();
+    let seq = image.last_seq + 1;
+    store
+        .append(&lease, &[root(seq, seq, vec![])])
+        .await
+        .unwrap();
+    assert_eq!(load(&store, "t").await.last_seq, seq);
+}
+
 #[tokio::test]
 async fn a_newer_schema_is_refused() {
     let url = shared().url();
