@@ -23,6 +23,9 @@
 
 #[allow(dead_code)]
 mod dice;
+#[path = "marked/golden.rs"]
+mod golden;
+#[allow(dead_code)]
 mod marked;
 mod mutants;
 

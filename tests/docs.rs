@@ -6,6 +6,9 @@
 //! ` ```graph,wrong ` has errors.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[allow(dead_code)]
+mod marked;
+
 mod docs {
     pub mod matrix;
     mod parity;
@@ -21,71 +24,10 @@ use graphc::diag::{Level, render};
 use graphc::expr::function::form::{FORMS, Form, Sort};
 use graphc::expr::function::{FUNCTIONS, Function};
 
-const DOCUMENTS: [&str; 6] = [
-    "README.md",
-    "docs/language.md",
-    "docs/runtime.md",
-    "docs/cli.md",
-    "docs/functions.md",
-    "docs/langgraph.md",
-];
+use marked::blocks::{DOCUMENTS, Kind, blocks};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// A flow of a document: where it begins, its text, and what may be reported of it.
-struct Block {
-    line: usize,
-    text: String,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Whole,
-    Fragment,
-    Wrong,
-}
-
-fn blocks(document: &str) -> Vec<Block> {
-    let text = std::fs::read_to_string(project(document)).unwrap();
-    let mut blocks = Vec::new();
-    let mut around = None::<String>;
-    let mut lines = text.lines().enumerate();
-    while let Some((at, line)) = lines.next() {
-        if line == "<!-- around" {
-            let inside = lines.by_ref().map(|(_, line)| line);
-            let file: Vec<&str> = inside.take_while(|line| *line != "-->").collect();
-            around = Some(file.join("\n"));
-            continue;
-        }
-        let Some(kind) = line.strip_prefix("```graph") else {
-            continue;
-        };
-        let inside = lines.by_ref().map(|(_, line)| line);
-        let inside: Vec<&str> = inside.take_while(|line| *line != "```").collect();
-        let inside = inside.join("\n") + "\n";
-        let place = format!("{document}:{}", at + 1);
-        let (kind, text) = match (kind, around.take()) {
-            ("", None) => (Kind::Whole, inside),
-            (",wrong", None) => (Kind::Wrong, inside),
-            (",fragment", Some(around)) => {
-                assert!(
-                    around.lines().any(|line| line.trim() == "@@"),
-                    "{place}: no `@@`"
-                );
-                (Kind::Fragment, around.replace("@@", &inside))
-            }
-            (kind, _) => panic!("{place}: `graph{kind}` with or without what is around it"),
-        };
-        blocks.push(Block {
-            line: at + 1,
-            text,
-            kind,
-        });
-    }
-    blocks
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! `//# file: types.graph` begins another file. `UPDATE=1 cargo test --test places` writes the marks anew.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[allow(dead_code)]
 mod marked;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Cases as texts: files, and marks under the lines that they are about.
 
+pub mod blocks;
+
 use std::collections::BTreeMap;
 
 /// The first file of a case.
