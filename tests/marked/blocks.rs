@@ -28,7 +28,8 @@ pub enum Kind {
 
 /// The blocks of a document, a path relative to the project's folder.
 pub fn blocks(document: &str) -> Vec<Block> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(document)).unwrap();
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(document)).unwrap();
     let mut blocks = Vec::new();
     let mut around = None::<String>;
     let mut lines = text.lines().enumerate();
@@ -66,4 +67,3 @@ pub fn blocks(document: &str) -> Vec<Block> {
     }
     blocks
 }
-
